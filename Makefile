@@ -1,0 +1,47 @@
+# make demo and make test are all a newcomer needs: each makes .venv and installs what it lacks.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test test-all bench paper lint docs sanitize clean
+
+demo: $(STAMP)
+	@$(BIN)/itk-consensus demo --output demo-output
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest -q -m "not slow" -n 2
+
+test-all: $(STAMP)
+	@$(BIN)/python -m pytest -q -n 2
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m itk_consensus.filters.documentation --check
+
+docs: $(STAMP)
+	@$(BIN)/python -m itk_consensus.filters.documentation
+
+bench: $(STAMP)
+	@$(BIN)/python examples/benchmark.py
+
+paper: $(STAMP)
+	@for table in examples/paper/table*.py; do $(BIN)/python $$table || exit 1; done
+
+# Kernels once under address and undefined-behaviour sanitizers, in a build of their own.
+sanitize: $(STAMP)
+	@sh wrapping/sanitize.sh $(BIN)/python
+
+# Reinstalled when what is compiled or declared changes; Python sources are used in place.
+$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/include/*.hpp)
+	@echo "Setting up $(VENV) (once; about two minutes) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) "setuptools>=77" wheel "pybind11>=2.13"
+	@$(PIP) --no-build-isolation --editable ".[test]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info demo-output bench-output itk_consensus/*.so

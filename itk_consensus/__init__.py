@@ -1,0 +1,58 @@
+"""Label fusion for SimpleITK and ITK: several segmentations in, one that can be trusted out.
+
+>>> import itk_consensus
+>>> fused = itk_consensus.STAPLE(images)          # drop-in for sitk.STAPLE
+
+Names are loaded when first used; importing the package is quick and loads neither itk, torch nor
+matplotlib.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_ERRORS = (
+    "ConsensusError",
+    "ConsensusWarning",
+    "FileError",
+    "GeometryError",
+    "InputError",
+    "MissingDependencyError",
+    "NotExecutedError",
+    "ParameterError",
+    "ProcessAborted",
+)
+
+
+def _public() -> dict[str, Any]:
+    """Every public name and what it stands for."""
+    errors = import_module("itk_consensus.errors")
+    registry = import_module("itk_consensus.filters.registry")
+    procedural = import_module("itk_consensus.filters.procedural")
+    process_object = import_module("itk_consensus.filters.process_object")
+    label_fusion = import_module("itk_consensus.filters.label_fusion")
+    names = {name: getattr(errors, name) for name in _ERRORS}
+    names["ProcessObject"] = process_object.ProcessObject
+    names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
+    names |= {fuser.__name__: fuser for fuser in registry.FUSERS}
+    names |= procedural.FUNCTIONS
+    return names
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'itk_consensus' has no attribute '{name}'")
+    public = _public()
+    if name == "__all__":
+        return sorted(public)
+    if name not in public:
+        raise AttributeError(f"module 'itk_consensus' has no attribute '{name}'")
+    globals().update(public)
+    return public[name]
+
+
+def __dir__() -> list[str]:
+    return sorted([*_public(), "__version__"])

@@ -1,0 +1,1 @@
+"""One paper per file: pure functions on decision patterns, returning frozen results."""

@@ -1,0 +1,106 @@
+"""The generative model of every STAPLE: raters with confusion matrices, independent given the truth.
+
+Warfield, Zou & Wells (2004); equation numbers are those of "When Does Consensus Beat Voting?",
+sections 2.1 and 2.2. Everything runs on decision patterns weighted by their counts, in the log
+domain, for many starts at once.
+
+Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability that
+rater j says d where the truth is t; keeping the starts beside the truth makes both steps one
+sparse product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+Floats = NDArray[np.float64]
+
+
+class Expectation(NamedTuple):
+    """What one E-step yields."""
+
+    responsibilities: Floats  #: (P, S, K) posterior of the truth, W of eq. 7; zero if impossible
+    log_joint: Floats  #: (P, S, K) log of prior times likelihood
+    log_likelihood: Floats  #: (S,) of the weighted voxels
+
+
+@dataclass(frozen=True)
+class ConfusionModel:
+    """Patterns, their weights, and the priors of section 2.1.5.
+
+    Attributes
+    ----------
+    patterns : DecisionPatterns
+    weights : (P,) ndarray
+        Voxels each pattern counts for; 0 excludes it.
+    pseudo_counts : (K, K) ndarray
+        alpha[d, t], added to the counts of eq. 13.
+    estimate_prior : bool
+        Whether eq. 16 updates the label prior; else it stays as given.
+    """
+
+    patterns: DecisionPatterns
+    weights: Floats
+    pseudo_counts: Floats
+    estimate_prior: bool
+
+    def e_step(self, theta: Floats, prior: Floats) -> Expectation:
+        """Posterior of the truth given the parameters, eq. 7.
+
+        Parameters
+        ----------
+        theta : (J, K, S, K) ndarray
+            NaN, an undefined column, counts as impossible: such a class has no mass to lose.
+        prior : (S, K) or (P, 1, K) ndarray
+        """
+        raters, labels, starts, _ = theta.shape
+        with np.errstate(divide="ignore"):
+            log_theta = np.log(np.nan_to_num(theta, nan=0.0))
+            log_prior = np.log(prior)
+        votes = self.patterns.one_hot @ log_theta.reshape(raters * labels, starts * labels)
+        log_joint = votes.reshape(-1, starts, labels) + log_prior
+        peak = log_joint.max(axis=2, keepdims=True)
+        peak = np.where(np.isfinite(peak), peak, 0.0)
+        joint = np.exp(log_joint - peak)
+        total = joint.sum(axis=2, keepdims=True)
+        possible = total > 0
+        responsibilities = np.divide(joint, total, out=joint, where=possible)
+        with np.errstate(divide="ignore"):
+            log_evidence = np.log(total[..., 0]) + peak[..., 0]
+        # A pattern of weight 0 must not turn an impossible -inf into NaN.
+        counted = self.weights > 0
+        log_likelihood = self.weights[counted] @ log_evidence[counted]
+        return Expectation(responsibilities, log_joint, log_likelihood)
+
+    def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Parameters that maximise the expected log posterior, eqs. 13 and 16."""
+        _, starts, labels = responsibilities.shape
+        weighted = self.weights[:, None] * responsibilities.reshape(-1, starts * labels)
+        counts = (self.patterns.one_hot.T @ weighted).reshape(-1, labels, starts, labels)
+        counts = counts + self.pseudo_counts[:, None, :]
+        with np.errstate(invalid="ignore"):
+            theta = counts / counts.sum(axis=1, keepdims=True)
+        if self.estimate_prior:
+            mass = weighted.sum(axis=0).reshape(starts, labels)
+            prior = mass / mass.sum(axis=1, keepdims=True)
+        return theta, prior
+
+    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
+        if not self.pseudo_counts.any():
+            return log_likelihood
+        penalty = xlogy(self.pseudo_counts[:, None, :], np.nan_to_num(theta, nan=1.0))
+        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+
+
+def label_frequencies(weights: Floats, responsibilities: Floats) -> Floats:
+    """(S, K) share of the weighted voxels that each label holds."""
+    mass = np.einsum("p,psk->sk", weights, responsibilities)
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))

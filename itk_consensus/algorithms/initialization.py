@@ -1,0 +1,172 @@
+"""Where EM starts, and which of many optima is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.confusion_model import ConfusionModel, Floats
+from itk_consensus.algorithms.expectation_maximization import Optima, Starts
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+Initialization = Literal["Mean", "MajorityVote", "Theta", "LabelVoting"]
+INITIALIZATIONS: tuple[str, ...] = get_args(Initialization)
+
+#: The paper's fixed start (section 2.2; notebook value).
+THETA_START = 0.9999
+
+#: Log posteriors closer than this are the same optimum, reached along another path.
+SAME_OPTIMUM = 1e-6
+
+
+@dataclass(frozen=True)
+class StartPlan:
+    """Which starts to run: the first by name, a second of the other kind, the rest random."""
+
+    initialization: Initialization = "Mean"
+    number: int = 1
+    random_seed: int = 0
+    low: float = 0.5
+    high: float = 1.0
+
+    def names(self) -> list[Initialization]:
+        """The starts that have a name."""
+        other: Initialization = "Mean" if self.initialization == "MajorityVote" else "MajorityVote"
+        return [self.initialization, other][: self.number]
+
+
+@dataclass(frozen=True)
+class StartSummary:
+    """What every start found; starts are in the order they were planned.
+
+    Attributes
+    ----------
+    winner : int
+        The start whose answer was taken.
+    log_likelihood, log_posterior : (S,) ndarray
+    iterations : (S,) ndarray
+    switched : (S,) ndarray of bool
+        Starts that ended in a label-switched optimum.
+    dice : (S, S) ndarray
+        Overlap between the starts' label maps.
+    trace : (iterations, S) ndarray
+        Log posterior after each iteration.
+    """
+
+    winner: int
+    log_likelihood: Floats
+    log_posterior: Floats
+    iterations: NDArray[np.int64]
+    switched: NDArray[np.bool_]
+    dice: Floats
+    trace: Floats
+
+
+def mean_of_votes(patterns: DecisionPatterns) -> Floats:
+    """(P, K) share of the raters who voted for each label; NaN where nobody annotated."""
+    votes = patterns.votes()
+    with np.errstate(invalid="ignore"):
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+
+def without_gaps(shares: Floats, frequencies: Floats) -> Floats:
+    """Patterns that nobody annotated take the overall frequencies."""
+    return np.where(np.isnan(shares), frequencies, shares)
+
+
+def majority_of_votes(patterns: DecisionPatterns) -> Floats:
+    """(P, K) one for the label with most votes; tied labels share it."""
+    votes = patterns.votes()
+    best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(best / best.sum(axis=1, keepdims=True))
+
+
+def label_voting_theta(patterns: DecisionPatterns, weights: Floats) -> Floats:
+    """(J, K, K) ITK's seed: votes against the plurality, row-normalised.
+
+    Undecided voxels are left out, as ITK does since its issue 6579: counted under a label of their
+    own they corrupted the row of the largest label.
+    """
+    majority = majority_of_votes(patterns)
+    decided = np.where((majority == 1).any(axis=1, keepdims=True), majority, 0.0)
+    counts = patterns.one_hot.T @ (weights[:, None] * decided)
+    labels = patterns.number_of_labels
+    table = counts.reshape(-1, labels, labels)
+    total = table.sum(axis=2, keepdims=True)
+    return np.asarray(np.divide(table, total, out=np.zeros_like(table), where=total > 0))
+
+
+def make_starts(
+    model: ConfusionModel, plan: StartPlan, frequencies: Floats, prior: Floats
+) -> Starts:
+    """Build every start of the plan under one model.
+
+    Parameters
+    ----------
+    frequencies : (K,) ndarray
+        Label frequencies, for voxels that nobody annotated.
+    prior : (K,) or (P, K) ndarray
+        The label prior all starts share.
+    """
+    thetas = [_start_theta(model, name) for name in plan.names()]
+    theta = np.stack([*thetas, *_random_thetas(model.patterns, plan)], axis=2)
+    shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
+    responsibilities = model.e_step(theta, shared).responsibilities
+    for start, name in enumerate(plan.names()):
+        if name in ("Mean", "MajorityVote"):
+            of = mean_of_votes if name == "Mean" else majority_of_votes
+            responsibilities[:, start] = without_gaps(of(model.patterns), frequencies)
+    return Starts(responsibilities, shared, theta)
+
+
+def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
+    """(J, K, K) of a named start; NaN for one that is made from votes."""
+    labels, raters = model.patterns.number_of_labels, model.patterns.number_of_raters
+    if name == "Theta":
+        return _theta_with(np.full((raters, labels), THETA_START))
+    if name == "LabelVoting":
+        return label_voting_theta(model.patterns, model.weights)
+    return np.full((raters, labels, labels), np.nan)
+
+
+def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> list[Floats]:
+    """Start k is the same however many starts follow it."""
+    shape = (plan.number - len(plan.names()), patterns.number_of_raters, patterns.number_of_labels)
+    draws = np.random.default_rng(plan.random_seed).uniform(plan.low, plan.high, shape)
+    return [_theta_with(diagonal) for diagonal in draws]
+
+
+def _theta_with(diagonal: Floats) -> Floats:
+    """(J, K, K) confusion with this diagonal, the rest of each column shared evenly."""
+    _, labels = diagonal.shape
+    others = (1 - diagonal) / max(labels - 1, 1)
+    theta = np.repeat(others[:, None, :], labels, axis=1)
+    theta[:, np.arange(labels), np.arange(labels)] = diagonal
+    return theta
+
+
+def label_switched(optima: Optima) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater does worse than chance: the labels have changed places.
+
+    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
+    performance is undefined, cannot have been switched.
+    """
+    diagonal = np.nan_to_num(np.einsum("jksk->sjk", optima.theta), nan=1.0)
+    return np.asarray(diagonal.mean(axis=1).sum(axis=1) < 1)
+
+
+def best_start(optima: Optima) -> int:
+    """The start with the highest log posterior that is not label-switched, if there is one.
+
+    Of starts at the same optimum the earliest is taken, so rounding does not choose.
+    """
+    score = np.where(np.isnan(optima.log_posterior), -np.inf, optima.log_posterior)
+    switched = label_switched(optima)
+    candidates = np.flatnonzero(~switched) if not switched.all() else np.arange(len(score))
+    best = score[candidates].max()
+    near = score[candidates] >= best - SAME_OPTIMUM
+    return int(candidates[near][0])

@@ -1,0 +1,83 @@
+"""Voting: plurality, thresholds, weights, ties. No model, no start, nothing to go astray.
+
+The vote fraction is the baseline every other fuser is measured against (paper, section 5.2, R1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.ties import TieRule, decide
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class VoteResult:
+    """The vote on patterns.
+
+    Attributes
+    ----------
+    fractions : (P, K) ndarray
+        Share of the (weighted) votes each label got; where nobody annotated, the label's overall
+        frequency.
+    decision : (P,) ndarray of int64
+        Label index, or a code of `labels.ties`.
+    frequencies : (K,) ndarray
+        Overall frequency of each label among the votes.
+    """
+
+    fractions: Floats
+    decision: NDArray[np.int64]
+    frequencies: Floats
+
+
+def majority_vote(
+    patterns: DecisionPatterns,
+    *,
+    weights: Floats | None = None,
+    threshold: float | None = None,
+    ties: TieRule = "undecided",
+) -> VoteResult:
+    """Label each pattern by its votes.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+    weights : (J,) ndarray, optional
+        Weight of each rater's vote.
+    threshold : float, optional
+        A label needs more than this share of the votes, not just the most of all.
+    ties : TieRule
+        What a tie, or a vote that no label wins, becomes.
+    """
+    votes = patterns.votes(weights)
+    total = votes.sum(axis=1, keepdims=True)
+    frequencies = patterns.counts @ votes
+    frequencies = frequencies / frequencies.sum()
+    fractions = np.divide(votes, total, out=np.tile(frequencies, (len(votes), 1)), where=total > 0)
+    scores = np.where(total > 0, votes, -np.inf)
+    decision = decide_shares(scores, total, patterns.labels, threshold, ties, frequencies)
+    return VoteResult(fractions, decision, frequencies)
+
+
+def decide_shares(
+    scores: Floats,
+    total: Floats,
+    labels: NDArray[Any],
+    threshold: float | None,
+    ties: TieRule,
+    frequencies: Floats,
+) -> NDArray[np.int64]:
+    """Decide by votes of (P, K), asking for more than `threshold` of (P, 1) `total`."""
+    # Weighted sums that are equal on paper differ by rounding: a tie is a tie up to 1e-12 of all.
+    tolerance = 1e-12 * float(total.max(initial=0.0))
+    if threshold is not None:
+        # Below the threshold nobody wins; equal -inf scores then fall under the tie rule.
+        scores = np.where(scores > threshold * total + tolerance, scores, -np.inf)
+    return decide(scores, labels, ties, tolerance=tolerance, prior=frequencies)

@@ -1,0 +1,1 @@
+"""The ITK-like face of the package: filter classes and their function forms."""

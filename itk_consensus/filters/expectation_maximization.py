@@ -1,0 +1,102 @@
+"""The parameters that binary and multi-label STAPLE share: variants, starts, damping, priors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from itk_consensus.algorithms.initialization import Initialization, StartPlan, StartSummary
+from itk_consensus.algorithms.staple import VARIANT_NAMES
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.kinds import Boolean, Choice, Integer, Real, Reals
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+
+def from_variant(name: str) -> Callable[[Any], Any]:
+    """A default that follows the filter's Variant until the parameter is set itself."""
+    return lambda filter_: filter_.variants[filter_.Variant][name]
+
+
+class ExpectationMaximizationFilter(LabelFusionFilter):
+    """Base of the STAPLE filters."""
+
+    #: What each variant sets.
+    variants: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    Variant: Parameter[Any] = Parameter(
+        Choice(VARIANT_NAMES),
+        "Basic",
+        "Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the "
+        "prior, expects raters better than chance and starts from the vote. "
+        "Parameters that are set themselves win over it.",
+    )
+    ExcludeConsensusVoxels: Parameter[bool] = Parameter(
+        Boolean(),
+        from_variant("ExcludeConsensusVoxels"),
+        "Leave voxels where all raters agree out of the estimation; they keep their label.",
+        default_doc="from Variant",
+    )
+    EstimatePrior: Parameter[bool] = Parameter(
+        Boolean(),
+        from_variant("EstimatePrior"),
+        "Estimate the label prior in every iteration instead of fixing it.",
+        default_doc="from Variant",
+    )
+    Damping: Parameter[float] = Parameter(
+        Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration."
+    )
+    NumberOfInitializations: Parameter[int] = Parameter(
+        Integer(1, 10_000),
+        1,
+        "Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random "
+        "ones; the highest log posterior wins.",
+    )
+    RandomSeed: Parameter[int] = Parameter(
+        Integer(low=0), 0, "Seed of the random starts."
+    )
+    InitializationRange: Parameter[tuple[float, ...]] = Parameter(
+        Reals(0.0, 1.0, length=2, increasing=True),
+        (0.5, 1.0),
+        "Range from which random starts draw each rater's performance.",
+    )
+
+    ElapsedIterations: Measurement[int] = Measurement(
+        "int", "Index of the iteration that met the stop rule, or the cap."
+    )
+    Converged: Measurement[bool] = Measurement("bool", "Whether the stop rule was met.")
+    LogLikelihood: Measurement[float] = Measurement(
+        "float", "Log likelihood of the votes under the estimate."
+    )
+    LogPosterior: Measurement[float] = Measurement(
+        "float", "Log likelihood plus the log of the parameters' prior, which picks the winner."
+    )
+    LogLikelihoods: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Log likelihood that each start reached."
+    )
+    Starts: Measurement[StartSummary] = Measurement(
+        "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
+    )
+
+    def _plan(self, initialization: Initialization) -> StartPlan:
+        low, high = self.InitializationRange
+        return StartPlan(initialization, self.NumberOfInitializations, self.RandomSeed, low, high)
+
+    def _check_raters(self, patterns: DecisionPatterns, asks_for_more: bool) -> bool:
+        """Whether there are raters enough to estimate anything; asking for more then is an error."""
+        raters = int(patterns.present.any(axis=0).sum())
+        if raters == 1 and asks_for_more:
+            raise ParameterError(
+                f"{self.GetName()}: priors and several initializations need at least 2 raters, "
+                "got 1"
+            )
+        return raters > 1
+
+    def _store(self, result: Any) -> None:
+        self.ElapsedIterations = result.iterations
+        self.Converged = result.converged
+        self.LogLikelihood = result.log_likelihood
+        self.LogPosterior = result.log_posterior
+        self.LogLikelihoods = tuple(float(value) for value in result.starts.log_likelihood)
+        self.Starts = result.starts

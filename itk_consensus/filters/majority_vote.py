@@ -1,0 +1,71 @@
+"""MajorityVoteFilter: the vote with a threshold, weights, a tie rule and smoothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
+from itk_consensus.filters.kinds import Choice, Real, Reals, optional
+from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.labels.ties import TIE_RULES
+
+
+class MajorityVoteFilter(UndecidedLabelMixin, LabelFusionFilter):
+    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
+    the strongest simple baseline known to us.
+    """
+
+    method = "vote"
+    summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
+
+    Threshold: Parameter[float | None] = Parameter(
+        optional(Real(0.0, 1.0)),
+        None,
+        "A label needs more than this share of the votes; None: more than any other label.",
+        default_doc="none",
+    )
+    RaterWeights: Parameter[tuple[float, ...] | None] = Parameter(
+        optional(Reals(low=0.0)), None, "Weight of each rater's vote.", default_doc="equal"
+    )
+    TieRule: Parameter[Any] = Parameter(
+        Choice(TIE_RULES), "undecided", "What a tied vote becomes."
+    )
+    SmoothingSigma: Parameter[float] = Parameter(
+        Real(low=0.0), 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
+    )
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        self._check_undecided_label(case)
+        patterns = case.patterns
+        vote = majority_vote(
+            patterns,
+            weights=self._weights(patterns.number_of_raters),
+            threshold=self.Threshold,
+            ties=self.TieRule,
+        )
+        if self.SmoothingSigma == 0:
+            return PatternFusion(patterns, vote.decision, vote.fractions)
+        smoothed = SmoothedVote(
+            patterns, vote, self.SmoothingSigma, case.spacing, self.Threshold, self.TieRule
+        )
+        return VolumeFusion(smoothed.decision(), smoothed.probability)
+
+    def _weights(self, raters: int) -> NDArray[np.float64] | None:
+        weights = self.RaterWeights
+        if weights is None:
+            return None
+        if len(weights) != raters or not any(weights):
+            raise ParameterError(
+                f"{self.GetName()}: RaterWeights must be {raters} numbers >= 0, not all 0, "
+                f"got {weights}"
+            )
+        return np.array(weights)

@@ -1,0 +1,184 @@
+"""MultiLabelSTAPLEImageFilter: a confusion matrix per rater, any number of labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.algorithms.multilabel_staple import (
+    MULTILABEL_VARIANTS,
+    MultiLabelResult,
+    MultiLabelSettings,
+    multilabel_staple,
+)
+from itk_consensus.errors import ConsensusWarning, ParameterError
+from itk_consensus.filters.expectation_maximization import (
+    ExpectationMaximizationFilter,
+    from_variant,
+)
+from itk_consensus.filters.fusion import FusionCase, PatternFusion
+from itk_consensus.filters.kinds import (
+    Choice,
+    Integer,
+    LabelProbabilities,
+    OneOf,
+    Real,
+    Reals,
+)
+from itk_consensus.filters.label_fusion import UndecidedLabelMixin
+from itk_consensus.filters.parameters import Measurement, Parameter
+
+#: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
+_LARGEST_FLAT_LABEL = 255
+
+
+class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFilter):
+    """Label map, label probabilities and each rater's confusion matrix, by EM.
+
+    Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
+    released wheels are at fault.
+    """
+
+    positional = (
+        "LabelForUndecidedPixels",
+        "TerminationUpdateThreshold",
+        "MaximumNumberOfIterations",
+        "PriorProbabilities",
+    )
+    variants = MULTILABEL_VARIANTS
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    method = "multilabel-staple"
+    summary = "Assumes raters independent given the truth, each with one confusion matrix."
+
+    TerminationUpdateThreshold: Parameter[float] = Parameter(
+        Real(low=0.0), 1e-5, "EM stops when no element of a confusion matrix changes by more."
+    )
+    MaximumNumberOfIterations: Parameter[int] = Parameter(
+        Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+    )
+    PriorProbabilities: Parameter[Any] = Parameter(
+        OneOf((LabelProbabilities(), Reals(0.0, 1.0))),
+        (),
+        "Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is "
+        "ignored), or {label: probability}.",
+        default_doc="label frequencies",
+    )
+    PseudoCounts: Parameter[Any] = Parameter(
+        Reals(low=0.0, length=2),
+        from_variant("PseudoCounts"),
+        "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
+        default_doc="from Variant",
+    )
+    Initialization: Parameter[Any] = Parameter(
+        Choice(("LabelVoting", "Mean", "MajorityVote", "Theta")),
+        from_variant("Initialization"),
+        "First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.",
+        default_doc="from Variant",
+    )
+
+    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Label prior at the end, in the order of GetLabels()."
+    )
+    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]", "(raters, labels, labels): [rater, observed, true], as GetLabels()."
+    )
+
+    def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
+        """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
+        return self.ConfusionTables[self._rater(rater)].copy()
+
+    def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
+        """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
+
+        Beyond label 255, or with negative labels, that size makes no sense: the dense
+        GetConfusionTable, flattened, is returned.
+        """
+        dense = self.ConfusionTables[self._rater(rater)]
+        labels = self.GetLabels()
+        if labels[0] < 0 or labels[-1] > _LARGEST_FLAT_LABEL:
+            return tuple(float(value) for value in dense.ravel())
+        size = labels[-1] + 1
+        full = np.zeros((size + 1, size))
+        full[np.ix_(labels, labels)] = dense
+        return tuple(float(value) for value in full.ravel())
+
+    def _rater(self, rater: int) -> int:
+        raters = len(self.ConfusionTables)
+        if not 0 <= rater < raters:
+            raise IndexError(f"{self.GetName()}: rater must be 0 to {raters - 1}, got {rater}")
+        return rater
+
+    def _fuse(self, case: FusionCase) -> PatternFusion:
+        self._check_undecided_label(case)
+        result = multilabel_staple(
+            case.patterns, self._settings(case), observer=self._after_iteration
+        )
+        self._store(result)
+        if result.starts.switched[result.starts.winner]:
+            warnings.warn(
+                f"{self.GetName()}: label-switched optimum: the mean rater does worse than chance",
+                ConsensusWarning,
+                stacklevel=4,
+            )
+        return PatternFusion(case.patterns, result.decision, result.posterior)
+
+    def _settings(self, case: FusionCase) -> MultiLabelSettings:
+        patterns = case.patterns
+        diagonal, other = self.PseudoCounts
+        size = patterns.number_of_labels
+        pseudo = np.where(np.eye(size, dtype=bool), diagonal, other)
+        prior = self._prior([int(label) for label in patterns.labels])
+        asks = bool(pseudo.any()) or self.NumberOfInitializations > 1 or prior is not None
+        if not self._check_raters(patterns, asks):
+            warnings.warn(
+                f"{self.GetName()}: one rater only; the answer is that rater's labels",
+                ConsensusWarning,
+                stacklevel=4,
+            )
+        return MultiLabelSettings(
+            prior,
+            self.EstimatePrior,
+            self.ExcludeConsensusVoxels,
+            pseudo,
+            self.Damping,
+            StopRule(self.TerminationUpdateThreshold, self.MaximumNumberOfIterations),
+            self._plan(self.Initialization),
+        )
+
+    def _prior(self, labels: list[int]) -> NDArray[np.float64] | None:
+        """PriorProbabilities for the labels that occur, made to sum to one; None if not given."""
+        given = self.PriorProbabilities
+        if not given:
+            return None
+        if isinstance(given, Mapping):
+            shares = dict(given)
+        else:
+            size = max(labels) + 1
+            if min(labels) < 0 or len(given) not in (size, size + 1):
+                raise ParameterError(
+                    f"{self.GetName()}: PriorProbabilities must be {size} numbers, one per label "
+                    f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}"
+                )
+            shares = dict(enumerate(given))
+        missing = [label for label in labels if label not in shares]
+        if missing:
+            raise ParameterError(
+                f"{self.GetName()}: PriorProbabilities must cover the labels {labels}, "
+                f"missing {missing}"
+            )
+        prior = np.array([shares[label] for label in labels], dtype=np.float64)
+        if not prior.sum() > 0:
+            raise ParameterError(
+                f"{self.GetName()}: PriorProbabilities must leave some label possible, got {given}"
+            )
+        return np.asarray(prior / prior.sum())
+
+    def _store(self, result: MultiLabelResult) -> None:
+        super()._store(result)
+        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
+        self.ConfusionTables = result.confusion

@@ -1,0 +1,205 @@
+"""Parameters and measurements, declared once as class attributes.
+
+``MaximumIterations = Parameter(Integer(low=1), 100, "...")`` in a filter class gives it
+SetMaximumIterations and GetMaximumIterations, a keyword in the function forms, an option of the
+command line, a line in the stub file and a row in the README.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.kinds import Kind
+
+if TYPE_CHECKING:
+    from itk_consensus.filters.process_object import ProcessObject
+
+T = TypeVar("T")
+
+
+class Parameter(Generic[T]):
+    """A named value of a filter, validated when it is set.
+
+    Parameters
+    ----------
+    kind : Kind
+        What is accepted.
+    default : T or callable
+        The value until one is set. A callable is asked each time with the filter, so a default can
+        follow another parameter; whatever was set explicitly wins.
+    doc : str
+        One sentence for users.
+    default_doc : str
+        How documentation shows a default that is computed or unwieldy.
+    in_cli : bool
+        Whether the command line offers it.
+    """
+
+    def __init__(
+        self,
+        kind: Kind[Any],
+        default: T | Callable[[Any], T],
+        doc: str,
+        *,
+        default_doc: str | None = None,
+        in_cli: bool = True,
+    ) -> None:
+        self.kind = kind
+        self.default = default
+        self.doc = doc
+        self.default_doc = default_doc
+        self.in_cli = in_cli
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+        def setter(filter_: ProcessObject, value: Any) -> None:
+            self.__set__(filter_, value)
+
+        def getter(filter_: ProcessObject) -> Any:
+            return self.__get__(filter_)
+
+        _attach(owner, f"Set{name}", setter, self.doc)
+        _attach(owner, f"Get{name}", getter, self.doc)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Parameter[T]: ...
+    @overload
+    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
+    def __get__(
+        self, instance: ProcessObject | None, owner: type | None = None
+    ) -> T | Parameter[T]:
+        if instance is None:
+            return self
+        if self.name in instance._values:
+            value: T = instance._values[self.name]
+            return value
+        return self.default(instance) if callable(self.default) else self.default
+
+    def __set__(self, instance: ProcessObject, value: Any) -> None:
+        instance._values[self.name] = self.check(instance.GetName(), value)
+
+    def check(self, owner: str, value: Any) -> T:
+        """Return the accepted value or raise the one message every filter uses."""
+        try:
+            accepted: T = self.kind.accept(value)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"{owner}: {self.name} must be {self.kind.wanted}, got {_shown(value)}"
+            ) from None
+        return accepted
+
+    @property
+    def keyword(self) -> str:
+        """SimpleITK's spelling of the keyword: maximumIterations."""
+        return self.name[0].lower() + self.name[1:]
+
+    @property
+    def snake_case(self) -> str:
+        """itk's spelling of the keyword: maximum_iterations."""
+        return snake_case(self.name)
+
+    @property
+    def default_text(self) -> str:
+        """The default as documentation shows it."""
+        if self.default_doc is not None:
+            return self.default_doc
+        return str(self.default)
+
+
+class Measurement(Generic[T]):
+    """A value that Execute leaves behind, with a Get method.
+
+    Parameters
+    ----------
+    annotation : str
+        How a stub file spells its type.
+    doc : str
+        One sentence for users.
+    """
+
+    def __init__(self, annotation: str, doc: str) -> None:
+        self.annotation = annotation
+        self.doc = doc
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+        def getter(filter_: ProcessObject) -> Any:
+            return self.__get__(filter_)
+
+        _attach(owner, f"Get{name}", getter, self.doc)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Measurement[T]: ...
+    @overload
+    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
+    def __get__(
+        self, instance: ProcessObject | None, owner: type | None = None
+    ) -> T | Measurement[T]:
+        if instance is None:
+            return self
+        if self.name not in instance._measured:
+            raise NotExecutedError(
+                f"{instance.GetName()}: {self.name} is known only after Execute"
+            )
+        value: T = instance._measured[self.name]
+        return value
+
+    def __set__(self, instance: ProcessObject, value: T) -> None:
+        instance._measured[self.name] = value
+
+
+def parameters_of(cls: type) -> Iterator[Parameter[Any]]:
+    """A class's parameters, its own before those it inherits, in the order of declaration."""
+    return _declared(cls, Parameter)
+
+
+def measurements_of(cls: type) -> Iterator[Measurement[Any]]:
+    """A class's measurements, its own before those it inherits."""
+    return _declared(cls, Measurement)
+
+
+def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
+    """The parameter meant by MaximumIterations, maximumIterations or maximum_iterations."""
+    wanted = spelled.replace("_", "").replace("-", "").lower()
+    for parameter in parameters_of(cls):
+        if parameter.name.lower() == wanted:
+            return parameter
+    known = ", ".join(parameter.keyword for parameter in parameters_of(cls))
+    raise ParameterError(f"{owner}: there is no parameter '{spelled}'; known are {known}")
+
+
+def snake_case(name: str) -> str:
+    """itk's rule: MultiLabelSTAPLEImageFilter -> multi_label_staple_image_filter."""
+    words = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
+
+
+def _declared(cls: type, kind: type) -> Iterator[Any]:
+    seen: set[str] = set()
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, kind) and name not in seen:
+                seen.add(name)
+                yield member
+
+
+def _attach(owner: type, name: str, function: Callable[..., Any], doc: str) -> None:
+    # A method written out in the class itself wins over the derived one.
+    if name in vars(owner):
+        return
+    function.__name__ = name
+    function.__qualname__ = f"{owner.__qualname__}.{name}"
+    function.__doc__ = doc
+    setattr(owner, name, function)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

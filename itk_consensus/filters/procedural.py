@@ -1,0 +1,88 @@
+"""Function forms of the filters, made from their parameter tables.
+
+``STAPLE(images, confidenceWeight=1.0, ...)`` takes SimpleITK's positional order and keywords;
+``staple_image_filter(*images, confidence_weight=1.0, ...)`` is itk's spelling.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import parameters_of, snake_case
+from itk_consensus.filters.registry import FUSERS
+
+Function = Callable[..., Any]
+
+
+def function_name(fuser: type[LabelFusionFilter]) -> str:
+    """STAPLEImageFilter -> STAPLE, MajorityVoteFilter -> MajorityVote."""
+    return fuser.__name__.removesuffix("Filter").removesuffix("Image")
+
+
+def simpleitk_form(fuser: type[LabelFusionFilter]) -> Function:
+    """SimpleITK's function: a list or separate images, then parameters in its order."""
+    name = function_name(fuser)
+
+    def function(*arguments: Any, **keywords: Any) -> Any:
+        images, rest = _split_images(arguments)
+        if len(rest) > len(fuser.positional):
+            raise ParameterError(
+                f"{name}: at most {len(fuser.positional)} parameters by position "
+                f"{fuser.positional}, got {len(rest)}"
+            )
+        by_position = dict(zip(fuser.positional, rest, strict=False))
+        return fuser(**by_position, **keywords).Execute(images)
+
+    return _described(function, name, fuser, [parameter.keyword for parameter in parameters_of(fuser)])
+
+
+def itk_form(fuser: type[LabelFusionFilter]) -> Function:
+    """itk's function: separate images, snake_case keywords."""
+
+    def function(*images: Any, **keywords: Any) -> Any:
+        return fuser(**keywords).Execute(*images)
+
+    names = [parameter.snake_case for parameter in parameters_of(fuser)]
+    return _described(function, snake_case(fuser.__name__), fuser, names)
+
+
+def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Leading images, and the parameters after them."""
+    if arguments and isinstance(arguments[0], (list, tuple)):
+        return arguments[0], arguments[1:]
+    count = 0
+    while count < len(arguments) and _is_image(arguments[count]):
+        count += 1
+    images = arguments[0] if count == 1 else list(arguments[:count])
+    return images, arguments[count:]
+
+
+def _is_image(argument: Any) -> bool:
+    # Whatever is no plain parameter value is left to the loader, whose errors name what came.
+    return not isinstance(argument, (int, float, str, bytes, list, tuple, dict, type(None)))
+
+
+def _described(
+    function: Function, name: str, fuser: type[LabelFusionFilter], keywords: list[str]
+) -> Function:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "itk_consensus"
+    function.__doc__ = f"{inspect.getdoc(fuser)}\n\nFunction form of {fuser.__name__}."
+    images = inspect.Parameter("images", inspect.Parameter.VAR_POSITIONAL)
+    named = [
+        inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=parameter.default_text)
+        for keyword, parameter in zip(keywords, parameters_of(fuser), strict=True)
+    ]
+    function.__signature__ = inspect.Signature([images, *named])  # type: ignore[attr-defined]
+    return function
+
+
+FUNCTIONS: dict[str, Function] = {
+    function.__name__: function
+    for fuser in FUSERS
+    for function in (simpleitk_form(fuser), itk_form(fuser))
+}

@@ -1,0 +1,18 @@
+"""Every filter of the package, listed once: public names, functions, CLI methods and docs follow."""
+
+from __future__ import annotations
+
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.label_voting import LabelVotingImageFilter
+from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
+from itk_consensus.filters.staple import STAPLEImageFilter
+
+FUSERS: tuple[type[LabelFusionFilter], ...] = (
+    STAPLEImageFilter,
+    MultiLabelSTAPLEImageFilter,
+    LabelVotingImageFilter,
+    MajorityVoteFilter,
+)
+
+METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}

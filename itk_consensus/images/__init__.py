@@ -1,0 +1,1 @@
+"""Images in, images out: the only room that knows SimpleITK and itk."""

@@ -1,0 +1,196 @@
+"""Images to arrays with one geometry, and arrays back to images of the same family."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itk_consensus.errors import InputError
+from itk_consensus.images.array_family import ArrayFamily
+from itk_consensus.images.geometry import check_same_space
+from itk_consensus.images.image_family import ImageFamily, ReadImage
+from itk_consensus.images.itk_family import ItkFamily
+from itk_consensus.images.loaded_images import Array, Family, LoadedImages, OutputImage
+from itk_consensus.images.simpleitk_family import SimpleITKFamily
+
+DEFAULT_TOLERANCE = 1e-6
+
+_ADAPTERS: dict[Family, ImageFamily] = {
+    Family.SIMPLEITK: SimpleITKFamily(),
+    Family.ITK: ItkFamily(),
+    Family.NUMPY: ArrayFamily(),
+}
+
+__all__ = [
+    "DEFAULT_TOLERANCE",
+    "Family",
+    "LoadedImages",
+    "OutputImage",
+    "allocate",
+    "load",
+    "load_one",
+    "to_image",
+]
+
+
+def load(
+    images: Any,
+    *,
+    owner: str,
+    coordinate_tolerance: float = DEFAULT_TOLERANCE,
+    direction_tolerance: float = DEFAULT_TOLERANCE,
+) -> LoadedImages:
+    """View the voxels of every input and check, once, that all lie in the same space.
+
+    Parameters
+    ----------
+    images : image, or iterable of image, ndarray or None
+        SimpleITK or itk images, or arrays; None is a missing rater, a vector image one rater per
+        component. SimpleITK and itk images may be mixed, arrays and images not.
+    owner : str
+        The filter that asks, for messages.
+    coordinate_tolerance, direction_tolerance : float
+        ITK's: relative to the first image's first spacing, and absolute.
+
+    Raises
+    ------
+    InputError
+        No image at all, or something that is not an image of real numbers.
+    GeometryError
+        Images of different size or in different physical space.
+    """
+    inputs = _as_list(images, owner)
+    present = {index: image for index, image in enumerate(inputs) if image is not None}
+    if not present:
+        raise InputError(f"{owner}: needs at least one image, but every input is None (missing)")
+    families = {i: _family_of(image, f"{owner}: input {i}") for i, image in present.items()}
+    _refuse_arrays_among_images(families, owner)
+    read = {i: _read(image, families[i], f"{owner}: input {i}") for i, image in present.items()}
+    check_same_space(
+        [image.geometry for image in read.values()],
+        coordinate_tolerance=coordinate_tolerance,
+        direction_tolerance=direction_tolerance,
+        owner=owner,
+        names=[f"input {i}" for i in read],
+    )
+    first = next(iter(present))
+    return LoadedImages(
+        arrays=tuple(
+            array
+            for i in range(len(inputs))
+            for array in (read[i].components if i in read else [None])
+        ),
+        geometry=read[first].geometry,
+        family=families[first],
+        metadata=_ADAPTERS[families[first]].metadata(present[first]),
+        owners=tuple(inputs),
+    )
+
+
+def load_one(
+    image: Any,
+    like: LoadedImages,
+    *,
+    owner: str,
+    parameter: str,
+    coordinate_tolerance: float = DEFAULT_TOLERANCE,
+    direction_tolerance: float = DEFAULT_TOLERANCE,
+) -> Array:
+    """View one more scalar image (a mask, a prior, an intensity image) in the space of `like`.
+
+    Returns
+    -------
+    ndarray, shape ``like.geometry.shape``, read-only
+        It keeps its image alive.
+    """
+    where = f"{owner}: {parameter}"
+    family = _family_of(image, where)
+    if (family is Family.NUMPY) != (like.family is Family.NUMPY):
+        raise InputError(
+            f"{where} must be {'an array' if like.family is Family.NUMPY else 'an image'} "
+            f"like the inputs, got {family.value}"
+        )
+    components, geometry = _read(image, family, where)
+    if len(components) != 1:
+        raise InputError(f"{where} must be a scalar image, got {len(components)} components")
+    check_same_space(
+        [like.geometry, geometry],
+        coordinate_tolerance=coordinate_tolerance,
+        direction_tolerance=direction_tolerance,
+        owner=owner,
+        names=[f"input {like.reference_index}", parameter],
+    )
+    return components[0]
+
+
+def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
+    """Make an output of the family, geometry and metadata of `like`, for a kernel to write into."""
+    return _ADAPTERS[like.family].allocate(dtype, like)
+
+
+def to_image(array: Array, like: LoadedImages) -> Any:
+    """Turn a finished array into an image of the family, geometry and metadata of `like`.
+
+    Prefer `allocate` where the values are still to be computed: it saves this copy.
+    """
+    return _ADAPTERS[like.family].to_image(array, like)
+
+
+def _as_list(images: Any, owner: str) -> list[Any]:
+    if isinstance(images, np.ndarray):
+        raise InputError(
+            f"{owner}: needs a list of images, got one array of shape {images.shape}; "
+            "pass list(a) if the first axis is the rater"
+        )
+    # Images are iterable too, voxel by voxel, and text letter by letter.
+    if _find_family(images) is not None or isinstance(images, (str, bytes, os.PathLike)):
+        return [images]
+    if not isinstance(images, Iterable):
+        raise InputError(f"{owner}: needs a list of images, got {_describe(images)}")
+    inputs = list(images)
+    if not inputs:
+        raise InputError(f"{owner}: needs at least one image, got none")
+    return inputs
+
+
+def _find_family(candidate: object) -> Family | None:
+    return next(
+        (family for family, adapter in _ADAPTERS.items() if adapter.recognises(candidate)), None
+    )
+
+
+def _family_of(image: object, where: str) -> Family:
+    family = _find_family(image)
+    if family is None:
+        raise InputError(
+            f"{where} must be a SimpleITK image, an itk image or a NumPy array, "
+            f"got {_describe(image)}"
+        )
+    return family
+
+
+def _describe(thing: object) -> str:
+    if isinstance(thing, (str, bytes, os.PathLike)):
+        return f"the path {os.fspath(thing)!r}; read it first, e.g. with SimpleITK.ReadImage"
+    return type(thing).__name__
+
+
+def _read(image: Any, family: Family, where: str) -> ReadImage:
+    read = _ADAPTERS[family].read(image, where)
+    if 0 in read.geometry.size:
+        raise InputError(f"{where} has no voxels: {read.geometry.extent}")
+    return read
+
+
+def _refuse_arrays_among_images(families: dict[int, Family], owner: str) -> None:
+    first, family = next(iter(families.items()))
+    for index, other in families.items():
+        if (other is Family.NUMPY) != (family is Family.NUMPY):
+            raise InputError(
+                f"{owner}: input {first} is {family.value} but input {index} is "
+                f"{other.value}; an array has no geometry to compare, so pass one kind only"
+            )

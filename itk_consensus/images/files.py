@@ -1,0 +1,143 @@
+"""Image and text files, for the command line and reports; nothing else in the package reads paths.
+
+Writing is all or nothing: whatever goes wrong, the file that was there before is still there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import SimpleITK as sitk  # noqa: N813 - the name every SimpleITK user knows it by
+
+from itk_consensus.errors import FileError
+
+PathLike = str | os.PathLike[str]
+
+_HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}
+# SimpleITK says nothing when a full disk cuts these short, nor when it reads one with voxels
+# missing. They store voxels plainly, so counting bytes finds out.
+_SILENTLY_CUT_SHORT = {".nii", ".gipl", ".hdr", ".img"}
+_VOXELS_IN_ONE_FILE = {".nii", ".gipl"}
+
+
+def split_image_name(path: PathLike) -> tuple[str, str]:
+    """Split a file name into stem and extension, taking ``.nii.gz`` and its like as one."""
+    path = Path(path)
+    suffix = path.suffix
+    if suffix.lower() == ".gz":
+        suffix = path.with_suffix("").suffix + suffix
+    return path.name.removesuffix(suffix), suffix
+
+
+def read_image(path: PathLike) -> Any:
+    """Read an image file into a SimpleITK image of the file's own pixel type."""
+    path = Path(path)
+    if path.is_dir():
+        raise FileError(f"{path}: is a folder, not an image file")
+    try:
+        path.open("rb").close()
+        image = sitk.ReadImage(str(path))
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}") from error
+    except RuntimeError as error:
+        raise FileError(f"{path}: cannot be read as an image: {_reason(error)}") from error
+    if _format(path) in _VOXELS_IN_ONE_FILE:
+        _check_complete([path], _bytes_on_disk(image), path)
+    return image
+
+
+def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
+    """Read several image files; the first that cannot be read is named in the error."""
+    return [read_image(path) for path in paths]
+
+
+def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
+    """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
+    path = Path(path)
+    with _replacing(path) as draft:
+        try:
+            sitk.WriteImage(image, str(draft), compress)
+        except RuntimeError as error:
+            reason = _reason(error).replace(str(draft), str(path))
+            raise FileError(f"{path}: cannot be written: {reason}") from error
+        if _format(path) in _SILENTLY_CUT_SHORT:
+            _check_complete(list(draft.parent.iterdir()), _bytes_in_memory(image), path)
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Write a UTF-8 text file, replacing `path` in one step."""
+    with _replacing(Path(path)) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """Yield a path of the same name in a fresh folder beside `target`; move it over on success.
+
+    Whatever else appears in that folder moves along: some formats keep header and voxels apart,
+    and the header names the other file. The header goes last, so it never names a missing one.
+    """
+    if target.is_dir():
+        raise FileError(f"{target}: is a folder, not a file to write")
+    if not target.parent.is_dir():
+        raise FileError(f"{target}: the folder {target.parent} does not exist")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=target.parent) as folder:
+            yield Path(folder, target.name)
+            parts = sorted(
+                Path(folder).iterdir(), key=lambda part: _format(part) in _HEADER_SUFFIXES
+            )
+            for part in parts:
+                os.replace(part, target.parent / part.name)
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
+
+
+def _format(path: Path) -> str:
+    """The extension without ``.gz``, in lower case."""
+    return split_image_name(path)[1].lower().removesuffix(".gz")
+
+
+def _reason(error: RuntimeError) -> str:
+    """The one line of a SimpleITK error that says what is wrong."""
+    last_line = str(error).strip().splitlines()[-1].removeprefix("sitk::ERROR: ")
+    if last_line.startswith("Unable to determine ImageIO"):
+        return "its contents or extension belong to no image format SimpleITK knows"
+    return last_line
+
+
+def _bytes_in_memory(image: Any) -> int:
+    return sitk.GetArrayViewFromImage(image).nbytes
+
+
+def _bytes_on_disk(image: Any) -> int:
+    """Bytes the voxels of an image just read took, at least: NIfTI may have rescaled them."""
+    if image.HasMetaDataKey("bitpix"):
+        return int(prod(image.GetSize()) * int(image.GetMetaData("bitpix")) // 8)
+    return _bytes_in_memory(image)
+
+
+def _check_complete(files: list[Path], voxel_bytes: int, path: Path) -> None:
+    try:
+        found = sum(_unpacked_size(file) for file in files)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise FileError(f"{path}: is cut short or damaged: {error}") from error
+    if found < voxel_bytes:
+        raise FileError(f"{path}: is cut short: {found} bytes for {voxel_bytes} bytes of voxels")
+
+
+def _unpacked_size(path: Path) -> int:
+    with path.open("rb") as raw:
+        is_packed = raw.read(2) == b"\x1f\x8b"
+    if not is_packed:
+        return path.stat().st_size
+    with gzip.open(path) as stream:
+        return sum(len(chunk) for chunk in iter(lambda: stream.read(1 << 20), b""))

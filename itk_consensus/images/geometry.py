@@ -1,0 +1,192 @@
+"""Where an image lies in space: a frozen description without voxels, compared once per Execute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from itk_consensus.errors import GeometryError
+
+
+@dataclass(frozen=True)
+class ImageGeometry:
+    """The grid an image is sampled on.
+
+    Parameters
+    ----------
+    size, spacing, origin : tuple, length d
+        In ITK order (x, y, z); `origin` is the position of the first voxel in memory.
+    direction : tuple, length d * d
+        Direction cosines, row-major.
+    """
+
+    size: tuple[int, ...]
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    direction: tuple[float, ...]
+
+    extent_name: ClassVar[str] = "size"
+
+    @property
+    def dimension(self) -> int:
+        """Number of axes."""
+        return len(self.size)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the voxel array: the size with its axes reversed (z, y, x)."""
+        return self.size[::-1]
+
+    @property
+    def array_spacing(self) -> tuple[float, ...]:
+        """Spacing in the axis order of the voxel array (z, y, x)."""
+        return self.spacing[::-1]
+
+    @property
+    def extent(self) -> str:
+        """The size, named as the owner of the image knows it."""
+        return f"{self.extent_name} {getattr(self, self.extent_name)}"
+
+    def differences(
+        self, other: ImageGeometry, coordinate_tolerance: float, direction_tolerance: float
+    ) -> list[str]:
+        """Fields in which `other` lies elsewhere, each with both values.
+
+        ITK's rule: origin and spacing may differ by `coordinate_tolerance` times the first
+        spacing of this image, the direction cosines by `direction_tolerance`.
+        """
+        if self.dimension != other.dimension:
+            return [f"dimension {self.dimension} and {other.dimension}"]
+        coordinate_limit = abs(coordinate_tolerance * self.spacing[0])
+        limits = {
+            self.extent_name: 0.0,
+            "spacing": coordinate_limit,
+            "origin": coordinate_limit,
+            "direction": direction_tolerance,
+        }
+        return [
+            f"{field} {getattr(self, field)} and {getattr(other, field)}"
+            for field, limit in limits.items()
+            if not _largest_difference(getattr(self, field), getattr(other, field)) <= limit
+        ]
+
+    def is_flipped_or_permuted(self, other: ImageGeometry) -> bool:
+        """Whether `other` runs along the same axes, but in another order or sense."""
+        if self.dimension != other.dimension:
+            return False
+        square = (self.dimension, self.dimension)
+        relative = np.reshape(self.direction, square).T @ np.reshape(other.direction, square)
+        nearest = np.rint(relative)
+        # An oblique pair is not a flip: 0.1 is about six degrees.
+        is_signed_permutation = np.allclose(relative, nearest, atol=0.1) and np.array_equal(
+            np.abs(nearest) @ np.abs(nearest).T, np.eye(self.dimension)
+        )
+        return bool(is_signed_permutation and not np.array_equal(nearest, np.eye(self.dimension)))
+
+
+@dataclass(frozen=True)
+class ArrayGeometry(ImageGeometry):
+    """Geometry of a plain array, whose owner thinks in shapes and never sees an ITK size."""
+
+    extent_name: ClassVar[str] = "shape"
+
+    @classmethod
+    def of_shape(cls, shape: Sequence[int]) -> ArrayGeometry:
+        """Unit spacing, zero origin and identity direction for an array of this shape."""
+        dimension = len(shape)
+        return cls(
+            size=tuple(int(extent) for extent in reversed(shape)),
+            spacing=(1.0,) * dimension,
+            origin=(0.0,) * dimension,
+            direction=tuple(np.eye(dimension).ravel().tolist()),
+        )
+
+
+def check_same_space(
+    geometries: Sequence[ImageGeometry],
+    *,
+    coordinate_tolerance: float,
+    direction_tolerance: float,
+    owner: str,
+    names: Sequence[str],
+) -> None:
+    """Raise one `GeometryError` unless every image occupies the space of the first.
+
+    Parameters
+    ----------
+    owner : str
+        The filter that asks, for the message.
+    names : sequence of str
+        What to call each image in the message, e.g. ``"input 2"``.
+    """
+    first = geometries[0]
+    strays = [
+        (name, geometry, differences)
+        for name, geometry in zip(names[1:], geometries[1:], strict=True)
+        if (differences := first.differences(geometry, coordinate_tolerance, direction_tolerance))
+    ]
+    if not strays:
+        return
+    name, geometry, differences = strays[0]
+    others = [stray[0] for stray in strays[1:]]
+    lines = [
+        f"{owner}: {name} does not occupy the same space as {names[0]}: " + "; ".join(differences),
+        *([f"The same holds for {', '.join(others)}."] if others else []),
+        *_advice(first, geometry, coordinate_tolerance, direction_tolerance, name, names[0]),
+    ]
+    raise GeometryError("\n".join(lines))
+
+
+def _advice(
+    first: ImageGeometry,
+    other: ImageGeometry,
+    coordinate_tolerance: float,
+    direction_tolerance: float,
+    name: str,
+    first_name: str,
+) -> list[str]:
+    if isinstance(first, ArrayGeometry) or first.dimension != other.dimension:
+        return []
+    resample = (
+        f"resample {name} onto {first_name} first, e.g. "
+        "sitk.Resample(image, first_image, sitk.Transform(), sitk.sitkNearestNeighbor)."
+    )
+    if first.is_flipped_or_permuted(other):
+        return [f"Their axes are flipped or permuted: {resample}"]
+    if first.size != other.size:
+        return [f"To fuse different grids, {resample}"]
+    coordinate_gap = max(
+        _largest_difference(first.origin, other.origin),
+        _largest_difference(first.spacing, other.spacing),
+    )
+    relative_gap = coordinate_gap / abs(first.spacing[0])
+    direction_gap = _largest_difference(first.direction, other.direction)
+    lines = []
+    if relative_gap > coordinate_tolerance:
+        lines.append(
+            f"The coordinate tolerance is {coordinate_tolerance:g} of the spacing of {first_name} "
+            f"along x; they differ by {relative_gap:.3g} of it. "
+            + _how_to_raise("CoordinateTolerance", relative_gap)
+        )
+    if direction_gap > direction_tolerance:
+        lines.append(
+            f"The direction tolerance is {direction_tolerance:g}; they differ by "
+            f"{direction_gap:.3g}. " + _how_to_raise("DirectionTolerance", direction_gap)
+        )
+    return lines
+
+
+def _how_to_raise(tolerance: str, needed: float) -> str:
+    enough = f"{1.1 * needed:.2g}"
+    return (
+        f"If that is header noise, call Set{tolerance}({enough}) on the filter, or "
+        f"itk_consensus.ProcessObject.SetGlobalDefault{tolerance}({enough}) for every filter."
+    )
+
+
+def _largest_difference(a: Sequence[float], b: Sequence[float]) -> float:
+    """Largest |a_i - b_i|; NaN, which no tolerance accepts, if any coordinate is NaN."""
+    return float(np.max(np.abs(np.subtract(a, b))))

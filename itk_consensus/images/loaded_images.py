@@ -1,0 +1,91 @@
+"""What the rest of the package sees of images: arrays, a geometry, and a place for the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itk_consensus.images.geometry import ImageGeometry
+
+Array = npt.NDArray[Any]
+
+
+class Family(Enum):
+    """The library an image belongs to; outputs are of the family of the first input."""
+
+    SIMPLEITK = "a SimpleITK image"
+    ITK = "an itk image"
+    NUMPY = "a NumPy array"
+
+
+@dataclass(frozen=True)
+class LoadedImages:
+    """The inputs of one Execute.
+
+    Parameters
+    ----------
+    arrays : tuple of ndarray or None, each of shape ``geometry.shape``
+        One read-only view per rater, None where a rater is missing. A vector image is one rater
+        per component.
+    geometry : ImageGeometry
+        Of the first input that is not missing.
+    metadata : Any
+        Copy of that input's metadata dictionary, in its family's own type.
+    owners : tuple
+        The inputs as given, missing ones included.
+    """
+
+    arrays: tuple[Array | None, ...]
+    geometry: ImageGeometry
+    family: Family
+    metadata: Any
+    owners: tuple[Any, ...]
+
+    @property
+    def reference_index(self) -> int:
+        """Index of the first input that is not missing: outputs take after it."""
+        return next(i for i, owner in enumerate(self.owners) if owner is not None)
+
+    @property
+    def reference(self) -> Any:
+        """The first input that is not missing."""
+        return self.owners[self.reference_index]
+
+
+@dataclass(frozen=True)
+class OutputImage:
+    """An output being made: write every voxel of `array`, then take `image()`.
+
+    Parameters
+    ----------
+    array : ndarray, C order, writable
+        Of the shape and type asked for. It is the image's own memory wherever the family can hold
+        that type, and its contents are undefined until written.
+    image : callable
+        Returns the image.
+    """
+
+    array: Array
+    image: Callable[[], Any]
+
+
+class _OwnedMemory:
+    def __init__(self, view: Array, owner: object, writable: bool) -> None:
+        interface = view.__array_interface__
+        address, _ = interface["data"]
+        self.__array_interface__ = {**interface, "data": (address, not writable)}
+        self.owner = owner
+
+
+def keep_alive(view: Array, owner: object, *, writable: bool = False) -> Array:
+    """The memory of `view` as an array that holds `owner`.
+
+    SimpleITK and itk hand out arrays on memory they free with the image; here the array's own
+    base keeps the image, so neither it nor a slice of it can outlive its voxels.
+    """
+    return np.asarray(_OwnedMemory(view, owner, writable))

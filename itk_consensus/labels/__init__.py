@@ -1,0 +1,1 @@
+"""Label stacks and decision patterns: arrays only, no images."""

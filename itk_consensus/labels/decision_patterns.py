@@ -1,0 +1,305 @@
+"""Decision patterns: voxels whose raters voted alike are statistically one.
+
+Encoding costs one compiled pass over the inputs; inference then runs on a few patterns, and
+`expand` writes its answer back in one more pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.labels.label_stack import LabelStack, default_threads
+
+#: Up to here every possible pattern gets its own code and no hashing is needed.
+_MOST_DIRECT_CODES = 65_536
+
+_Table = tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class DecisionPatterns:
+    """The distinct votes of a stack, how often each occurs, and each voxel's pattern.
+
+    Attributes
+    ----------
+    patterns : (P, J) ndarray of uint8 or uint16
+        Label index voted by each rater; ``len(labels)`` where the rater is missing. Sorted.
+    counts : (P,) ndarray of int64
+        Number of voxels with each pattern; exact.
+    labels : (K,) ndarray
+        The label values behind the indices.
+    strata : (P,) ndarray of uint32 or None
+        The stratum of each pattern, if voxels were told apart by more than their votes.
+    codes : ndarray of uint8, uint16 or uint32, or None
+        One code per voxel; None for a merged table, which belongs to no single volume.
+    slots : (P,) ndarray of int64
+        The code that stands for each pattern.
+    number_of_codes : int
+        Codes are below this.
+    outside_code : int or None
+        The code of voxels outside the mask.
+    threads : int
+        Threads the kernels use. Results never depend on it.
+    """
+
+    patterns: NDArray[Any]
+    counts: NDArray[np.int64]
+    labels: NDArray[Any]
+    strata: NDArray[np.uint32] | None = None
+    codes: NDArray[Any] | None = None
+    slots: NDArray[np.int64] | None = None
+    number_of_codes: int = 0
+    outside_code: int | None = None
+    threads: int = 1
+
+    @classmethod
+    def from_stack(
+        cls,
+        stack: LabelStack,
+        *,
+        strata: NDArray[np.uint32] | None = None,
+        threads: int | None = None,
+    ) -> DecisionPatterns:
+        """Encode a stack; `strata` separates voxels that must not share a pattern."""
+        threads = threads or default_threads()
+        radix = len(stack.labels) + int(stack.may_be_missing)
+        votes = stack.votes()
+        number_of_codes = radix ** len(votes) + int(stack.mask is not None)
+        if number_of_codes <= _MOST_DIRECT_CODES and strata is None:
+            return _encode_direct(stack, votes, radix, number_of_codes, threads)
+        return _encode_hashed(stack, votes, radix, strata, threads)
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return int(self.patterns.shape[1])
+
+    @property
+    def number_of_labels(self) -> int:
+        """K."""
+        return len(self.labels)
+
+    @property
+    def number_of_voxels(self) -> int:
+        """Voxels inside the mask."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """(P, J): whether the rater annotated voxels of this pattern."""
+        return np.asarray(self.patterns != self.number_of_labels)
+
+    @cached_property
+    def unanimous(self) -> NDArray[np.bool_]:
+        """(P,): all raters who annotated agree, and at least one did."""
+        digits = self.patterns.astype(np.int32)
+        highest = np.where(self.present, digits, -1).max(axis=1)
+        lowest = np.where(self.present, digits, self.number_of_labels).min(axis=1)
+        return np.asarray(highest == lowest)
+
+    @cached_property
+    def one_hot(self) -> sparse.csr_matrix:
+        """(P, J*K) sparse indicator of (rater, label); a missing rater has no entry.
+
+        Being sparse it never multiplies an absent vote by log 0, and costs P*J however many labels.
+        """
+        rows, raters = np.nonzero(self.present)
+        columns = raters * self.number_of_labels + self.patterns[rows, raters]
+        shape = (len(self.patterns), self.number_of_raters * self.number_of_labels)
+        return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+    def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """(P, K) votes each label got, weighted by rater if `weights` (J,) is given."""
+        weights = np.ones(self.number_of_raters) if weights is None else weights
+        collect = sparse.kron(weights[:, None], sparse.identity(self.number_of_labels))
+        return np.asarray((self.one_hot @ collect).todense(), dtype=np.float64)
+
+    def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
+        """The table of all volumes together: counts add, labels unite; codes are dropped."""
+        tables = (self, *others)
+        if len({table.number_of_raters for table in tables}) > 1:
+            counts = [table.number_of_raters for table in tables]
+            raise InputError(f"DecisionPatterns.merge: equal numbers of raters wanted, got {counts}")
+        if len({table.strata is None for table in tables}) > 1:
+            raise InputError("DecisionPatterns.merge: all tables or none must have strata")
+        labels = reduce(np.union1d, (table.labels for table in tables))
+        relabelled = [_relabel(table, labels) for table in tables]
+        patterns, strata, merged_counts, _ = _merge_tables(relabelled)
+        return DecisionPatterns(
+            patterns, merged_counts, labels, None if self.strata is None else strata
+        )
+
+    def expand(
+        self, values: NDArray[Any], *, outside: Any = 0, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Give every voxel the value of its pattern.
+
+        Parameters
+        ----------
+        values : (P,) ndarray
+            One value per pattern.
+        outside : scalar
+            The value outside the mask.
+        out : ndarray of the volume's shape, optional
+            C-contiguous array of the values' type to write into.
+        """
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.expand: a merged table has no voxels to expand to")
+        table = np.full(self.number_of_codes, outside, dtype=values.dtype)
+        table[self.slots] = values
+        if out is None:
+            out = np.empty(self.codes.shape, dtype=values.dtype)
+        if out.dtype != values.dtype or out.shape != self.codes.shape:
+            raise InputError(
+                f"DecisionPatterns.expand: out must be {values.dtype} {self.codes.shape}, "
+                f"got {out.dtype} {out.shape}"
+            )
+        _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
+        return out
+
+    def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> tuple[slice, ...]:
+        """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.
+
+        All slices are empty when no voxel is flagged.
+        """
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.region: a merged table has no voxels")
+        shape = self.codes.shape
+        flags = np.zeros(self.number_of_codes, dtype=np.uint8)
+        flags[self.slots] = flagged
+        first, last = _kernels.row_extents(self.codes.reshape(-1), shape[-1], flags, self.threads)
+        if last.max() < 0:
+            return tuple(slice(0, 0) for _ in shape)
+        rows = np.argwhere((last >= 0).reshape(shape[:-1]))
+        low = [*rows.min(axis=0), first.min()]
+        high = [*rows.max(axis=0), last.max()]
+        return tuple(
+            slice(max(0, int(a) - m), min(size, int(b) + 1 + m))
+            for a, b, m, size in zip(low, high, margin, shape, strict=True)
+        )
+
+    def disputed_region(self, margin: Sequence[int]) -> tuple[slice, ...]:
+        """Bounding box of the voxels the raters disagree about, widened by `margin`."""
+        return self.region(~self.unanimous & self.present.any(axis=1), margin)
+
+
+def _encode_direct(
+    stack: LabelStack,
+    votes: list[_kernels.RaterVotes],
+    radix: int,
+    number_of_codes: int,
+    threads: int,
+) -> DecisionPatterns:
+    """Give every possible pattern its own code, which is its rank in sorted order."""
+    codes = np.empty(stack.shape, dtype=np.uint8 if number_of_codes <= 256 else np.uint16)
+    counts = _kernels.encode_direct(
+        votes, radix, _flat(stack.mask), codes.reshape(-1), number_of_codes, threads
+    )
+    outside = None if stack.mask is None else number_of_codes - 1
+    slots = np.flatnonzero(counts if outside is None else counts[:-1])
+    digits = np.stack(np.unravel_index(slots, (radix,) * len(votes)), axis=1)
+    width = np.uint8 if len(stack.labels) < 256 else np.uint16
+    return DecisionPatterns(
+        _with_missing_raters(digits.astype(width), stack),
+        counts[slots],
+        stack.labels,
+        None,
+        codes,
+        slots,
+        number_of_codes,
+        outside,
+        threads,
+    )
+
+
+def _encode_hashed(
+    stack: LabelStack,
+    votes: list[_kernels.RaterVotes],
+    radix: int,
+    strata: NDArray[np.uint32] | None,
+    threads: int,
+) -> DecisionPatterns:
+    """Number the patterns as they come, then renumber them in sorted order."""
+    first = int(stack.mask is not None)
+    for width in (np.uint16, np.uint32):
+        # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
+        codes = np.empty(stack.shape, dtype=width)
+        parts = _kernels.encode_hashed(
+            votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), threads
+        )
+        if parts is None:
+            del codes
+            continue
+        tables = [(digits, part_strata, counts) for _, _, digits, part_strata, counts in parts]
+        digits, merged_strata, counts, ranks = _merge_tables(tables)
+        if len(counts) + first - 1 <= np.iinfo(width).max:
+            break
+    for (begin, end, *_), rank in zip(parts, ranks, strict=True):
+        table = np.concatenate([np.zeros(first, dtype=np.int64), rank + first]).astype(width)
+        if len(table):
+            _kernels.renumber(codes.reshape(-1), begin, end, table, threads)
+    return DecisionPatterns(
+        _with_missing_raters(digits, stack),
+        counts,
+        stack.labels,
+        None if strata is None else merged_strata,
+        codes,
+        np.arange(len(counts)) + first,
+        len(counts) + first,
+        0 if first else None,
+        threads,
+    )
+
+
+def _flat(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if array is None else np.ascontiguousarray(array).reshape(-1)
+
+
+def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any]:
+    """Insert a column of "missing" for every rater given as None."""
+    full = np.full((len(digits), len(stack.arrays)), stack.missing_digit, dtype=digits.dtype)
+    full[:, [array is not None for array in stack.arrays]] = digits
+    return full
+
+
+def _relabel(table: DecisionPatterns, labels: NDArray[Any]) -> _Table:
+    """Express a table's digits as indices into a larger label table."""
+    digits = np.append(np.searchsorted(labels, table.labels), len(labels))
+    width = np.uint8 if len(labels) < 256 else np.uint16
+    strata = np.zeros(len(table.counts), np.uint32) if table.strata is None else table.strata
+    return digits.astype(width)[table.patterns], strata, table.counts
+
+
+def _merge_tables(
+    tables: Sequence[_Table],
+) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Unite tables of (digits, strata, counts), sorted; also each table's ranks in the union."""
+    digits = np.concatenate([table[0] for table in tables])
+    strata = np.concatenate([table[1] for table in tables])
+    # Rows as big-endian bytes sort like their numbers, so one memcmp compares a whole row.
+    rows = np.hstack(
+        [
+            _big_endian_bytes(digits),
+            _big_endian_bytes(strata[:, None]),
+        ]
+    )
+    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.zeros(len(index), dtype=np.int64)
+    np.add.at(counts, inverse, np.concatenate([table[2] for table in tables]))
+    bounds = np.cumsum([len(table[2]) for table in tables])[:-1]
+    return digits[index], strata[index], counts, np.split(inverse, bounds)
+
+
+def _big_endian_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
+    swapped = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder(">")))
+    return swapped.view(np.uint8).reshape(len(rows), -1)

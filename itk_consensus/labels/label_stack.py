@@ -1,0 +1,250 @@
+"""A stack of raters over the same voxels, ready for the compiled encoder.
+
+Python validates here so that the kernels may trust: every array is contiguous, native-endian and
+equally long, every value a whole number, every mask uint8.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+
+AnyArray = NDArray[Any]
+
+#: More distinct values than this and an array is an intensity image, not a label image; it also
+#: keeps every digit, the one for "missing" included, inside 16 bits.
+MOST_LABELS = 65_535
+
+
+def default_threads() -> int:
+    """The processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class LabelStack:
+    """Raters × voxels with a table of labels.
+
+    Attributes
+    ----------
+    arrays : tuple of ndarray or None
+        One array per rater, all of shape `shape`, C-contiguous; None for a missing rater.
+    labels : (K,) ndarray of int64 or uint64
+        Sorted label values. A rater's digit is the index into this table; K means missing.
+    foreground : scalar or None
+        In a binary stack the value that counts as label 1; everything else is label 0.
+    missing_label : scalar or None
+        The value by which a rater says "not annotated here".
+    mask : ndarray of uint8 or None
+        Voxels to fuse; the others are outside.
+    rater_masks : tuple of (ndarray of uint8 or None), or None
+        Where each rater annotated; elsewhere the rater is missing.
+    """
+
+    arrays: tuple[AnyArray | None, ...]
+    labels: NDArray[Any]
+    foreground: float | None = None
+    missing_label: float | None = None
+    mask: NDArray[np.uint8] | None = None
+    rater_masks: tuple[NDArray[np.uint8] | None, ...] | None = None
+
+    @classmethod
+    def binary(
+        cls,
+        arrays: Sequence[AnyArray | None],
+        foreground: float,
+        *,
+        missing_label: float | None = None,
+        mask: AnyArray | None = None,
+        rater_masks: Sequence[AnyArray | None] | None = None,
+        owner: str = "LabelStack",
+    ) -> LabelStack:
+        """Stack in which `foreground` is label 1 and every other value label 0."""
+        present = _prepare(arrays, owner)
+        for index, array in enumerate(present):
+            if array is not None and array.dtype.kind == "f":
+                _whole_numbers(distinct_values(array, owner, index), owner, index)
+        return cls(
+            present,
+            np.array([0, 1], dtype=np.int64),
+            foreground,
+            missing_label,
+            _as_mask(mask),
+            _as_masks(rater_masks, len(present), owner),
+        )
+
+    @classmethod
+    def multilabel(
+        cls,
+        arrays: Sequence[AnyArray | None],
+        *,
+        missing_label: float | None = None,
+        mask: AnyArray | None = None,
+        rater_masks: Sequence[AnyArray | None] | None = None,
+        threads: int | None = None,
+        owner: str = "LabelStack",
+    ) -> LabelStack:
+        """Stack whose labels are all values that occur, label 0 being one like the others."""
+        present = _prepare(arrays, owner)
+        labels = label_table(present, owner, threads)
+        if missing_label is not None:
+            labels = labels[labels != missing_label]
+        if labels.size == 0:
+            raise InputError(f"{owner}: every voxel of every input is missing")
+        return cls(
+            present,
+            labels,
+            None,
+            missing_label,
+            _as_mask(mask),
+            _as_masks(rater_masks, len(present), owner),
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of every rater's array."""
+        return next(array.shape for array in self.arrays if array is not None)
+
+    @property
+    def missing_digit(self) -> int:
+        """The digit, one past the labels, of a rater who did not annotate a voxel."""
+        return len(self.labels)
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether a present rater can be missing at some voxels."""
+        return self.missing_label is not None or self.rater_masks is not None
+
+    def votes(self) -> list[_kernels.RaterVotes]:
+        """The present raters as the kernels read them."""
+        masks = self.rater_masks or (None,) * len(self.arrays)
+        return [
+            self._rater_votes(array, mask)
+            for array, mask in zip(self.arrays, masks, strict=True)
+            if array is not None
+        ]
+
+    def _rater_votes(
+        self, array: AnyArray, mask: NDArray[np.uint8] | None
+    ) -> _kernels.RaterVotes:
+        if self.foreground is not None:
+            pairs = [(self.foreground, 1)]
+        else:
+            pairs = [(label, digit) for digit, label in enumerate(self.labels)]
+        if self.missing_label is not None:
+            pairs = [(v, d) for v, d in pairs if v != self.missing_label]
+            pairs.append((self.missing_label, self.missing_digit))
+        pairs = [(value, digit) for value, digit in pairs if _fits(value, array.dtype)]
+        return _kernels.RaterVotes(
+            array.reshape(-1),
+            np.array([value for value, _ in pairs]).astype(array.dtype),
+            [digit for _, digit in pairs],
+            0,
+            None if mask is None else mask.reshape(-1),
+            self.missing_digit,
+        )
+
+
+def label_table(
+    arrays: Sequence[AnyArray | None], owner: str, threads: int | None = None
+) -> NDArray[Any]:
+    """The sorted whole-number values that occur in any of the arrays."""
+    tables = [
+        _whole_numbers(distinct_values(array, owner, index, threads), owner, index)
+        for index, array in enumerate(arrays)
+        if array is not None
+    ]
+    labels = sorted({int(value) for table in tables for value in table})
+    if len(labels) > MOST_LABELS:
+        raise InputError(
+            f"{owner}: label images with at most {MOST_LABELS} distinct labels wanted, "
+            f"got {len(labels)}"
+        )
+    if labels and labels[-1] > np.iinfo(np.int64).max:
+        if labels[0] < 0:
+            raise InputError(f"{owner}: labels {labels[0]} and {labels[-1]} share no integer type")
+        return np.array(labels, dtype=np.uint64)
+    return np.array(labels, dtype=np.int64)
+
+
+def distinct_values(
+    array: AnyArray, owner: str, index: int, threads: int | None = None
+) -> AnyArray:
+    """Distinct values of one rater's contiguous array, unsorted."""
+    found = _kernels.distinct(array.reshape(-1), MOST_LABELS, threads or default_threads())
+    if found is None:
+        raise InputError(
+            f"{owner}: input {index} has more than {MOST_LABELS} distinct values; "
+            "a label image was wanted"
+        )
+    return np.unique(found)
+
+
+def _whole_numbers(values: AnyArray, owner: str, index: int) -> AnyArray:
+    if values.dtype.kind != "f":
+        return values
+    # Beyond 2^63 a float no longer fits the integer label table.
+    odd = values[~(np.abs(values) < 2.0**63) | (values != np.trunc(values))]
+    if odd.size:
+        raise InputError(
+            f"{owner}: input {index} must hold whole-number labels, found {odd[0]:g}"
+            f"{' and others' if odd.size > 1 else ''}; threshold a probability map first"
+        )
+    return values.astype(np.int64)
+
+
+def _prepare(arrays: Sequence[AnyArray | None], owner: str) -> tuple[AnyArray | None, ...]:
+    if all(array is None for array in arrays):
+        raise InputError(f"{owner}: at least one rater must be present")
+    prepared = tuple(
+        None if array is None else _contiguous(array, owner, i) for i, array in enumerate(arrays)
+    )
+    shapes = {array.shape for array in prepared if array is not None}
+    if len(shapes) > 1:
+        raise InputError(f"{owner}: all inputs must have one shape, got {sorted(shapes)}")
+    if 0 in next(iter(shapes)):
+        raise InputError(f"{owner}: inputs hold no voxels, their shape is {next(iter(shapes))}")
+    return prepared
+
+
+def _contiguous(array: AnyArray, owner: str, index: int) -> AnyArray:
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+    if array.dtype.kind not in "uif" or array.dtype.itemsize > 8:
+        raise InputError(f"{owner}: input {index} has element type {array.dtype}, no label type")
+    if array.dtype == np.float16:
+        array = array.astype(np.float32)
+    native = array.dtype.newbyteorder("=")
+    return np.require(array, dtype=native, requirements=["C", "A"])
+
+
+def _as_mask(mask: AnyArray | None) -> NDArray[np.uint8] | None:
+    return None if mask is None else np.ascontiguousarray(mask != 0).view(np.uint8)
+
+
+def _as_masks(
+    masks: Sequence[AnyArray | None] | None, raters: int, owner: str
+) -> tuple[NDArray[np.uint8] | None, ...] | None:
+    if masks is None:
+        return None
+    if len(masks) != raters:
+        raise InputError(f"{owner}: RaterMasks must have {raters} entries, got {len(masks)}")
+    return tuple(_as_mask(mask) for mask in masks)
+
+
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of this type can hold the value at all."""
+    if dtype.kind == "f":
+        return True
+    limits = np.iinfo(dtype)
+    return bool(value == int(value)) and limits.min <= int(value) <= limits.max

@@ -1,0 +1,64 @@
+"""The one rule for ties and undecided voxels."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+TieRule = Literal["undecided", "lowest", "highest", "background", "prior"]
+TIE_RULES: tuple[str, ...] = get_args(TieRule)
+
+#: Decisions are label indices; these two stand outside the label table.
+UNDECIDED = -1
+BACKGROUND = -2
+
+
+def decide(
+    scores: NDArray[np.float64],
+    labels: NDArray[Any],
+    rule: TieRule = "undecided",
+    *,
+    tolerance: float = 0.0,
+    prior: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """Pick the label with the highest score per pattern.
+
+    Parameters
+    ----------
+    scores : (P, K) ndarray
+        Votes or log posteriors; -inf means impossible. A row without any possible label is
+        undecided whatever the rule, unless the rule is "background".
+    labels : (K,) ndarray
+        Label values, sorted.
+    rule : str
+        What a tie becomes. "prior" takes the tied label with the highest `prior`, and the lowest
+        of those should the priors tie too.
+    tolerance : float
+        Scores this close to the highest count as tied.
+    prior : (K,) ndarray
+        Overall frequency of each label, for "prior".
+
+    Returns
+    -------
+    (P,) ndarray of int64
+        Label indices, `UNDECIDED` or `BACKGROUND` (label value 0, which need not be in `labels`).
+    """
+    best = scores.max(axis=1, keepdims=True)
+    possible = np.isfinite(best[:, 0])
+    tied = (scores >= best - tolerance) & possible[:, None]
+    winner = tied.argmax(axis=1)
+    is_tie = tied.sum(axis=1) != 1
+    if rule == "highest":
+        answer = scores.shape[1] - 1 - tied[:, ::-1].argmax(axis=1)
+    elif rule == "prior":
+        if prior is None:
+            raise ValueError("decide: the rule 'prior' needs the label frequencies")
+        answer = np.where(tied, prior, -np.inf).argmax(axis=1)
+    elif rule == "lowest":
+        answer = winner
+    else:
+        answer = np.full(len(scores), UNDECIDED if rule == "undecided" else BACKGROUND)
+    nothing = BACKGROUND if rule == "background" else UNDECIDED
+    return np.where(possible, np.where(is_tie, answer, winner), nothing).astype(np.int64)

@@ -1,0 +1,81 @@
+"""The twelve settings on which fusion methods are compared with the smoothed vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.simulation.phantoms import disc_phantom, ellipsoid_phantom
+from itk_consensus.simulation.raters import (
+    PAPER_MAXIMUM_JITTER,
+    Quality,
+    SpatialJitter,
+    heterogeneous_raters,
+    paper_raters,
+    spatial_raters,
+)
+
+JITTER_RADII = (39, 22, 10, 7, 5)
+ONE_GOOD_RADII = (25, 10, 5)
+ONE_RANDOM_RADIUS = 10
+
+ONE_GOOD_FOUR_POOR: tuple[Quality, ...] = ((0.95, 0.98), *[(0.65, 0.85)] * 4)
+ONE_RANDOM: tuple[Quality, ...] = (*[(0.9, 0.95)] * 4, (0.5, 0.5))
+
+
+class Case(NamedTuple):
+    """A truth (\\*shape) and its raters (raters, \\*shape), both bool."""
+
+    truth: NDArray[Any]
+    raters: NDArray[np.bool_]
+
+
+class Setting(NamedTuple):
+    """One way of being wrong, drawn once per seed."""
+
+    name: str
+    cases: list[Case]
+
+
+def twelve_settings(seeds: Iterable[int]) -> Iterator[Setting]:
+    """Yield the twelve settings, each with one case per seed.
+
+    Table 3's discs at five radii, Table 4's spatially varying raters with three orders of
+    jitter, one good rater among poor ones at three radii, and one random rater.
+    """
+    seeds = tuple(seeds)
+    for radius in JITTER_RADII:
+        yield Setting(f"jitter r{radius}", [class_imbalance_case(radius, seed) for seed in seeds])
+    for order in get_args(SpatialJitter):
+        yield Setting(f"spatial {order}", [spatial_case(order, seed) for seed in seeds])
+    for radius in ONE_GOOD_RADII:
+        yield Setting(
+            f"one good r{radius}",
+            [heterogeneous_case(radius, seed, ONE_GOOD_FOUR_POOR) for seed in seeds],
+        )
+    yield Setting(
+        f"one random r{ONE_RANDOM_RADIUS}",
+        [heterogeneous_case(ONE_RANDOM_RADIUS, seed, ONE_RANDOM) for seed in seeds],
+    )
+
+
+def class_imbalance_case(radius: int, seed: int) -> Case:
+    """A disc and five of the paper's raters; jitter is limited to half the radius (Table 3)."""
+    truth = disc_phantom(radius, seed).truth
+    jitter = min(radius // 2, PAPER_MAXIMUM_JITTER)
+    return Case(truth, paper_raters(truth, 5, seed, maximum_jitter=jitter))
+
+
+def spatial_case(jitter: SpatialJitter, seed: int) -> Case:
+    """The paper's ellipse and six spatially varying raters (Table 4)."""
+    truth = ellipsoid_phantom(seed=seed).truth
+    return Case(truth, spatial_raters(truth, 6, seed, jitter))
+
+
+def heterogeneous_case(radius: int, seed: int, qualities: tuple[Quality, ...]) -> Case:
+    """A disc and raters of the given qualities."""
+    truth = disc_phantom(radius, seed).truth
+    return Case(truth, heterogeneous_raters(truth, seed, qualities))

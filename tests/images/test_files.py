@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk  # noqa: N813
+
+from itk_consensus.errors import FileError
+from itk_consensus.images.files import (
+    read_image,
+    read_label_images,
+    split_image_name,
+    write_image,
+    write_text,
+)
+
+
+def labelled(seed: int = 0, dtype: type = np.uint8) -> Any:
+    values = np.random.default_rng(seed).integers(0, 5, (4, 5, 6)).astype(dtype)
+    image = sitk.GetImageFromArray(values)
+    image.SetSpacing([0.5, 1.0, 2.0])
+    image.SetOrigin([1.0, -2.0, 3.0])
+    return image
+
+
+def same_voxels(a: Any, b: Any) -> bool:
+    return np.array_equal(sitk.GetArrayViewFromImage(a), sitk.GetArrayViewFromImage(b))
+
+
+def the_only_error_line(path: Path, action: Any, *arguments: Any) -> str:
+    with pytest.raises(FileError) as caught:
+        action(*arguments)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("scan.nii.gz", ("scan", ".nii.gz")),
+        ("scan.NII.GZ", ("scan", ".NII.GZ")),
+        ("patient.7.nii.gz", ("patient.7", ".nii.gz")),
+        ("folder.d/scan.mha", ("scan", ".mha")),
+        ("scan", ("scan", "")),
+    ],
+)
+def test_double_extensions_are_kept_together(name: str, parts: tuple[str, str]) -> None:
+    assert split_image_name(name) == parts
+
+
+@pytest.mark.parametrize(
+    "name", ["a.nii", "a.nii.gz", "a.nrrd", "a.nhdr", "a.mha", "a.mhd", "a.hdr", "a.gipl", "a.vtk"]
+)
+def test_images_round_trip_through_every_format(tmp_path: Path, name: str) -> None:
+    image = labelled()
+    write_image(image, tmp_path / name)
+    back = read_image(tmp_path / name)
+    assert same_voxels(image, back)
+    assert back.GetPixelID() == sitk.sitkUInt8
+    np.testing.assert_allclose(back.GetSpacing(), image.GetSpacing())
+
+
+def test_label_files_keep_their_own_pixel_types(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.nrrd", str(tmp_path / "b.nii.gz")]
+    for path, dtype in zip(paths, (np.uint8, np.int32), strict=True):
+        write_image(labelled(dtype=dtype), path)
+    assert [image.GetPixelID() for image in read_label_images(paths)] == [
+        sitk.sitkUInt8,
+        sitk.sitkInt32,
+    ]
+
+
+def test_a_header_and_its_voxels_still_find_each_other(tmp_path: Path) -> None:
+    write_image(labelled(), tmp_path / "pair.mhd")
+    assert sorted(os.listdir(tmp_path)) == ["pair.mhd", "pair.zraw"]
+    assert "ElementDataFile = pair.zraw" in (tmp_path / "pair.mhd").read_text()
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for part in ("pair.mhd", "pair.zraw"):
+        (tmp_path / part).rename(moved / part)
+    assert same_voxels(read_image(moved / "pair.mhd"), labelled())
+
+
+def test_voxels_are_in_place_before_the_header_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (order.append(Path(b).name), replace(a, b)))
+    write_image(labelled(), tmp_path / "pair.mhd")
+    write_image(labelled(), tmp_path / "other.nhdr")
+    assert order == ["pair.zraw", "pair.mhd", "other.raw.gz", "other.nhdr"]
+
+
+@pytest.mark.parametrize("extension", [".nrrd", ".mha"])
+def test_compression_is_on_unless_refused(tmp_path: Path, extension: str) -> None:
+    empty = sitk.Image([64, 64, 64], sitk.sitkUInt8)
+    write_image(empty, tmp_path / f"small{extension}")
+    write_image(empty, tmp_path / f"large{extension}", compress=False)
+    assert (tmp_path / f"small{extension}").stat().st_size < 64**3 / 10
+    assert (tmp_path / f"large{extension}").stat().st_size > 64**3
+
+
+def test_unreadable_paths_give_one_clear_line(tmp_path: Path) -> None:
+    missing, folder, text = tmp_path / "no.nii.gz", tmp_path / "folder", tmp_path / "notes.nii.gz"
+    folder.mkdir()
+    text.write_text("not an image")
+    assert "No such file" in the_only_error_line(missing, read_image, missing)
+    assert "is a folder" in the_only_error_line(folder, read_image, folder)
+    assert "no image format" in the_only_error_line(text, read_image, text)
+    assert "No such file" in the_only_error_line(missing, read_label_images, [missing])
+
+
+def test_unwritable_paths_give_one_clear_line_and_leave_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "folder.nii.gz"
+    folder.mkdir()
+    unknown, orphan = tmp_path / "a.foo", tmp_path / "nowhere" / "a.nii.gz"
+    assert "no image format" in the_only_error_line(unknown, write_image, labelled(), unknown)
+    assert "does not exist" in the_only_error_line(orphan, write_image, labelled(), orphan)
+    assert "is a folder" in the_only_error_line(folder, write_image, labelled(), folder)
+    assert os.listdir(tmp_path) == ["folder.nii.gz"]
+
+
+def test_a_pixel_type_the_format_cannot_hold_is_an_error_without_temporary_paths(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.png"
+    volume = sitk.Image([4, 4], sitk.sitkFloat64)
+    assert ".itk_consensus-" not in the_only_error_line(path, write_image, volume, path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind root"
+)
+def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    path = tmp_path / "a.nii.gz"
+    try:
+        assert "Permission denied" in the_only_error_line(path, write_image, labelled(), path)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    "failure", [RuntimeError("broken"), OSError(28, "No space"), KeyboardInterrupt()]
+)
+@pytest.mark.parametrize("name", ["a.nii.gz", "a.mhd"])
+def test_a_failing_writer_leaves_the_old_file_intact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException, name: str
+) -> None:
+    path = tmp_path / name
+    write_image(labelled(0), path)
+    before = {part: part.read_bytes() for part in tmp_path.iterdir()}
+
+    def half_write(_image: Any, draft: str, _compress: bool) -> None:
+        Path(draft).write_bytes(b"half a file")
+        raise failure
+
+    monkeypatch.setattr(sitk, "WriteImage", half_write)
+    expected = KeyboardInterrupt if isinstance(failure, KeyboardInterrupt) else FileError
+    with pytest.raises(expected):
+        write_image(labelled(1), path)
+    assert {part: part.read_bytes() for part in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "name", ["a.nii.gz", "a.nii", "a.hdr", "a.gipl", "a.nrrd", "a.mha", "a.mhd"]
+)
+def test_a_full_disk_is_reported_and_the_old_file_kept(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("resource", reason="file size limits are a Unix thing")
+    path = tmp_path / name
+    write_image(labelled(), path)
+    before = {part.name: part.read_bytes() for part in tmp_path.iterdir()}
+    # A file size limit makes the operating system refuse bytes in the middle of a write.
+    script = textwrap.dedent(
+        f"""
+        import resource, signal
+        import numpy as np, SimpleITK as sitk
+        from itk_consensus.errors import FileError
+        from itk_consensus.images.files import write_image
+        noise = np.random.default_rng(0).integers(0, 255, (20, 100, 100)).astype(np.uint8)
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))
+        try:
+            write_image(sitk.GetImageFromArray(noise), {str(path)!r})
+        except FileError as error:
+            print("FileError:", error)
+        """
+    )
+    repository = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=repository, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"FileError: {path}: ")
+    assert {part.name: part.read_bytes() for part in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["a.nii.gz", "a.nii", "a.gipl"])
+def test_a_file_cut_short_is_not_read_as_an_image(tmp_path: Path, name: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (20, 30, 40)).astype(np.uint8)
+    path = tmp_path / name
+    write_image(sitk.GetImageFromArray(noise), path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert "cut short" in the_only_error_line(path, read_image, path)
+
+
+def test_rescaled_and_plainly_stored_nifti_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.nii.gz"
+    image = labelled()
+    write_image(image, path)
+    content = bytearray(gzip.decompress(path.read_bytes()))
+    content[112:116] = np.float32(0.5).tobytes()  # scl_slope: read back as floating point
+    path.write_bytes(content)  # without gzip, though its name says so
+    scaled = read_image(path)
+    assert scaled.GetPixelID() in (sitk.sitkFloat32, sitk.sitkFloat64)
+    np.testing.assert_array_equal(
+        sitk.GetArrayViewFromImage(scaled), 0.5 * sitk.GetArrayViewFromImage(image)
+    )
+
+
+def test_text_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "result.json"
+    write_text(path, "Dice ≥ 0.9\n")
+    assert path.read_text(encoding="utf-8") == "Dice ≥ 0.9\n"
+
+    def half_write(self: Path, text: str, encoding: str) -> int:
+        self.write_bytes(b"{")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half_write)
+    assert "No space left" in the_only_error_line(path, write_text, path, "{}")
+    assert path.read_text(encoding="utf-8") == "Dice ≥ 0.9\n"
+    assert os.listdir(tmp_path) == ["result.json"]

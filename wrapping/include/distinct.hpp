@@ -1,0 +1,73 @@
+// The distinct values of an array, found in one pass that skips constant runs.
+//
+// Precondition (checked in Python): data holds the whole extent, contiguous and aligned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+#include "runs.hpp"
+
+namespace consensus {
+
+template <class T>
+class DistinctValues {
+ public:
+  // False as soon as there are more than `limit` values: then it is no label image.
+  bool scan(const T* data, std::size_t begin, std::size_t end, std::size_t limit) {
+    struct Source {
+      const T* data;
+      bool constant(std::size_t at, std::size_t n) const { return is_constant(data + at, n); }
+    } source{data};
+    bool fits = true;
+    for_each_run(
+        source, begin, end, [&](std::size_t at, std::size_t) { add(data[at]); },
+        [&](std::size_t at, std::size_t n) {
+          if (!fits) return;
+          for (std::size_t k = at; k < at + n; ++k) add(data[k]);
+          fits = kNarrow || wide_.size() <= limit;
+        });
+    return fits;
+  }
+
+  std::vector<T> values() const {
+    std::vector<T> found(wide_.begin(), wide_.end());
+    for (std::size_t i = 0; i < narrow_.size(); ++i) {
+      if (narrow_[i]) found.push_back(static_cast<T>(static_cast<Index>(i)));
+    }
+    return found;
+  }
+
+ private:
+  static constexpr bool kNarrow = std::is_integral_v<T> && sizeof(T) <= 2;
+  using Index = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+
+  void add(T value) {
+    if constexpr (kNarrow) {
+      narrow_[static_cast<Index>(value)] = 1;
+    } else {
+      // Compared by bytes: NaN, which differs from itself, must not be added once per voxel.
+      if (started_ && std::memcmp(&value, &last_, sizeof(T)) == 0) return;
+      if (value != value) {
+        if (has_nan_) return;
+        has_nan_ = true;
+      }
+      wide_.insert(value);
+      last_ = value;
+      started_ = true;
+    }
+  }
+
+  std::vector<std::uint8_t> narrow_ =
+      std::vector<std::uint8_t>(kNarrow ? std::size_t{1} << (8 * sizeof(Index)) : 0, 0);
+  std::unordered_set<T> wide_;
+  T last_{};
+  bool started_ = false;
+  bool has_nan_ = false;
+};
+
+}  // namespace consensus

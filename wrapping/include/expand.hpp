@@ -1,0 +1,20 @@
+// Looks a value up for every voxel's code; and the same in place, to renumber codes.
+//
+// Precondition (checked in Python): every code is below the length of the table.
+#pragma once
+
+#include <cstddef>
+
+namespace consensus {
+
+template <class Code, class Value>
+void expand(const Code* codes, std::size_t begin, std::size_t end, const Value* table, Value* out) {
+  for (std::size_t k = begin; k < end; ++k) out[k] = table[codes[k]];
+}
+
+template <class Code>
+void renumber(Code* codes, std::size_t begin, std::size_t end, const Code* table) {
+  for (std::size_t k = begin; k < end; ++k) codes[k] = table[codes[k]];
+}
+
+}  // namespace consensus
