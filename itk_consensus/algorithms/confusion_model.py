@@ -62,7 +62,7 @@ class ConfusionModel:
         """
         raters, labels, starts, _ = theta.shape
         with np.errstate(divide="ignore"):
-            log_theta = np.log(np.nan_to_num(theta, nan=0.0))
+            log_theta = np.log(np.fmax(theta, 0.0))  # fmax turns NaN into 0
             log_prior = np.log(prior)
         votes = self.patterns.one_hot @ log_theta.reshape(raters * labels, starts * labels)
         log_joint = votes.reshape(-1, starts, labels) + log_prior
@@ -81,14 +81,12 @@ class ConfusionModel:
 
     def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Parameters that maximise the expected log posterior, eqs. 13 and 16."""
-        _, starts, labels = responsibilities.shape
-        weighted = self.weights[:, None] * responsibilities.reshape(-1, starts * labels)
-        counts = (self.patterns.one_hot.T @ weighted).reshape(-1, labels, starts, labels)
-        counts = counts + self.pseudo_counts[:, None, :]
+        weighted = self.weights[:, None, None] * responsibilities
+        counts = self.patterns.tally(weighted) + self.pseudo_counts[:, None, :]
         with np.errstate(invalid="ignore"):
             theta = counts / counts.sum(axis=1, keepdims=True)
         if self.estimate_prior:
-            mass = weighted.sum(axis=0).reshape(starts, labels)
+            mass = weighted.sum(axis=0)
             prior = mass / mass.sum(axis=1, keepdims=True)
         return theta, prior
 
@@ -96,7 +94,7 @@ class ConfusionModel:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
         if not self.pseudo_counts.any():
             return log_likelihood
-        penalty = xlogy(self.pseudo_counts[:, None, :], np.nan_to_num(theta, nan=1.0))
+        penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
         return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
 
 

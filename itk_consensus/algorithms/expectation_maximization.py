@@ -84,36 +84,33 @@ def maximize(
     """Run EM from every start until each has met the stop rule."""
     number = starts.responsibilities.shape[1]
     theta, prior = starts.theta.copy(), starts.prior.copy()
-    final = model.e_step(theta, prior) if stop.maximum_iterations == 0 else None
+    first = model.e_step(theta, prior)
     responsibilities = starts.responsibilities.copy()
-    log_joint = np.empty_like(responsibilities) if final is None else final.log_joint
-    log_likelihood = np.full(number, np.nan) if final is None else final.log_likelihood
+    log_joint, log_likelihood = first.log_joint, first.log_likelihood
     iterations = np.full(number, stop.maximum_iterations, dtype=np.int64)
     converged = np.zeros(number, dtype=bool)
     trace: list[Floats] = []
-    active = np.arange(number)
     step = 0
-    while active.size and step < stop.maximum_iterations:
+    while not converged.all() and step < stop.maximum_iterations:
+        active = _still_active(converged)
+        old_theta = theta[:, :, active]
         new_theta, new_prior, expectation = em_step(
-            model, responsibilities[:, active], theta[:, :, active], _of(prior, active), damping
+            model, responsibilities[:, active], old_theta, _of(prior, active), damping
         )
-        change = largest_change(new_theta, theta[:, :, active])
+        done = largest_change(new_theta, old_theta) <= stop.tolerance
         theta[:, :, active] = new_theta
         if model.estimate_prior:
             prior[active] = new_prior
         responsibilities[:, active] = expectation.responsibilities
         log_joint[:, active] = expectation.log_joint
         log_likelihood[active] = expectation.log_likelihood
-        row = np.full(number, np.nan)
-        row[active] = model.log_posterior(expectation.log_likelihood, new_theta)
-        trace.append(row)
-        done = change <= stop.tolerance
-        iterations[active[done]] = step
-        converged[active[done]] = True
+        trace.append(np.full(number, np.nan))
+        trace[-1][active] = model.log_posterior(expectation.log_likelihood, new_theta)
+        iterations[active] = np.where(done, step, iterations[active])
+        converged[active] = done
         step += 1
-        active = active[~done]
         if observer is not None and not observer(step):
-            iterations[active] = step
+            iterations[~converged] = step
             break
     return Optima(
         theta,
@@ -126,6 +123,11 @@ def maximize(
         converged,
         np.array(trace).reshape(-1, number),
     )
+
+
+def _still_active(converged: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
+    """Index of the starts that go on; a slice while all do, which saves copying every array."""
+    return slice(None) if not converged.any() else np.flatnonzero(~converged)
 
 
 def em_step(
@@ -146,10 +148,10 @@ def em_step(
 
 def largest_change(new: Floats, old: Floats) -> Floats:
     """(S,) largest |change| of theta; infinite for a start that had no theta before."""
-    difference = np.abs(new - old)
-    fresh = np.isnan(old).all(axis=(0, 1, 3))
-    return np.where(fresh, np.inf, np.nan_to_num(difference, nan=0.0).max(axis=(0, 1, 3)))
+    # fmax skips NaN: what stays undefined does not change.
+    change = np.fmax.reduce(np.abs(new - old), axis=(0, 1, 3))
+    return np.where(np.isnan(change), np.inf, change)
 
 
-def _of(prior: Floats, active: NDArray[np.int64]) -> Floats:
+def _of(prior: Floats, active: slice | NDArray[np.int64]) -> Floats:
     return prior if prior.ndim == 3 else prior[active]

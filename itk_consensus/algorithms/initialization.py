@@ -93,9 +93,7 @@ def label_voting_theta(patterns: DecisionPatterns, weights: Floats) -> Floats:
     """
     majority = majority_of_votes(patterns)
     decided = np.where((majority == 1).any(axis=1, keepdims=True), majority, 0.0)
-    counts = patterns.one_hot.T @ (weights[:, None] * decided)
-    labels = patterns.number_of_labels
-    table = counts.reshape(-1, labels, labels)
+    table = patterns.tally(weights[:, None] * decided)
     total = table.sum(axis=2, keepdims=True)
     return np.asarray(np.divide(table, total, out=np.zeros_like(table), where=total > 0))
 

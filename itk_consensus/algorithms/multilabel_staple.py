@@ -89,8 +89,8 @@ class MultiLabelResult:
         Probability of each label; zero in a row that no label can explain.
     decision : (P,) ndarray of int64
         Label index, or undecided on a tie.
-    confusion : (J, K, K) ndarray
-        [rater, observed, true].
+    theta : (J, K, K) ndarray
+        Confusion matrices [rater, observed, true].
     prior : (K,) ndarray
     log_likelihood, log_posterior : float
     iterations : int
@@ -101,7 +101,7 @@ class MultiLabelResult:
 
     posterior: Floats
     decision: NDArray[np.int64]
-    confusion: Floats
+    theta: Floats
     prior: Floats
     log_likelihood: float
     log_posterior: float

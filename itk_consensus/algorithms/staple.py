@@ -140,6 +140,17 @@ class StapleResult:
     starts: StartSummary
     settings: StapleSettings
 
+    @property
+    def decision(self) -> NDArray[np.int64]:
+        """(P,) label index of each pattern (section 2.2.5)."""
+        return (self.posterior >= 0.5).astype(np.int64)
+
+    @property
+    def theta(self) -> Floats:
+        """(J, 2, 2) confusion matrices [rater, observed, true]."""
+        s, t = self.sensitivity, self.specificity
+        return np.stack([np.stack([t, 1 - s], axis=-1), np.stack([1 - t, s], axis=-1)], axis=-2)
+
 
 def staple(
     patterns: DecisionPatterns,
@@ -244,7 +255,7 @@ def _keep_consensus(
 
 def _predictive_values(patterns: DecisionPatterns, posterior: Floats) -> tuple[Floats, Floats]:
     truth = np.stack([1 - posterior, posterior], axis=1) * patterns.counts[:, None]
-    table = (patterns.one_hot.T @ truth).reshape(-1, 2, 2)
+    table = patterns.tally(truth)
     with np.errstate(invalid="ignore"):
         right = table / table.sum(axis=2, keepdims=True)
     return right[:, 1, 1], right[:, 0, 0]
@@ -267,7 +278,7 @@ def _nothing_to_estimate(
     fallback = float(counted[0]) if counted.size else 0.0
     posterior = np.where(np.isnan(shares), fallback, shares)
     truth = np.stack([1 - posterior, posterior], axis=1) * patterns.counts[:, None]
-    table = (patterns.one_hot.T @ truth).reshape(-1, 2, 2)
+    table = patterns.tally(truth)
     with np.errstate(invalid="ignore"):
         theta = table / table.sum(axis=1, keepdims=True)
     only = np.zeros(1)

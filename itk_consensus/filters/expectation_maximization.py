@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
+from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.initialization import Initialization, StartPlan, StartSummary
-from itk_consensus.algorithms.staple import VARIANT_NAMES
+from itk_consensus.algorithms.multilabel_staple import MultiLabelResult
+from itk_consensus.algorithms.staple import VARIANT_NAMES, StapleResult
 from itk_consensus.errors import ParameterError
+from itk_consensus.filters.fusion import Fusion, FusionCase
 from itk_consensus.filters.kinds import Boolean, Choice, Integer, Real, Reals
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -93,7 +98,23 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
             )
         return raters > 1
 
+    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+        settings = self._result.settings
+        # A mask or an exclusion of agreed voxels fixes what is analysed, whatever lies around it.
+        fixed = settings.exclude_consensus or case.patterns.outside_code is not None
+        return replace(
+            super()._estimate(case, fusion),
+            theta=self._result.theta,
+            starts=self._result.starts,
+            refuse=None if fixed else lambda other: self._run(other, settings).decision,
+        )
+
+    @abstractmethod
+    def _run(self, patterns: DecisionPatterns, settings: Any) -> StapleResult | MultiLabelResult:
+        """The algorithm, on any table of patterns."""
+
     def _store(self, result: Any) -> None:
+        self._result: StapleResult | MultiLabelResult = result
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood

@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.diagnostics import Diagnostics, Estimate, diagnose
+from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
 from itk_consensus.filters.kinds import ImageLike, ImageList, Integer, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
@@ -177,6 +179,18 @@ class LabelFusionFilter(ProcessObject):
         output = convert.allocate(np.float64, case.loaded)
         fusion.write_probability(labels.index(label), output.array)
         return output.image()
+
+    def GetDiagnostics(self) -> Diagnostics:
+        """Reasons, each with its number, to believe or doubt the last Execute; computed when asked."""
+        case, fusion = self._done()
+        return diagnose(self._estimate(case, fusion))
+
+    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+        """The result as the diagnostics see it; a filter that estimates performance adds it."""
+        if isinstance(fusion, PatternFusion):
+            return Estimate(case.patterns, fusion.decision, fusion.probabilities)
+        vote = majority_vote(case.patterns)
+        return Estimate(case.patterns, vote.decision, vote.fractions)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""

@@ -32,6 +32,7 @@ from itk_consensus.filters.kinds import (
 )
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
@@ -88,6 +89,13 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "NDArray[float64]", "(raters, labels, labels): [rater, observed, true], as GetLabels()."
     )
 
+    def _check_parameters(self) -> None:
+        if self.MaximumNumberOfIterations == 0 and self.Initialization in ("Mean", "MajorityVote"):
+            raise ParameterError(
+                f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
+                f"Initialization is {self.Initialization}, which gives no confusion matrix; got 0"
+            )
+
     def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
         """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
         return self.ConfusionTables[self._rater(rater)].copy()
@@ -126,6 +134,9 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
                 stacklevel=4,
             )
         return PatternFusion(case.patterns, result.decision, result.posterior)
+
+    def _run(self, patterns: DecisionPatterns, settings: Any) -> MultiLabelResult:
+        return multilabel_staple(patterns, settings)
 
     def _settings(self, case: FusionCase) -> MultiLabelSettings:
         patterns = case.patterns
@@ -181,4 +192,4 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     def _store(self, result: MultiLabelResult) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
-        self.ConfusionTables = result.confusion
+        self.ConfusionTables = result.theta

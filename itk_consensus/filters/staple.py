@@ -20,6 +20,7 @@ from itk_consensus.filters.fusion import FusionCase, PatternFusion
 from itk_consensus.filters.kinds import Choice, ImageLike, Integer, Real, Reals, optional
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack, label_table
 
 
@@ -115,20 +116,17 @@ class STAPLEImageFilter(ExpectationMaximizationFilter):
 
     def _fuse(self, case: FusionCase) -> PatternFusion:
         self._check_foreground(case)
+        settings = self._settings(case)
         result = staple(
-            case.patterns,
-            self._settings(case),
-            observer=self._after_iteration,
-            owner=self.GetName(),
+            case.patterns, settings, observer=self._after_iteration, owner=self.GetName()
         )
         self._store(result)
         self._warn(result)
-        posterior = result.posterior
-        return PatternFusion(
-            case.patterns,
-            (posterior >= 0.5).astype(np.int64),
-            np.stack([1 - posterior, posterior], axis=1),
-        )
+        posterior = np.stack([1 - result.posterior, result.posterior], axis=1)
+        return PatternFusion(case.patterns, result.decision, posterior)
+
+    def _run(self, patterns: DecisionPatterns, settings: Any) -> StapleResult:
+        return staple(patterns, settings, owner=self.GetName())
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns, prior = case.patterns, self.Prior

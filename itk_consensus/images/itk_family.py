@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,16 @@ _EXACT_RANGES = {
     **{name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in _INTEGERS},
     "float64": (-(2**53), 2**53),
 }
+
+
+class Header(NamedTuple):
+    """What an itk image is apart from its voxels."""
+
+    region: Any
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    direction: Array
+    dictionary: Any
 
 
 class ItkFamily(CopyingFamily):
@@ -54,11 +64,17 @@ class ItkFamily(CopyingFamily):
         geometry = _geometry(image)
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
-    def metadata(self, image: Any) -> Any:
-        """A MetaDataDictionary of its own."""
+    def metadata(self, image: Any) -> Header:
+        """Everything but the voxels, with a MetaDataDictionary of its own."""
         import itk
 
-        return itk.MetaDataDictionary(image.GetMetaDataDictionary())
+        return Header(
+            itk.ImageRegion[image.GetImageDimension()](image.GetBufferedRegion()),
+            tuple(image.GetSpacing()),
+            tuple(image.GetOrigin()),
+            np.asarray(image.GetDirection()).copy(),
+            itk.MetaDataDictionary(image.GetMetaDataDictionary()),
+        )
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an image and open its own memory for writing.
@@ -70,7 +86,7 @@ class ItkFamily(CopyingFamily):
         pixel_type = stored_type(dtype)
         image_class = _image_class(pixel_type, like.geometry.dimension)
         if image_class is None and pixel_type.kind not in "iu":
-            raise InputError(f"an itk image cannot hold values of type {pixel_type}")
+            raise InputError(f"allocate: an itk image cannot hold values of type {pixel_type}")
         if image_class is None:
             scratch = np.empty(like.geometry.shape, dtype)
             return OutputImage(scratch, lambda: self.to_image(_widened(scratch), like))
@@ -109,11 +125,12 @@ def _take_after(image: Any, like: LoadedImages) -> None:
     """Give a new image the region, physical space and metadata of the first input."""
     # Not from like.geometry: a cropped image starts at an index other than zero, and itk's own
     # filters take the output beside its input only if both start there.
-    image.SetRegions(like.reference.GetBufferedRegion())
-    image.SetSpacing(like.reference.GetSpacing())
-    image.SetOrigin(like.reference.GetOrigin())
-    image.SetDirection(like.reference.GetDirection())
-    image.SetMetaDataDictionary(like.metadata)
+    header: Header = like.metadata
+    image.SetRegions(header.region)
+    image.SetSpacing(header.spacing)
+    image.SetOrigin(header.origin)
+    image.SetDirection(header.direction)
+    image.SetMetaDataDictionary(header.dictionary)
     image.Allocate()
 
 
@@ -125,27 +142,26 @@ def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
     # Asking for a type that is not wrapped takes itk 15 seconds to refuse, so look it up instead.
     for image_class, *_ in itk.PyBuffer.keys():  # noqa: SIM118 - a template, not a dict
         template, (pixel, image_dimension, *_) = itk.template(image_class)
-        is_scalar = isinstance(getattr(pixel, "dtype", None), np.dtype)
-        if (
-            template is itk.Image
-            and image_dimension == dimension
-            and is_scalar
-            and pixel.dtype == pixel_type
-        ):
-            return image_class
+        if (template, image_dimension) == (itk.Image, dimension):
+            dtype = getattr(pixel, "dtype", None)
+            # Vector pixels have none, and NumPy takes None for float64.
+            if dtype is not None and dtype == pixel_type:
+                return image_class
     return None
 
 
 def _widened(integers: Array) -> Array:
-    """The same values in the next wider type that itk wraps and that holds all of them."""
-    lowest, highest = int(integers.min()), int(integers.max())
-    for name, (smallest, largest) in _EXACT_RANGES.items():
-        pixel_type = np.dtype(name)
-        if (
-            pixel_type.itemsize >= integers.dtype.itemsize
-            and smallest <= lowest
-            and highest <= largest
-            and _image_class(pixel_type, integers.ndim) is not None
-        ):
-            return integers.astype(pixel_type)
-    raise InputError(f"an itk image cannot hold the {integers.dtype} values {lowest} to {highest}")
+    """The same values in the next wider type that itk wraps: for int64 that depends on them."""
+    values = (int(integers.min()), int(integers.max()))
+    for lowest, highest in (_EXACT_RANGES[integers.dtype.name], values):
+        for name, (smallest, largest) in _EXACT_RANGES.items():
+            if (
+                np.dtype(name).itemsize >= integers.dtype.itemsize
+                and smallest <= lowest
+                and highest <= largest
+                and _image_class(np.dtype(name), integers.ndim) is not None
+            ):
+                return integers.astype(name)
+    raise InputError(
+        f"allocate: an itk image cannot hold the {integers.dtype} values {values[0]} to {values[1]}"
+    )

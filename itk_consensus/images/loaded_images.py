@@ -35,7 +35,7 @@ class LoadedImages:
     geometry : ImageGeometry
         Of the first input that is not missing.
     metadata : Any
-        Copy of that input's metadata dictionary, in its family's own type.
+        What its family copied of that input's header, the metadata dictionary included.
     owners : tuple
         The inputs as given, missing ones included.
     """
@@ -50,11 +50,6 @@ class LoadedImages:
     def reference_index(self) -> int:
         """Index of the first input that is not missing: outputs take after it."""
         return next(i for i, owner in enumerate(self.owners) if owner is not None)
-
-    @property
-    def reference(self) -> Any:
-        """The first input that is not missing."""
-        return self.owners[self.reference_index]
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class SimpleITKFamily(CopyingFamily):
         """Make an image and open its own memory for writing, so that no copy is needed."""
         pixel_type = stored_type(dtype)
         if pixel_type not in _PIXEL_ID:
-            raise InputError(f"a SimpleITK image cannot hold values of type {pixel_type}")
+            raise InputError(f"allocate: a SimpleITK image cannot hold values of type {pixel_type}")
         geometry = like.geometry
         image = _new_image(geometry.size, _PIXEL_ID[pixel_type])
         image.SetSpacing(geometry.spacing)

@@ -120,8 +120,19 @@ class DecisionPatterns:
     def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """(P, K) votes each label got, weighted by rater if `weights` (J,) is given."""
         weights = np.ones(self.number_of_raters) if weights is None else weights
-        collect = sparse.kron(weights[:, None], sparse.identity(self.number_of_labels))
-        return np.asarray((self.one_hot @ collect).todense(), dtype=np.float64)
+        collect = np.kron(weights[:, None], np.eye(self.number_of_labels))
+        return np.asarray(self.one_hot @ collect, dtype=np.float64)
+
+    def tally(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(J, K, ...) sum of (P, ...) values over the patterns in which each rater said each label."""
+        flat = self._transposed @ values.reshape(len(values), -1)
+        shape = (self.number_of_raters, self.number_of_labels, *values.shape[1:])
+        return np.asarray(flat, dtype=np.float64).reshape(shape)
+
+    @cached_property
+    def _transposed(self) -> sparse.csr_matrix:
+        # Kept, because scipy rebuilds a transpose each time it is asked for one.
+        return self.one_hot.T.tocsr()
 
     def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
         """The table of all volumes together: counts add, labels unite; codes are dropped."""

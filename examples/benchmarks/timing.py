@@ -1,0 +1,34 @@
+"""Best times of several contenders that take turns, so that noise hits all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+
+class Effort(NamedTuple):
+    """How long to try: each of `rounds` turns lasts at least one call and `turn_seconds`."""
+
+    rounds: int
+    turn_seconds: float
+
+
+def best_seconds(contenders: Mapping[str, Callable[[], Any]], effort: Effort) -> dict[str, float]:
+    """Shortest time that each contender needed for one call."""
+    best = dict.fromkeys(contenders, float("inf"))
+    for _ in range(effort.rounds):
+        for name, call in contenders.items():
+            best[name] = min(best[name], _best_of_turn(call, effort.turn_seconds))
+    return best
+
+
+def _best_of_turn(call: Callable[[], Any], turn_seconds: float) -> float:
+    best, spent = float("inf"), 0.0
+    while best == float("inf") or spent < turn_seconds:
+        start = time.perf_counter()
+        result = call()
+        seconds = time.perf_counter() - start
+        del result  # giving the output's memory back is not part of the call
+        best, spent = min(best, seconds), spent + seconds
+    return best

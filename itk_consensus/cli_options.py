@@ -1,0 +1,100 @@
+"""The options of ``itk-consensus fuse``, made from the filters' parameter tables."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.filters.kinds import (
+    Boolean,
+    Choice,
+    ImageLike,
+    Kind,
+    LabelProbabilities,
+    OneOf,
+    Reals,
+)
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.report.text import shown
+
+
+def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
+    """Give a parser every parameter of a filter, under its own name as `dest`.
+
+    Only what the user sets appears in the namespace; an image is left as the path of its file.
+    """
+    common = parser.add_argument_group("options of every method")
+    own = parser.add_argument_group(f"options of {fuser.method}")
+    shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
+    mask = LabelFusionFilter.MaskImage
+    common.add_argument(
+        "--mask",
+        dest=mask.name,
+        type=Path,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help=as_help(mask.doc),
+    )
+    for parameter in parameters_of(fuser):
+        if parameter.in_cli:
+            (common if parameter.name in shared else own).add_argument(
+                f"--{parameter.snake_case.replace('_', '-')}",
+                dest=parameter.name,
+                type=_reader(parameter.kind),
+                default=argparse.SUPPRESS,
+                metavar=_placeholder(parameter.kind),
+                help=as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
+            )
+
+
+def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
+    """How an option's text becomes a value; a file name, where an image will do, stays a path."""
+
+    def read(text: str) -> Any:
+        if text.lower() == "none" and _accepts(kind, None):
+            return None
+        try:
+            return kind.parse(text)
+        except (TypeError, ValueError):
+            if _takes_image(kind) and Path(text).exists():
+                return Path(text)
+        raise argparse.ArgumentTypeError(f"must be {kind.wanted}, got '{text}'")
+
+    return read
+
+
+def _accepts(kind: Kind[Any], value: Any) -> bool:
+    try:
+        kind.accept(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _takes_image(kind: Kind[Any]) -> bool:
+    members = kind.kinds if isinstance(kind, OneOf) else (kind,)
+    return any(isinstance(member, ImageLike) for member in members)
+
+
+def _placeholder(kind: Kind[Any]) -> str:
+    first = kind.kinds[0] if isinstance(kind, OneOf) else kind
+    if isinstance(first, Choice):
+        return "{" + ",".join(first.names) + "}"
+    if isinstance(first, Reals):
+        return ",".join(["X"] * first.length) if first.length else "X,X,..."
+    special = {Boolean: "{yes,no}", LabelProbabilities: "LABEL:P,..."}
+    return special.get(type(first), "N" if first.annotation == "int" else "X")
+
+
+def _default_text(parameter: Parameter[Any]) -> str:
+    if parameter.default_doc or parameter.default is None:
+        return parameter.default_doc or "none"
+    return shown(parameter.default)
+
+
+def as_help(text: str) -> str:
+    """Text that argparse shows as it is."""
+    return text.replace("%", "%%")

@@ -1,0 +1,176 @@
+"""One fusion as a report: plain values for JSON, and the same as text."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import itk_consensus
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
+from itk_consensus.report.console import PROGRAM
+from itk_consensus.report.image_file import ImageFile, label_sizes
+from itk_consensus.report.text import pairs, section, shown, table, times, wrapped
+
+
+@dataclass(frozen=True)
+class FusionReport:
+    """Everything worth keeping about one fusion.
+
+    Attributes
+    ----------
+    filter_ : LabelFusionFilter
+        After Execute.
+    inputs : sequence of ImageFile
+    fused : ImageFile
+        The label map.
+    parameter_files : mapping
+        Parameters that are images, and where they were read.
+    outputs : mapping
+        What is written where.
+    diagnostics : Diagnostics or None
+        The filter's, if it has any.
+    """
+
+    filter_: LabelFusionFilter
+    inputs: Sequence[ImageFile]
+    fused: ImageFile
+    parameter_files: Mapping[str, Path]
+    outputs: Mapping[str, Path]
+    diagnostics: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; NaN and infinite numbers are None."""
+        fuser = type(self.filter_)
+        parameters = {p.name: getattr(self.filter_, p.name) for p in parameters_of(fuser)}
+        measurements = {m.name: getattr(self.filter_, m.name) for m in measurements_of(fuser)}
+        content = {
+            "tool": PROGRAM,
+            "version": itk_consensus.__version__,
+            "method": fuser.method,
+            "filter": self.filter_.GetName(),
+            "inputs": list(_input_rows(self.inputs)),
+            "number_of_raters": sum(len(file.components) for file in self.inputs),
+            "geometry": self.fused.geometry,
+            "parameters": parameters | dict(self.parameter_files),
+            "labels": _label_rows(self.filter_, self.fused),
+            "measurements": measurements,
+            "diagnostics": self.diagnostics.to_dict() if self.diagnostics else None,
+            "outputs": self.outputs,
+        }
+        return {key: to_plain(value) for key, value in content.items()}
+
+    def to_json(self) -> str:
+        """The text of a JSON file."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+    def to_text(self) -> str:
+        """For people to read; what is too large for a terminal is left to the JSON."""
+        content = self.to_dict()
+        raters = content["number_of_raters"]
+        parts = [
+            f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) of "
+            f"{raters} rater{'s' * (raters != 1)}",
+            section("Inputs", map(_input_line, content["inputs"])),
+            section("Grid", pairs(_grid_texts(content["geometry"]))),
+            section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
+            section("Fused labels", table(*_label_table(content["labels"]))),
+        ]
+        if content["measurements"]:
+            texts = {name: _flat(value) for name, value in content["measurements"].items()}
+            parts.append(section("Measurements", pairs(texts)))
+        if self.diagnostics:
+            parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
+        parts.append(section("Written", pairs(content["outputs"])))
+        return "\n".join(parts)
+
+    def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
+        """What the command line offers, and the image files that were given."""
+        return {
+            parameter.name: _parameter_text(parameter, values[parameter.name])
+            for parameter in parameters_of(type(self.filter_))
+            if parameter.in_cli or parameter.name in self.parameter_files
+        }
+
+
+def to_plain(value: Any) -> Any:
+    """Python's own types, ready for JSON; NaN and infinite numbers become None."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return to_plain(value.tolist())
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(member) for member in value]
+    if is_dataclass(value):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    return str(value)
+
+
+def _input_rows(inputs: Sequence[ImageFile]) -> Iterator[dict[str, Any]]:
+    """Each file's raters, numbered through all files, with the voxels of their labels."""
+    rater = 0
+    for file in inputs:
+        numbered = list(enumerate(file.label_counts, start=rater))
+        rater += len(numbered)
+        raters = [{"rater": number, "label_voxels": counts} for number, counts in numbered]
+        yield {"path": file.path, "raters": raters}
+
+
+def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, Any]]:
+    """Sizes of the fused labels; a label that nobody gave stands for undecided voxels."""
+    rows = label_sizes(fused.label_counts[0], fused.geometry)
+    given = {0, *filter_.GetLabels()}
+    for row in rows:
+        row["undecided"] = hasattr(filter_, "LabelForUndecidedPixels") and row["label"] not in given
+    return rows
+
+
+def _input_line(row: Mapping[str, Any]) -> str:
+    raters = [rater["rater"] for rater in row["raters"]]
+    return f"{row['path']}: rater{'s' * (len(raters) > 1)} {shown(raters)}"
+
+
+def _grid_texts(geometry: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "size": times(geometry["size"]),
+        "spacing": times(geometry["spacing"]) + " mm",
+        "origin": shown(geometry["origin"]),
+        "direction": shown(geometry["direction"]),
+    }
+
+
+def _parameter_text(parameter: Parameter[Any], value: Any) -> str:
+    if parameter.default_doc and value == to_plain(parameter.default):
+        return parameter.default_doc
+    return shown(value)
+
+
+def _label_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    units = {"volume_mm3": "mm3", "volume_ml": "ml", "area_mm2": "mm2"}
+    columns = [name for name in rows[0] if name not in ("label", "undecided")]
+    body = [
+        [f"{row['label']}{' (undecided)' * row['undecided']}", *(row[name] for name in columns)]
+        for row in rows
+    ]
+    return ["label", *(units.get(name, name) for name in columns)], body
+
+
+def _flat(value: Any) -> str:
+    """Numbers and lists of numbers; tables and traces are for machines."""
+    nested = isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(member, (list, dict)) for member in value)
+    )
+    return "in the JSON report" if nested else shown(value)

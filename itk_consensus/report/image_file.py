@@ -1,0 +1,144 @@
+"""Image files described: grid, pixel type, labels, and whether they share one space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.images import convert
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.report.text import section, shown, times
+
+_MOST_LABELS_LISTED = 12
+
+
+@dataclass(frozen=True)
+class ImageFile:
+    """An image that was read from a file.
+
+    Attributes
+    ----------
+    path : Path
+    image : SimpleITK.Image
+    components : tuple of ndarray
+        One read-only view per component.
+    geometry : ImageGeometry
+    """
+
+    path: Path
+    image: Any
+    components: tuple[NDArray[Any], ...]
+    geometry: ImageGeometry
+
+    @classmethod
+    def of(cls, path: Path, image: Any) -> ImageFile:
+        """Describe an image just read."""
+        loaded = convert.load(image, owner=str(path))
+        components = tuple(array for array in loaded.arrays if array is not None)
+        return cls(path, image, components, loaded.geometry)
+
+    def without_voxels(self) -> ImageFile:
+        """Only where it lies."""
+        return replace(self, image=None, components=())
+
+    @cached_property
+    def label_counts(self) -> list[dict[int, int]]:
+        """Voxels of each label, for each component; an `InputError` if there are no labels."""
+        return [label_counts(array, str(self.path)) for array in self.components]
+
+    def description(self) -> str:
+        """A short block of text for ``itk-consensus info``."""
+        grid, number = self.geometry, len(self.components)
+        lines = [
+            f"size {times(grid.size)}, spacing {times(grid.spacing)} mm, "
+            f"origin {shown(grid.origin)}, {_direction(grid)}",
+            f"{self.components[0].dtype}, {number} component{'s' * (number > 1)}",
+        ]
+        for index, array in enumerate(self.components):
+            prefix = f"component {index}: " if number > 1 else ""
+            lines.append(prefix + _contents(array, str(self.path)))
+        return section(str(self.path), lines)
+
+
+def label_counts(array: NDArray[Any], owner: str) -> dict[int, int]:
+    """Voxels of each label that occurs in an array of whole numbers."""
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel([array], owner=owner))
+    labels = patterns.labels[patterns.patterns[:, 0]]
+    return {int(label): int(n) for label, n in zip(labels, patterns.counts, strict=True)}
+
+
+def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[str, Any]]:
+    """For each label its voxels and, in 2D and 3D, how much space they take."""
+    voxel = prod(geometry.spacing)
+    rows: list[dict[str, Any]] = []
+    for label, voxels in counts.items():
+        row: dict[str, Any] = {"label": label, "voxels": voxels}
+        if geometry.dimension == 3:
+            row |= {"volume_mm3": voxels * voxel, "volume_ml": voxels * voxel / 1000}
+        elif geometry.dimension == 2:
+            row["area_mm2"] = voxels * voxel
+        rows.append(row)
+    return rows
+
+
+def differences_in_space(
+    files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
+) -> list[str]:
+    """A sentence for each file that does not lie where the first one does."""
+    first = files[0]
+    return [
+        f"{file.path} does not occupy the same space as {first.path}: {'; '.join(fields)}"
+        for file in files[1:]
+        if (
+            fields := first.geometry.differences(
+                file.geometry, coordinate_tolerance, direction_tolerance
+            )
+        )
+    ]
+
+
+def require_one_space(
+    files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
+) -> None:
+    """Raise a `GeometryError` that names the first stray file and the options that help."""
+    found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
+    if found:
+        others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
+        raise GeometryError(
+            f"{found[0]}{others}. Resample onto one grid or, if that is header noise, raise "
+            "--coordinate-tolerance or --direction-tolerance"
+        )
+
+
+def require_labels(files: Sequence[ImageFile]) -> None:
+    """Raise an `InputError` that names the first file that holds no labels."""
+    for file in files:
+        _ = file.label_counts
+
+
+def _direction(geometry: ImageGeometry) -> str:
+    if np.array_equal(geometry.direction, np.eye(geometry.dimension).ravel()):
+        return "direction identity"
+    return f"direction {shown(geometry.direction)}"
+
+
+def _contents(array: NDArray[Any], owner: str) -> str:
+    try:
+        counts = label_counts(array, owner)
+    except InputError:
+        low, high = np.nanmin(array), np.nanmax(array)
+        return f"no label image: values from {low:g} to {high:g}"
+    listed = [f"{label} ({n})" for label, n in list(counts.items())[:_MOST_LABELS_LISTED]]
+    more = len(counts) - len(listed)
+    tail = f" and {more} more up to {max(counts)}" if more else ""
+    return f"labels (voxels): {', '.join(listed)}{tail}"

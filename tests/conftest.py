@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Timings vary between machines, so no deadline; a failure prints the blob that reproduces it.
+settings.register_profile(
+    "itk_consensus",
+    deadline=None,
+    print_blob=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("itk_consensus")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of real multi-rater data beside the repository."""
+    folder = Path(__file__).resolve().parents[1] / "../shared/data"
+    if not folder.is_dir():
+        pytest.skip("the shared data is not beside this repository")
+    return folder.resolve()
+
+
+@pytest.fixture
+def masks() -> list[np.ndarray]:
+    """Four raters of one disc: two good, one generous, one careless."""
+    rng = np.random.default_rng(7)
+    y, x = np.mgrid[:18, :23]
+    distance = np.hypot(y - 8.5, x - 11.5)
+    raters = [distance < 5, distance < 5.6, distance < 7, distance < 4.8]
+    noise = [0.02, 0.02, 0.03, 0.15]
+    return [
+        (mask ^ (rng.random(mask.shape) < share)).astype(np.uint8)
+        for mask, share in zip(raters, noise, strict=True)
+    ]
+
+
+@pytest.fixture
+def label_maps() -> list[np.ndarray]:
+    """Five raters of a map with the labels 0, 1, 2 and 4."""
+    rng = np.random.default_rng(11)
+    truth = np.repeat(np.repeat(np.array([[0, 1, 1], [2, 4, 1], [2, 2, 0]]), 5, axis=0), 6, axis=1)
+    values = np.array([0, 1, 2, 4])
+    return [
+        np.where(rng.random(truth.shape) < share, rng.choice(values, truth.shape), truth).astype(
+            np.uint8
+        )
+        for share in (0.05, 0.1, 0.15, 0.3, 0.2)
+    ]

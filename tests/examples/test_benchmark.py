@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def benchmark_script():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(EXAMPLES)
+        yield importlib.import_module("benchmark")
+
+
+@pytest.fixture(scope="module")
+def quick_run(benchmark_script, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("benchmark")
+    kept = folder / "kept" / "results.json"
+    benchmark_script.main(["--quick", "--output", str(folder), "--save", str(kept)])
+    return folder, kept
+
+
+@pytest.fixture(scope="module")
+def results(quick_run):
+    folder, _ = quick_run
+    return json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))
+
+
+def test_results_and_plot_are_written_to_both_places(quick_run):
+    folder, kept = quick_run
+    assert kept.read_bytes() == (folder / "benchmark.json").read_bytes()
+    assert kept.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "benchmark.png").exists()
+
+
+def test_every_promised_comparison_is_made_once_with_its_bar(results):
+    promised = {
+        ("STAPLE, SimpleITK images", "sitk.STAPLE"): ("at least", 30),
+        ("STAPLE, itk images", "sitk.STAPLE"): ("at least", 100),
+        ("STAPLE, arrays", "sitk.STAPLE"): ("at least", 100),
+        ("STAPLE, arrays, 20 starts", "STAPLE, arrays"): ("at most", 1.15),
+        ("MultiLabelSTAPLE, SimpleITK images", "sitk.MultiLabelSTAPLE"): ("at least", 40),
+        ("MultiLabelSTAPLE, SimpleITK images, 20 starts", "sitk.MultiLabelSTAPLE"): (
+            "at least",
+            40,
+        ),
+        ("LabelVoting, SimpleITK images", "sitk.LabelVoting"): ("at least", 4),
+        ("STAPLE, arrays", "read inputs, fill output"): ("at most", 2.5),
+    }
+    made = [(row["ours"], row["reference"]) for row in results["comparisons"]]
+    assert sorted(made) == sorted(promised)
+    for row in results["comparisons"]:
+        assert (row["wanted"], row["bar"]) == promised[row["ours"], row["reference"]]
+
+
+def test_ratios_and_verdicts_follow_from_the_times(results):
+    for row in results["comparisons"]:
+        ours, reference = row["ours_seconds"], row["reference_seconds"]
+        faster = row["wanted"] == "at least"
+        assert row["ratio"] == pytest.approx(reference / ours if faster else ours / reference)
+        assert row["met"] == (row["ratio"] >= row["bar"] if faster else row["ratio"] <= row["bar"])
+
+
+def test_answers_compared_with_simpleitk_are_the_same_answers(results):
+    compared = [row for row in results["comparisons"] if row["reference"].startswith("sitk.")]
+    one_start = [row for row in compared if "starts" not in row["ours"]]
+    assert len(one_start) == 5
+    for row in one_start:
+        assert row["largest_difference"] <= 1e-9
+
+
+def test_memory_is_measured_wherever_the_kernel_can_forget_its_peak(results):
+    measured = [row["bytes_per_voxel"] is not None for row in results["extra_memory"]]
+    measured += [row["ours_peak_bytes"] is not None for row in results["comparisons"]]
+    assert set(measured) == {Path("/proc/self/clear_refs").exists()}
+
+
+def test_curves_grow_in_voxels_and_raters_for_both_kinds_of_raters(results):
+    for curve, x in (("voxel_scaling", "voxels"), ("rater_scaling", "raters")):
+        for kind in ("contour-error", "noisy"):
+            points = [
+                row[x]
+                for row in results[curve]
+                if row["kind"] == kind and not row["operation"].startswith("sitk.")
+            ]
+            assert len(points) >= 3
+            assert points == sorted(set(points))
+
+
+def test_readme_mode_replaces_only_what_stands_between_the_markers(
+    benchmark_script, quick_run, results, tmp_path, monkeypatch
+):
+    def refuse(*_):
+        raise AssertionError("readme mode must not time anything")
+
+    monkeypatch.setattr(benchmark_script, "run", refuse)
+    readme = tmp_path / "README.md"
+    readme.write_text("above\n<!-- benchmark:begin -->\nold\n<!-- benchmark:end -->\nbelow\n")
+    _, kept = quick_run
+    for _ in range(2):
+        benchmark_script.main(["--readme", str(readme), "--results", str(kept)])
+        section = benchmark_script.render_markdown(results)
+        assert readme.read_text(encoding="utf-8") == (
+            f"above\n<!-- benchmark:begin -->\n{section}\n<!-- benchmark:end -->\nbelow\n"
+        )
+
+
+def test_readme_without_markers_is_refused_and_left_alone(benchmark_script, quick_run, tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text("no markers\n")
+    _, kept = quick_run
+    with pytest.raises(SystemExit, match="must hold the lines"):
+        benchmark_script.main(["--readme", str(readme), "--results", str(kept)])
+    assert readme.read_text() == "no markers\n"
+
+
+def test_markdown_tables_have_one_row_per_result_and_even_columns(benchmark_script, results):
+    lines = benchmark_script.render_markdown(results).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    headers = 2 * 2
+    assert len(rows) == headers + len(results["comparisons"]) + len(results["extra_memory"])
+    assert len({line.count("|") for line in rows}) == 2
