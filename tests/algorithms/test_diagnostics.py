@@ -1,0 +1,206 @@
+"""Every rule of the diagnostics fires on a case made for it, and is silent on a sound one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus
+from itk_consensus.algorithms.diagnostics import with_more_background
+from itk_consensus.algorithms.thresholding import equivalent_threshold
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.simulation import (
+    disc_phantom,
+    ellipsoid_phantom,
+    heterogeneous_raters,
+    paper_raters,
+)
+
+
+def diagnose(raters, **parameters):
+    staple = itk_consensus.STAPLEImageFilter(**parameters)
+    staple.Execute([np.asarray(rater, np.uint8) for rater in raters])
+    return staple.GetDiagnostics()
+
+
+@pytest.fixture
+def sound():
+    truth = ellipsoid_phantom((64, 64), (22, 18)).truth
+    return heterogeneous_raters(truth, 1, [(0.9, 0.95), (0.85, 0.93), (0.8, 0.97), (0.92, 0.9)] * 2)
+
+
+def test_a_sound_case_raises_no_concern_but_thresholding(sound):
+    concerns = {finding.rule for finding in diagnose(sound, Variant="Advanced").concerns}
+    assert concerns <= {"thresholding"}
+
+
+def test_two_raters_are_too_few(sound):
+    assert diagnose(sound[:2])["few raters"].concern
+    assert not diagnose(sound)["few raters"].concern
+
+
+def test_a_small_structure_is_reported_with_its_share():
+    truth = disc_phantom(5).truth
+    finding = diagnose(paper_raters(truth, 5, 0), Variant="Advanced")["prevalence"]
+    assert finding.concern
+    assert 0 < finding.value < 0.1
+
+
+def test_a_mirrored_rater_is_named(sound):
+    finding = diagnose([*sound, 1 - sound[0]], Variant="Advanced")["rater under one half"]
+    assert finding.concern
+    assert "Rater 8" in finding.message
+
+
+def test_an_infallible_rater_is_implausible():
+    outer = np.zeros((20, 20), np.uint8)
+    outer[4:16, 4:16] = 1
+    inner = np.zeros_like(outer)
+    inner[6:14, 6:14] = 1
+    assert diagnose([outer, outer, inner])["implausible performance"].concern
+
+
+def test_a_copied_rater_is_found(sound):
+    finding = diagnose([*sound, sound[2]], Variant="Advanced")["correlated raters"]
+    assert finding.concern
+    assert finding.value > 0.6
+    assert "Raters 2 and 8" in finding.message
+    assert diagnose(sound, Variant="Advanced")["correlated raters"].value < 0.1
+
+
+def test_an_answer_no_rater_supports_is_found(sound):
+    # A prior near one makes foreground of what nobody marked.
+    finding = diagnose(sound[:3], Prior=0.999999999)["beyond the raters"]
+    assert finding.concern
+    assert finding.value > 0
+
+
+def test_volume_against_vote_is_the_ratio_of_voxels(sound):
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute(list(sound.astype(np.uint8)))
+    vote = itk_consensus.MajorityVote(list(sound.astype(np.uint8)), tieRule="background")
+    ratio = (staple.GetLabelImage() != 0).sum() / (vote != 0).sum()
+    assert staple.GetDiagnostics()["volume against vote"].value == pytest.approx(ratio)
+
+
+def test_start_disagreement_needs_several_starts(sound):
+    assert diagnose(sound)["start disagreement"].value is None
+    assert diagnose(sound, NumberOfInitializations=5)["start disagreement"].value is not None
+
+
+def test_mirrored_starts_are_counted(sound):
+    finding = diagnose(
+        sound, Variant="Advanced", NumberOfInitializations=20, InitializationRange=(0, 1)
+    )["label switching"]
+    assert 0 < finding.value < 1
+
+
+@pytest.mark.parametrize("level", [1, 2, 4])
+def test_a_thresholded_vote_is_recognised_with_its_level(sound, level):
+    stack = list(sound[:5].astype(np.uint8))
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(stack, 1))
+    found = equivalent_threshold(patterns, patterns.votes()[:, 1] >= level)
+    assert found.dice == 1
+    assert found.threshold == pytest.approx((level - 0.5) / 5)
+
+
+def test_slope_and_offset_follow_the_papers_formula(sound):
+    stack = list(sound[:3].astype(np.uint8))
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(stack, 1))
+    truth = patterns.votes()[:, 1] >= 2
+    found = equivalent_threshold(patterns, truth)
+    t = patterns.expand(truth.astype(np.uint8)).astype(bool)
+    c = np.empty((3, 2, 2))
+    for j, mask in enumerate(stack):
+        for d in (0, 1):
+            for k in (0, 1):
+                n = ((mask == d) & (t == k)).sum()
+                c[j, d, k] = np.log((n + 1) / ((t == k).sum() + 2))
+    m = c.mean(axis=0)
+    prior = np.log(t.sum() + 1) - np.log((~t).sum() + 1)
+    assert found.slope == pytest.approx(3 * (m[0, 0] + m[1, 1] - m[1, 0] - m[0, 1]))
+    assert found.offset == pytest.approx(3 * (m[0, 1] - m[0, 0]) + prior)
+
+
+def padded_to_ten_times_the_background(raters):
+    """The raters on a canvas whose agreed background is exactly ten times larger."""
+    flat = raters.reshape(len(raters), -1)
+    background = int((flat == 0).all(axis=0).sum())
+    return np.pad(flat, ((0, 0), (0, 9 * background)))[:, None, :]
+
+
+def area(raters, **parameters):
+    staple = itk_consensus.STAPLEImageFilter(**parameters)
+    staple.Execute(list(raters))
+    return int((staple.GetLabelImage() != 0).sum())
+
+
+def expert_sets(shared_data):
+    files = sorted((shared_data / "bubil").glob("d[23]_*_experts.nrrd"))
+    assert len(files) > 10
+    for file in files:
+        pixels = sitk.GetArrayFromImage(sitk.ReadImage(str(file)))
+        yield np.ascontiguousarray(np.moveaxis(pixels, -1, 0))
+
+
+def test_predicted_background_change_equals_padding_on_real_experts(shared_data):
+    changes = []
+    for raters in expert_sets(shared_data):
+        before = area(raters)
+        after = area(padded_to_ten_times_the_background(raters))
+        finding = diagnose(raters)["background size"]
+        assert finding.value == pytest.approx((after - before) / before, abs=1e-12)
+        changes.append(finding.value)
+    assert np.any(np.abs(changes) > 0)
+
+
+def test_restricted_and_masked_runs_do_not_change_with_padding_on_real_experts(shared_data):
+    for raters in expert_sets(shared_data):
+        padded = padded_to_ten_times_the_background(raters)
+        flat = raters.reshape(len(raters), 1, -1)
+        assert area(padded, Variant="Restricted") == area(flat, Variant="Restricted")
+        assert diagnose(raters, Variant="Restricted")["background size"].value == 0
+        mask = np.ones(flat.shape[1:], np.uint8)
+        wide = np.pad(mask, ((0, 0), (0, padded.shape[-1] - flat.shape[-1])))
+        assert area(padded, MaskImage=wide) == area(flat, MaskImage=mask)
+
+
+def test_more_background_is_the_padded_table(sound):
+    stack = sound.astype(np.uint8)
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(list(stack), 1))
+    padded = padded_to_ten_times_the_background(stack)
+    expected = DecisionPatterns.from_stack(LabelStack.binary(list(padded), 1))
+    larger = with_more_background(patterns, 10)
+    np.testing.assert_array_equal(larger.patterns, expected.patterns)
+    np.testing.assert_array_equal(larger.counts, expected.counts)
+
+
+def test_diagnostics_print_concerns_first_and_serialise(sound):
+    found = diagnose(sound[:2])
+    lines = str(found).splitlines()
+    assert "give reason for doubt" in lines[0]
+    assert lines[1].startswith("!")
+    written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert written["concerns"] == len(found.concerns)
+    assert {row["rule"] for row in written["findings"]} == {f.rule for f in found.findings}
+
+
+def test_every_concern_says_what_to_do(sound):
+    for parameters in ({}, {"Prior": 0.999999999}, {"NumberOfInitializations": 8}):
+        for finding in diagnose(sound[:2], **parameters).concerns:
+            assert finding.advice
+
+
+def test_voting_filters_and_many_labels_have_diagnostics_too(sound):
+    stack = list(sound.astype(np.uint8))
+    for fuser in (
+        itk_consensus.LabelVotingImageFilter(),
+        itk_consensus.MajorityVoteFilter(SmoothingSigma=1.0),
+        itk_consensus.MultiLabelSTAPLEImageFilter(NumberOfInitializations=4),
+    ):
+        fuser.Execute(stack)
+        assert fuser.GetDiagnostics()["few raters"].value == len(stack)
