@@ -24,11 +24,10 @@ from itk_consensus.images.convert import DEFAULT_TOLERANCE
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.report.console import PROGRAM, Console
 from itk_consensus.report.demo import run_demo
-from itk_consensus.report.fusion_report import FusionReport
+from itk_consensus.report.fusion_report import FusionReport, describe_inputs
 from itk_consensus.report.image_file import (
     ImageFile,
     differences_in_space,
-    require_labels,
     require_one_space,
 )
 from itk_consensus.report.outputs import Output, check_outputs
@@ -160,13 +159,13 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
             check_outputs(outputs, paths, files[0].geometry.dimension)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs, others = files[: len(arguments.inputs)], files[len(arguments.inputs) :]
-    require_labels(inputs)
+    described = describe_inputs(inputs)
     for name, file in zip(parameter_files, others, strict=True):
         setattr(filter_, name, file.image)
     console.follow(filter_, 0.5, 0.9)
     filter_.Execute([file.image for file in inputs])
     console.progress(0.9, "writing")
-    report = _write_fusion(filter_, inputs, parameter_files, arguments)
+    report = _write_fusion(filter_, described, parameter_files, arguments)
     console.clear()
     print(report.to_text())
 
@@ -184,21 +183,22 @@ def _outputs(arguments: argparse.Namespace) -> list[Output]:
 
 def _write_fusion(
     filter_: LabelFusionFilter,
-    inputs: list[ImageFile],
+    inputs: list[dict[str, Any]],
     parameter_files: dict[str, Path],
     arguments: argparse.Namespace,
 ) -> FusionReport:
     fused = ImageFile.of(arguments.output, filter_.GetLabelImage())
-    written = {"label map": arguments.output}
+    written = {"labels": arguments.output}
     images = {arguments.output: fused.image}
+    label = None
     if arguments.probability is not None:
         label = _probability_label(filter_) if arguments.label is None else arguments.label
-        written[f"probability of label {label}"] = arguments.probability
+        written["probability"] = arguments.probability
         images[arguments.probability] = filter_.GetProbabilityImage(label)
     if arguments.json is not None:
         written["report"] = arguments.json
     diagnostics = filter_.GetDiagnostics() if hasattr(filter_, "GetDiagnostics") else None
-    report = FusionReport(filter_, inputs, fused, parameter_files, written, diagnostics)
+    report = FusionReport(filter_, inputs, fused, parameter_files, written, label, diagnostics)
     for path, image in images.items():
         write_image(image, path)
     if arguments.json is not None:

@@ -1,11 +1,11 @@
-"""The generative model of every STAPLE: raters with confusion matrices, independent given the truth.
+"""The generative model of every STAPLE: confusion matrices, raters independent given the truth.
 
 Warfield, Zou & Wells (2004); equation numbers are those of "When Does Consensus Beat Voting?",
 sections 2.1 and 2.2. Everything runs on decision patterns weighted by their counts, in the log
 domain, for many starts at once.
 
-Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability that
-rater j says d where the truth is t; keeping the starts beside the truth makes both steps one
+Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability
+that rater j says d where the truth is t; keeping the starts beside the truth makes both steps one
 sparse product.
 """
 

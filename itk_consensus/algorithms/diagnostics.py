@@ -243,13 +243,13 @@ def correlated_raters(estimate: Estimate, theta: Floats) -> Finding:
     message = (
         f"Raters {first} and {second} agree on {value:.0%} of what independent raters would not."
     )
-    advice = "They count as two witnesses but may be one; drop or down-weight one." if concern else ""
+    advice = (
+        "They count as two witnesses but may be one; drop or down-weight one." if concern else ""
+    )
     return Finding("correlated raters", value, concern, message, advice)
 
 
-def agreement_beyond_model(
-    patterns: DecisionPatterns, posterior: Floats, theta: Floats
-) -> Floats:
+def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta: Floats) -> Floats:
     """(J, J) (observed - expected) / (1 - expected) agreement of each pair, NaN on the diagonal."""
     raters, labels, _ = theta.shape
     votes = patterns.one_hot
@@ -340,5 +340,7 @@ def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
     higher = bool((starts.log_posterior[starts.switched] > best - ONE_NAT).any())
     concern = higher or bool(starts.switched[starts.winner])
     message = f"{switched:.0%} of the starts ended label-switched."
-    advice = "The data do not tell foreground from background; set priors above 1." if concern else ""
+    advice = (
+        "The data do not tell foreground from background; set priors above 1." if concern else ""
+    )
     yield Finding("label switching", switched, concern, message, advice)

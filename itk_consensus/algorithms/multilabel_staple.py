@@ -136,7 +136,9 @@ def multilabel_staple(
     annotated = ~np.isnan(shares[:, 0])
     frequencies = label_frequencies(weights[annotated], shares[annotated, None])[0]
     prior = frequencies if settings.prior is None else settings.prior
-    pseudo = np.zeros((labels, labels)) if settings.pseudo_counts is None else settings.pseudo_counts
+    pseudo = (
+        np.zeros((labels, labels)) if settings.pseudo_counts is None else settings.pseudo_counts
+    )
     model = ConfusionModel(patterns, weights, pseudo, settings.estimate_prior)
     starts = make_starts(model, settings.plan, frequencies, prior)
     optima = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
@@ -170,7 +172,7 @@ def _result(
         pairwise_overlap(decisions, patterns.counts),
         optima.trace,
     )
-    annotated = patterns.present.any(axis=0)[:, None, None]
+    annotated = np.asarray(patterns.present.any(axis=0))[:, None, None]
     return MultiLabelResult(
         posterior,
         decisions[:, winner],
@@ -188,9 +190,9 @@ def _result(
 
 def _agreed(patterns: DecisionPatterns) -> Floats:
     """(P, 1, K) log of one for the label that all raters gave."""
-    votes = patterns.votes()
+    agreed = (patterns.votes() > 0).astype(np.float64)
     with np.errstate(divide="ignore"):
-        return np.log((votes > 0).astype(np.float64))[:, None, :]
+        return np.asarray(np.log(agreed)[:, None, :])
 
 
 def pairwise_overlap(decisions: NDArray[np.int64], counts: NDArray[np.int64]) -> Floats:

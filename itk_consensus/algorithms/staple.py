@@ -27,7 +27,6 @@ from itk_consensus.algorithms.initialization import (
     label_switched,
     make_starts,
     mean_of_votes,
-    without_gaps,
 )
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -217,7 +216,9 @@ def _result(
     responsibilities = _keep_consensus(patterns, optima.responsibilities[:, :, 1], settings)
     posterior = responsibilities[:, winner]
     prior = optima.prior
-    foreground = prior[winner, 1] if prior.ndim == 2 else np.average(prior[:, 0, 1], weights=weights)
+    foreground = (
+        prior[winner, 1] if prior.ndim == 2 else np.average(prior[:, 0, 1], weights=weights)
+    )
     summary = StartSummary(
         winner,
         optima.log_likelihood,

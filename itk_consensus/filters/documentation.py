@@ -28,7 +28,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 STUB = PACKAGE / "__init__.pyi"
 README = PACKAGE.parent / "README.md"
 
-_HEADER = '''\
+_HEADER = """\
 # Made by `make docs` from the filters' parameter tables; do not edit.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -51,14 +51,16 @@ from itk_consensus.errors import ProcessAborted as ProcessAborted
 __version__: str
 
 Image = Any
-'''
+"""
 
 
 def stub_text() -> str:
     """The whole of __init__.pyi."""
-    classes = [ProcessObject, LabelFusionFilter, *FUSERS]
+    classes: list[type] = [ProcessObject, LabelFusionFilter, *FUSERS]
     parts = [_HEADER, *("\n".join(_class_stub(cls)) for cls in classes)]
-    functions = [_function_stub(fuser, style) for fuser in FUSERS for style in ("keyword", "snake_case")]
+    functions = [
+        _function_stub(fuser, style) for fuser in FUSERS for style in ("keyword", "snake_case")
+    ]
     return "\n".join([*parts, "\n".join(functions)])
 
 

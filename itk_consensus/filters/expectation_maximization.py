@@ -58,9 +58,7 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
         "Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random "
         "ones; the highest log posterior wins.",
     )
-    RandomSeed: Parameter[int] = Parameter(
-        Integer(low=0), 0, "Seed of the random starts."
-    )
+    RandomSeed: Parameter[int] = Parameter(Integer(low=0), 0, "Seed of the random starts.")
     InitializationRange: Parameter[tuple[float, ...]] = Parameter(
         Reals(0.0, 1.0, length=2, increasing=True),
         (0.5, 1.0),
@@ -89,7 +87,7 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
         return StartPlan(initialization, self.NumberOfInitializations, self.RandomSeed, low, high)
 
     def _check_raters(self, patterns: DecisionPatterns, asks_for_more: bool) -> bool:
-        """Whether there are raters enough to estimate anything; asking for more then is an error."""
+        """Whether there are raters enough to estimate anything; if not, priors are an error."""
         raters = int(patterns.present.any(axis=0).sum())
         if raters == 1 and asks_for_more:
             raise ParameterError(

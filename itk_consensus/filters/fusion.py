@@ -47,7 +47,7 @@ class Fusion(Protocol):
         """Whether any voxel is undecided."""
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        """Write label values: values[k] for label k, values[-1] undecided, values[-2] background."""
+        """Write values[k] for label k; values[-1] is undecided, values[-2] background."""
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""

@@ -5,6 +5,7 @@ One kind serves the setter, the keyword, the CLI option, the stub and the docume
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 from collections.abc import Mapping, Sequence
@@ -147,7 +148,7 @@ class Reals(Kind[tuple[float, ...]]):
         members = tuple(Real(self.low, self.high).accept(member) for member in value)
         if self.length is not None and len(members) != self.length:
             raise ValueError
-        if self.increasing and any(a >= b for a, b in zip(members, members[1:], strict=False)):
+        if self.increasing and any(a >= b for a, b in itertools.pairwise(members)):
             raise ValueError
         return members
 
@@ -264,9 +265,13 @@ def optional(*kinds: Kind[Any]) -> OneOf:
 
 def _limits(low: float | None, high: float | None, exclusive: bool = False) -> str:
     more, less = (">", "<") if exclusive else (">=", "<=")
-    words = [f"{more} {low:g}"] if low is not None else []
-    words += [f"{less} {high:g}"] if high is not None else []
+    words = [f"{more} {_number(low)}"] if low is not None else []
+    words += [f"{less} {_number(high)}"] if high is not None else []
     return " " + " and ".join(words) if words else ""
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _check_limits(

@@ -181,7 +181,7 @@ class LabelFusionFilter(ProcessObject):
         return output.image()
 
     def GetDiagnostics(self) -> Diagnostics:
-        """Reasons, each with its number, to believe or doubt the last Execute; computed when asked."""
+        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
         case, fusion = self._done()
         return diagnose(self._estimate(case, fusion))
 

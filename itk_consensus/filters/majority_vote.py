@@ -36,9 +36,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, LabelFusionFilter):
     RaterWeights: Parameter[tuple[float, ...] | None] = Parameter(
         optional(Reals(low=0.0)), None, "Weight of each rater's vote.", default_doc="equal"
     )
-    TieRule: Parameter[Any] = Parameter(
-        Choice(TIE_RULES), "undecided", "What a tied vote becomes."
-    )
+    TieRule: Parameter[Any] = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
     SmoothingSigma: Parameter[float] = Parameter(
         Real(low=0.0), 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
     )

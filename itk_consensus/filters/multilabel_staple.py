@@ -98,7 +98,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
         """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
-        return self.ConfusionTables[self._rater(rater)].copy()
+        return np.array(self.ConfusionTables[self._rater(rater)])
 
     def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
         """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.

@@ -145,9 +145,7 @@ class Measurement(Generic[T]):
         if instance is None:
             return self
         if self.name not in instance._measured:
-            raise NotExecutedError(
-                f"{instance.GetName()}: {self.name} is known only after Execute"
-            )
+            raise NotExecutedError(f"{instance.GetName()}: {self.name} is known only after Execute")
         value: T = instance._measured[self.name]
         return value
 

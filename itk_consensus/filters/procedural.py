@@ -37,7 +37,9 @@ def simpleitk_form(fuser: type[LabelFusionFilter]) -> Function:
         by_position = dict(zip(fuser.positional, rest, strict=False))
         return fuser(**by_position, **keywords).Execute(images)
 
-    return _described(function, name, fuser, [parameter.keyword for parameter in parameters_of(fuser)])
+    return _described(
+        function, name, fuser, [parameter.keyword for parameter in parameters_of(fuser)]
+    )
 
 
 def itk_form(fuser: type[LabelFusionFilter]) -> Function:

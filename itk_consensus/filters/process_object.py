@@ -1,4 +1,4 @@
-"""What every filter shares with ITK's process objects: events, progress, abort, threads, printing."""
+"""What every filter shares with ITK's process objects: events, progress, abort, printing."""
 
 from __future__ import annotations
 
@@ -215,7 +215,9 @@ class ProcessObject:
     @staticmethod
     def SetGlobalDefaultNumberOfThreads(threads: int) -> None:
         """Set the NumberOfThreads of every filter that has none of its own."""
-        ProcessObject._global_threads = ProcessObject.NumberOfThreads.check("ProcessObject", threads)
+        ProcessObject._global_threads = ProcessObject.NumberOfThreads.check(
+            "ProcessObject", threads
+        )
 
     @staticmethod
     def GetGlobalDefaultNumberOfThreads() -> int:

@@ -1,4 +1,4 @@
-"""Every filter of the package, listed once: public names, functions, CLI methods and docs follow."""
+"""Every fuser of the package, listed once: public names, functions, CLI and docs follow."""
 
 from __future__ import annotations
 

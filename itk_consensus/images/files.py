@@ -15,7 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import SimpleITK as sitk  # noqa: N813 - the name every SimpleITK user knows it by
+import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import SimpleITK as sitk  # noqa: N813 - the name every SimpleITK user knows it by
+import SimpleITK as sitk
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry

@@ -123,8 +123,8 @@ class DecisionPatterns:
         collect = np.kron(weights[:, None], np.eye(self.number_of_labels))
         return np.asarray(self.one_hot @ collect, dtype=np.float64)
 
-    def tally(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(J, K, ...) sum of (P, ...) values over the patterns in which each rater said each label."""
+    def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """(J, K, ...) sum of (P, ...) values over the patterns where each rater said each label."""
         flat = self._transposed @ values.reshape(len(values), -1)
         shape = (self.number_of_raters, self.number_of_labels, *values.shape[1:])
         return np.asarray(flat, dtype=np.float64).reshape(shape)
@@ -139,7 +139,9 @@ class DecisionPatterns:
         tables = (self, *others)
         if len({table.number_of_raters for table in tables}) > 1:
             counts = [table.number_of_raters for table in tables]
-            raise InputError(f"DecisionPatterns.merge: equal numbers of raters wanted, got {counts}")
+            raise InputError(
+                f"DecisionPatterns.merge: equal numbers of raters wanted, got {counts}"
+            )
         if len({table.strata is None for table in tables}) > 1:
             raise InputError("DecisionPatterns.merge: all tables or none must have strata")
         labels = reduce(np.union1d, (table.labels for table in tables))
@@ -240,20 +242,33 @@ def _encode_hashed(
     threads: int,
 ) -> DecisionPatterns:
     """Number the patterns as they come, then renumber them in sorted order."""
-    first = int(stack.mask is not None)
+    # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
     for width in (np.uint16, np.uint32):
-        # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
-        codes = np.empty(stack.shape, dtype=width)
-        parts = _kernels.encode_hashed(
-            votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), threads
-        )
-        if parts is None:
-            del codes
-            continue
-        tables = [(digits, part_strata, counts) for _, _, digits, part_strata, counts in parts]
-        digits, merged_strata, counts, ranks = _merge_tables(tables)
-        if len(counts) + first - 1 <= np.iinfo(width).max:
-            break
+        encoded = _try_hashed(stack, votes, radix, strata, threads, np.dtype(width))
+        if encoded is not None:
+            return encoded
+    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
+
+
+def _try_hashed(
+    stack: LabelStack,
+    votes: list[_kernels.RaterVotes],
+    radix: int,
+    strata: NDArray[np.uint32] | None,
+    threads: int,
+    width: np.dtype[Any],
+) -> DecisionPatterns | None:
+    """Encode with codes of this width; None if the patterns outnumber them."""
+    first = int(stack.mask is not None)
+    codes = np.empty(stack.shape, dtype=width)
+    parts = _kernels.encode_hashed(
+        votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), threads
+    )
+    if parts is None:
+        return None
+    digits, merged_strata, counts, ranks = _merge_tables([part[2:] for part in parts])
+    if len(counts) + first - 1 > np.iinfo(width).max:
+        return None
     for (begin, end, *_), rank in zip(parts, ranks, strict=True):
         table = np.concatenate([np.zeros(first, dtype=np.int64), rank + first]).astype(width)
         if len(table):

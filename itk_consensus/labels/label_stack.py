@@ -134,9 +134,7 @@ class LabelStack:
             if array is not None
         ]
 
-    def _rater_votes(
-        self, array: AnyArray, mask: NDArray[np.uint8] | None
-    ) -> _kernels.RaterVotes:
+    def _rater_votes(self, array: AnyArray, mask: NDArray[np.uint8] | None) -> _kernels.RaterVotes:
         if self.foreground is not None:
             pairs = [(self.foreground, 1)]
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -28,22 +28,26 @@ class FusionReport:
     ----------
     filter_ : LabelFusionFilter
         After Execute.
-    inputs : sequence of ImageFile
+    inputs : sequence of dict
+        From `describe_inputs`.
     fused : ImageFile
         The label map.
     parameter_files : mapping
         Parameters that are images, and where they were read.
     outputs : mapping
         What is written where.
+    probability_label : int or None
+        The label whose probability is written, if one is.
     diagnostics : Diagnostics or None
         The filter's, if it has any.
     """
 
     filter_: LabelFusionFilter
-    inputs: Sequence[ImageFile]
+    inputs: Sequence[Mapping[str, Any]]
     fused: ImageFile
     parameter_files: Mapping[str, Path]
     outputs: Mapping[str, Path]
+    probability_label: int | None = None
     diagnostics: Any = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,14 +60,15 @@ class FusionReport:
             "version": itk_consensus.__version__,
             "method": fuser.method,
             "filter": self.filter_.GetName(),
-            "inputs": list(_input_rows(self.inputs)),
-            "number_of_raters": sum(len(file.components) for file in self.inputs),
+            "inputs": self.inputs,
+            "number_of_raters": sum(len(row["raters"]) for row in self.inputs),
             "geometry": self.fused.geometry,
             "parameters": parameters | dict(self.parameter_files),
             "labels": _label_rows(self.filter_, self.fused),
             "measurements": measurements,
             "diagnostics": self.diagnostics.to_dict() if self.diagnostics else None,
             "outputs": self.outputs,
+            "probability_label": self.probability_label,
         }
         return {key: to_plain(value) for key, value in content.items()}
 
@@ -88,8 +93,14 @@ class FusionReport:
             parts.append(section("Measurements", pairs(texts)))
         if self.diagnostics:
             parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
-        parts.append(section("Written", pairs(content["outputs"])))
+        parts.append(section("Written", pairs(self._written_texts())))
         return "\n".join(parts)
+
+    def _written_texts(self) -> dict[str, str]:
+        texts = {name: str(path) for name, path in self.outputs.items()}
+        if "probability" in texts:
+            texts["probability"] += f" (of label {self.probability_label})"
+        return texts
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
         """What the command line offers, and the image files that were given."""
@@ -98,6 +109,24 @@ class FusionReport:
             for parameter in parameters_of(type(self.filter_))
             if parameter.in_cli or parameter.name in self.parameter_files
         }
+
+
+def describe_inputs(files: Sequence[ImageFile]) -> list[dict[str, Any]]:
+    """Each file's raters, numbered through all files, with the voxels of their labels.
+
+    Raises
+    ------
+    InputError
+        A file, which the message names, holds no labels.
+    """
+    rows: list[dict[str, Any]] = []
+    rater = 0
+    for file in files:
+        numbered = list(enumerate(file.label_counts(), start=rater))
+        rater += len(numbered)
+        raters = [{"rater": number, "label_voxels": counts} for number, counts in numbered]
+        rows.append({"path": file.path, "raters": raters})
+    return rows
 
 
 def to_plain(value: Any) -> Any:
@@ -119,19 +148,9 @@ def to_plain(value: Any) -> Any:
     return str(value)
 
 
-def _input_rows(inputs: Sequence[ImageFile]) -> Iterator[dict[str, Any]]:
-    """Each file's raters, numbered through all files, with the voxels of their labels."""
-    rater = 0
-    for file in inputs:
-        numbered = list(enumerate(file.label_counts, start=rater))
-        rater += len(numbered)
-        raters = [{"rater": number, "label_voxels": counts} for number, counts in numbered]
-        yield {"path": file.path, "raters": raters}
-
-
 def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, Any]]:
     """Sizes of the fused labels; a label that nobody gave stands for undecided voxels."""
-    rows = label_sizes(fused.label_counts[0], fused.geometry)
+    rows = label_sizes(fused.label_counts()[0], fused.geometry)
     given = {0, *filter_.GetLabels()}
     for row in rows:
         row["undecided"] = hasattr(filter_, "LabelForUndecidedPixels") and row["label"] not in given

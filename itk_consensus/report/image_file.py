@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -51,7 +50,6 @@ class ImageFile:
         """Only where it lies."""
         return replace(self, image=None, components=())
 
-    @cached_property
     def label_counts(self) -> list[dict[int, int]]:
         """Voxels of each label, for each component; an `InputError` if there are no labels."""
         return [label_counts(array, str(self.path)) for array in self.components]
@@ -118,12 +116,6 @@ def require_one_space(
             f"{found[0]}{others}. Resample onto one grid or, if that is header noise, raise "
             "--coordinate-tolerance or --direction-tolerance"
         )
-
-
-def require_labels(files: Sequence[ImageFile]) -> None:
-    """Raise an `InputError` that names the first file that holds no labels."""
-    for file in files:
-        _ = file.label_counts
 
 
 def _direction(geometry: ImageGeometry) -> str:

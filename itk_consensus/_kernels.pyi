@@ -1,0 +1,44 @@
+# Types of the compiled module; what each kernel may assume is in wrapping/README.md.
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class RaterVotes:
+    def __init__(
+        self,
+        data: NDArray[Any],
+        values: NDArray[Any],
+        digits: Sequence[int],
+        other: int,
+        mask: NDArray[np.uint8] | None,
+        missing: int,
+    ) -> None: ...
+
+def encode_direct(
+    raters: Sequence[RaterVotes],
+    radix: int,
+    mask: NDArray[np.uint8] | None,
+    codes: NDArray[Any],
+    number_of_codes: int,
+    threads: int,
+) -> NDArray[np.int64]: ...
+def encode_hashed(
+    raters: Sequence[RaterVotes],
+    radix: int,
+    mask: NDArray[np.uint8] | None,
+    strata: NDArray[np.uint32] | None,
+    codes: NDArray[Any],
+    threads: int,
+) -> list[tuple[int, int, NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]] | None: ...
+def expand(
+    codes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], threads: int
+) -> None: ...
+def renumber(
+    codes: NDArray[Any], begin: int, end: int, table: NDArray[Any], threads: int
+) -> None: ...
+def distinct(data: NDArray[Any], limit: int, threads: int) -> NDArray[Any] | None: ...
+def row_extents(
+    codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
