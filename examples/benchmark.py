@@ -57,7 +57,7 @@ FULL = Plan(
     growing=((64, 64, 64), (128, 128, 128), (128, 256, 256), (128, 512, 512), (256, 512, 512)),
     raters=(5, 10, 15, 20, 25, 30),
     effort=Effort(rounds=4, turn_seconds=0.4),
-    scaling_effort=Effort(rounds=2, turn_seconds=0.3),
+    scaling_effort=Effort(rounds=3, turn_seconds=0.1),
 )
 QUICK = Plan(
     small=(24, 48, 48),

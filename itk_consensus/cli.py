@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import itk_consensus
-from itk_consensus.cli_options import add_method_options, as_help
+from itk_consensus.cli_options import add_method_options
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
@@ -111,7 +111,7 @@ def _add_fuse(commands: Any, fuser: type[LabelFusionFilter]) -> None:
         help="fuse label images into one label map",
         description="Fuse label images into one label map. The method decides what options it has;"
         f"\nthese are the options of {fuser.method}.",
-        epilog=as_help(section("methods:", summaries)),
+        epilog=section("methods:", summaries),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_fuse, parser=parser, fuser=fuser)

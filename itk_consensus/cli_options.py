@@ -36,7 +36,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
         type=Path,
         default=argparse.SUPPRESS,
         metavar="FILE",
-        help=as_help(mask.doc),
+        help=_as_help(mask.doc),
     )
     for parameter in parameters_of(fuser):
         if parameter.in_cli:
@@ -46,7 +46,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
                 type=_reader(parameter.kind),
                 default=argparse.SUPPRESS,
                 metavar=_placeholder(parameter.kind),
-                help=as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
+                help=_as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
             )
 
 
@@ -95,6 +95,5 @@ def _default_text(parameter: Parameter[Any]) -> str:
     return shown(parameter.default)
 
 
-def as_help(text: str) -> str:
-    """Text that argparse shows as it is."""
+def _as_help(text: str) -> str:
     return text.replace("%", "%%")

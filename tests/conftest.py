@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+import itk_consensus
 
 # Timings vary between machines, so no deadline; a failure prints the blob that reproduces it.
 settings.register_profile(
@@ -24,6 +31,24 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data is not beside this repository")
     return folder.resolve()
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """Run a script in an interpreter of its own, on the package under test."""
+    root = str(Path(itk_consensus.__file__).resolve().parents[1])
+
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(script)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            env={**os.environ, "PYTHONPATH": root},
+        )
+
+    return run
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import SimpleITK as sitk  # noqa: N813 - the name every SimpleITK user knows it by
+import SimpleITK as sitk
 from numpy.typing import NDArray
 
 import itk_consensus

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.operations import OPERATIONS, STAPLE_ARRAYS
 from benchmarks.timing import Effort, best_seconds
-from benchmarks.volumes import CONTOUR_ERROR, NOISY, Raters, json_stack, number_of_patterns, raters
+from benchmarks.volumes import (
+    CONTOUR_ERROR,
+    NOISY,
+    Raters,
+    json_stack,
+    number_of_patterns,
+    raters,
+)
 
 Row = dict[str, Any]
 
@@ -16,38 +23,56 @@ RATERS = 5
 SIMPLEITK_STAPLE = "sitk.STAPLE"
 
 
+class Point(NamedTuple):
+    """One point of a curve."""
+
+    operation: str
+    kind: str
+    stack: Raters
+
+    def row(self, seconds: float) -> Row:
+        """What the results say of it."""
+        return {
+            **json_stack(self.kind, self.stack[0].shape, len(self.stack)),
+            "operation": self.operation,
+            "patterns": number_of_patterns(self.stack),
+            "seconds": seconds,
+        }
+
+
 def voxel_scaling(
     shapes: Sequence[tuple[int, ...]], simpleitk_up_to: int, effort: Effort
 ) -> Iterator[Row]:
     """Five raters on growing volumes; SimpleITK too, up to a number of voxels."""
-    for shape in shapes:
-        for kind in (CONTOUR_ERROR, NOISY):
-            stack = raters(kind, shape, RATERS)
-            operations = [STAPLE_ARRAYS]
-            if kind == CONTOUR_ERROR and stack[0].size <= simpleitk_up_to:
-                operations.append(SIMPLEITK_STAPLE)
-            for operation in operations:
-                yield {
-                    **json_stack(kind, shape, RATERS),
-                    "operation": operation,
-                    "seconds": _seconds(operation, stack, effort),
-                }
+    points = [
+        Point(STAPLE_ARRAYS, kind, raters(kind, shape, RATERS))
+        for kind in (CONTOUR_ERROR, NOISY)
+        for shape in shapes
+    ]
+    points += [
+        Point(SIMPLEITK_STAPLE, kind, stack)
+        for _, kind, stack in points
+        if kind == CONTOUR_ERROR and stack[0].size <= simpleitk_up_to
+    ]
+    yield from _timed(points, effort)
 
 
 def rater_scaling(shape: tuple[int, ...], numbers: Sequence[int], effort: Effort) -> Iterator[Row]:
     """Growing numbers of raters on one volume; the first raters are always the same."""
-    for kind in (CONTOUR_ERROR, NOISY):
-        stack = raters(kind, shape, max(numbers))
-        for number in numbers:
-            yield {
-                **json_stack(kind, shape, number),
-                "operation": STAPLE_ARRAYS,
-                "patterns": number_of_patterns(stack[:number]),
-                "seconds": _seconds(STAPLE_ARRAYS, stack[:number], effort),
-            }
+    points = [
+        Point(STAPLE_ARRAYS, kind, raters(kind, shape, max(numbers))[:number])
+        for kind in (CONTOUR_ERROR, NOISY)
+        for number in numbers
+    ]
+    yield from _timed(points, effort)
 
 
-def _seconds(operation: str, stack: Raters, effort: Effort) -> float:
-    tool = OPERATIONS[operation]
-    call = partial(tool.run, tool.images(stack))
-    return best_seconds({operation: call}, effort)[operation]
+def _timed(points: Sequence[Point], effort: Effort) -> Iterator[Row]:
+    """All points take turns, so that a noisy second does not bend the curve."""
+    calls = {}
+    for index, point in enumerate(points):
+        operation = OPERATIONS[point.operation]
+        calls[index] = partial(operation.run, operation.images(point.stack))
+    seconds = best_seconds(calls, effort)
+    for index, point in enumerate(points):
+        yield point.row(seconds[index])

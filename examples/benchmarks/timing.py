@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+Name = TypeVar("Name")
 
 
 class Effort(NamedTuple):
@@ -14,7 +16,7 @@ class Effort(NamedTuple):
     turn_seconds: float
 
 
-def best_seconds(contenders: Mapping[str, Callable[[], Any]], effort: Effort) -> dict[str, float]:
+def best_seconds(contenders: Mapping[Name, Callable[[], Any]], effort: Effort) -> dict[Name, float]:
     """Shortest time that each contender needed for one call."""
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(effort.rounds):

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT, ProcessObject
@@ -26,8 +26,8 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 class Console:
     """One command's stderr. The progress bar appears only on a terminal and is gone at the end."""
 
-    def __init__(self) -> None:
-        self._stream = sys.stderr
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
         self._columns_used = 0
         self._drawn = 0.0

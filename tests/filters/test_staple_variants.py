@@ -102,9 +102,7 @@ def test_one_model_has_one_optimum_from_sensible_starts():
 def test_start_k_does_not_depend_on_how_many_follow(raters):
     few, _ = fused_map(raters, NumberOfInitializations=5, RandomSeed=7)
     many, _ = fused_map(raters, NumberOfInitializations=12, RandomSeed=7)
-    np.testing.assert_allclose(
-        few.GetLogLikelihoods(), many.GetLogLikelihoods()[:5], rtol=1e-12
-    )
+    np.testing.assert_allclose(few.GetLogLikelihoods(), many.GetLogLikelihoods()[:5], rtol=1e-12)
 
 
 def test_a_parameter_set_itself_wins_over_the_variant_in_any_order():

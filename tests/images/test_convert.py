@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import SimpleITK as sitk  # noqa: N813
+import SimpleITK as sitk
 
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.convert import Family, allocate, load, load_one, to_image

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import SimpleITK as sitk  # noqa: N813
+import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import (

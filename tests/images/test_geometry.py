@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-import SimpleITK as sitk  # noqa: N813
+import SimpleITK as sitk
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

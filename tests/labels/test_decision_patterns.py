@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import textwrap
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import LABEL_TYPES, Drawn, assert_is_brute_force, drawn_stacks, encode
 
-import itk_consensus
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
@@ -234,15 +231,12 @@ def test_slabs_equal_brute_force(large: Drawn) -> None:
 def test_merged_chunks_equal_the_whole(drawn: Drawn, cuts: list[int]) -> None:
     size = drawn.present[0].size
     bounds = sorted({0, size, *(cut for cut in cuts if cut < size)})
-    chunks = [
-        _part(drawn, slice(a, b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
-    usable = [chunk for chunk in chunks if chunk.labels()]
+    chunks = [_part(drawn, slice(a, b)) for a, b in pairwise(bounds)]
+    # A chunk whose every vote is missing has no labels and cannot be encoded by itself.
+    assume(all(chunk.labels() for chunk in chunks))
     whole = encode(_part(drawn, slice(0, size)))
-    merged = encode(usable[0]).merge(*(encode(chunk) for chunk in usable[1:]))
-    if len(usable) < len(chunks):
-        # A chunk whose every vote is missing has no labels and cannot be encoded by itself.
-        return
+    tables = [encode(chunk) for chunk in chunks]
+    merged = tables[0].merge(*tables[1:])
     assert merged.labels.tolist() == whole.labels.tolist()
     np.testing.assert_array_equal(merged.patterns, whole.patterns)
     np.testing.assert_array_equal(merged.counts, whole.counts)
@@ -356,7 +350,7 @@ def test_expand_writes_into_the_given_memory() -> None:
 )
 def test_expand_refuses_an_output_it_cannot_fill(out: np.ndarray) -> None:
     patterns = encode(Drawn([np.arange(6, dtype=np.uint8).reshape(2, 3)]))
-    with pytest.raises(InputError, match="DecisionPatterns.expand: out must be"):
+    with pytest.raises(InputError, match=r"DecisionPatterns\.expand: out must be"):
         patterns.expand(np.ones(6), out=out)
 
 
@@ -438,11 +432,11 @@ def test_a_large_disputed_region_is_found_by_every_number_of_threads() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing"])
-def test_the_kernels_work_after_fork(way: str) -> None:
+def test_the_kernels_work_after_fork(way: str, run_python: Callable) -> None:
     """There is no thread pool that a child would wait for in vain."""
-    script = textwrap.dedent(
+    answer = run_python(
         f"""
-        import multiprocessing, os, sys
+        import multiprocessing, os
         import numpy as np
         from itk_consensus.labels.decision_patterns import DecisionPatterns
         from itk_consensus.labels.label_stack import LabelStack
@@ -466,14 +460,5 @@ def test_the_kernels_work_after_fork(way: str) -> None:
         assert counts() == before
         print("done")
         """
-    )
-    root = Path(itk_consensus.__file__).resolve().parents[1]
-    answer = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(root)},
     )
     assert answer.stdout.strip() == "done", answer.stderr
