@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.diagnostics import Diagnostics, Estimate, diagnose
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import ImageLike, ImageList, Integer, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
@@ -152,7 +152,7 @@ class LabelFusionFilter(ProcessObject):
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
-        return tuple(int(label) for label in self._done()[0].patterns.labels)
+        return tuple(self._label_values(self._done()[0]))
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
@@ -167,17 +167,24 @@ class LabelFusionFilter(ProcessObject):
         fusion.write_labels(values, output.array)
         return output.image()
 
-    def GetProbabilityImage(self, label: int = 1) -> Any:
-        """Probability, as float64, that the truth is this label, after the last Execute."""
+    def GetProbabilityImage(self, label: int | None = None) -> Any:
+        """Probability, as float64, that the truth is this label, after the last Execute.
+
+        Without a label the largest one that occurs is meant, the foreground of a binary map. A
+        label that no rater used has probability 0 everywhere.
+        """
+        labels = self._label_values(self._done()[0])
+        wanted = labels[-1] if label is None else label
+        return self._probability_image(labels.index(wanted) if wanted in labels else None)
+
+    def _probability_image(self, index: int | None) -> Any:
+        """Probability of the label with this index; zero everywhere for None."""
         case, fusion = self._done()
-        labels = self._label_values(case)
-        if label not in labels:
-            raise ParameterError(
-                f"{self.GetName()}: GetProbabilityImage's label must be one of {labels}, "
-                f"got {label!r}"
-            )
         output = convert.allocate(np.float64, case.loaded)
-        fusion.write_probability(labels.index(label), output.array)
+        if index is None:
+            output.array[...] = 0.0
+        else:
+            fusion.write_probability(index, output.array)
         return output.image()
 
     def GetDiagnostics(self) -> Diagnostics:
@@ -189,6 +196,10 @@ class LabelFusionFilter(ProcessObject):
         """The result as the diagnostics see it; a filter that estimates performance adds it."""
         if isinstance(fusion, PatternFusion):
             return Estimate(case.patterns, fusion.decision, fusion.probabilities)
+        if isinstance(fusion, VolumeFusion):
+            # The same pattern may get different labels; each such pair is a row of its own.
+            patterns, decision = case.patterns.split_by(fusion.decision)
+            return Estimate(patterns, decision, majority_vote(patterns).fractions)
         vote = majority_vote(case.patterns)
         return Estimate(case.patterns, vote.decision, vote.fractions)
 

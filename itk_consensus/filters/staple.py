@@ -197,10 +197,11 @@ class STAPLEImageFilter(ExpectationMaximizationFilter):
             )
 
     def _label_values(self, case: FusionCase) -> list[int]:
-        return [0, int(self.ForegroundValue)]
+        foreground = int(self.ForegroundValue)
+        return [0 if foreground else 1, foreground]
 
     def _primary_output(self) -> Any:
-        return self.GetProbabilityImage(int(self.ForegroundValue))
+        return self._probability_image(1)
 
 
 def _floats(values: NDArray[np.float64]) -> tuple[float, ...]:

@@ -62,24 +62,25 @@ def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
 def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
     """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
     path = Path(path)
-    with _replacing(path) as draft:
+    with replacing(path) as draft:
         try:
             sitk.WriteImage(image, str(draft), compress)
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
             raise FileError(f"{path}: cannot be written: {reason}") from error
+        _check_size(draft, image, path)
         if _format(path) in _SILENTLY_CUT_SHORT:
             _check_complete(list(draft.parent.iterdir()), _bytes_in_memory(image), path)
 
 
 def write_text(path: PathLike, text: str) -> None:
     """Write a UTF-8 text file, replacing `path` in one step."""
-    with _replacing(Path(path)) as draft:
+    with replacing(Path(path)) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path) -> Iterator[Path]:
     """Yield a path of the same name in a fresh folder beside `target`; move it over on success.
 
     Whatever else appears in that folder moves along: some formats keep header and voxels apart,
@@ -123,6 +124,20 @@ def _bytes_on_disk(image: Any) -> int:
     if image.HasMetaDataKey("bitpix"):
         return int(prod(image.GetSize()) * int(image.GetMetaData("bitpix")) // 8)
     return _bytes_in_memory(image)
+
+
+def _check_size(draft: Path, image: Any, path: Path) -> None:
+    """A flat format keeps one slice of a volume and says nothing."""
+    header = sitk.ImageFileReader()
+    header.SetFileName(str(draft))
+    header.ReadImageInformation()
+    kept = [extent for extent in header.GetSize() if extent > 1]
+    wanted = [extent for extent in image.GetSize() if extent > 1]
+    if kept != wanted:
+        raise FileError(
+            f"{path}: cannot be written: the format holds size {tuple(header.GetSize())}, "
+            f"not {tuple(image.GetSize())}; use .nii.gz, .nrrd or .mha"
+        )
 
 
 def _check_complete(files: list[Path], voxel_bytes: int, path: Path) -> None:

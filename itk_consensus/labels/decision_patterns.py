@@ -179,6 +179,32 @@ class DecisionPatterns:
         _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
         return out
 
+    def split_by(self, values: NDArray[Any]) -> tuple[DecisionPatterns, NDArray[np.int64]]:
+        """The table in which voxels of one pattern are told apart by an integer each has.
+
+        Parameters
+        ----------
+        values : ndarray of int, of the volume's shape
+
+        Returns
+        -------
+        patterns : DecisionPatterns
+            A row per (pattern, value) that occurs inside the mask; it has no codes.
+        values : (P,) ndarray of int64
+            The value of each row.
+        """
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.split_by: a merged table has no voxels")
+        low = int(values.min())
+        span = int(values.max()) - low + 1
+        pairs = self.codes.ravel().astype(np.int64) * span + (values.ravel() - low)
+        counts = np.bincount(pairs, minlength=self.number_of_codes * span)
+        table = counts.reshape(self.number_of_codes, span)[self.slots]
+        row, value = np.nonzero(table)
+        strata = None if self.strata is None else self.strata[row]
+        split = DecisionPatterns(self.patterns[row], table[row, value], self.labels, strata)
+        return split, value + low
+
     def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> tuple[slice, ...]:
         """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError, MissingDependencyError
+from itk_consensus.errors import MissingDependencyError
+from itk_consensus.images.files import replacing
 
 Mask = NDArray[np.bool_]
 
@@ -202,10 +201,5 @@ def _matplotlib_figure() -> Any:
 
 
 def _save(figure: Any, path: Path) -> None:
-    try:
-        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=path.parent) as folder:
-            draft = Path(folder, path.name)
-            figure.savefig(draft, dpi=_DOTS_PER_INCH)
-            os.replace(draft, path)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+    with replacing(path) as draft:
+        figure.savefig(draft, dpi=_DOTS_PER_INCH)

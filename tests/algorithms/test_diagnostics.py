@@ -204,3 +204,13 @@ def test_voting_filters_and_many_labels_have_diagnostics_too(sound):
     ):
         fuser.Execute(stack)
         assert fuser.GetDiagnostics()["few raters"].value == len(stack)
+
+
+def test_diagnostics_of_a_smoothed_vote_describe_the_smoothed_map(sound):
+    fuser = itk_consensus.MajorityVoteFilter(SmoothingSigma=2.0, TieRule="background")
+    fused = fuser.Execute(list(sound[:4].astype(np.uint8)))
+    found = fuser.GetDiagnostics()
+    assert found["prevalence"].value == pytest.approx((fused != 0).mean())
+    assert found["undecided"].value == 0
+    plain = itk_consensus.MajorityVote(list(sound[:4].astype(np.uint8)), tieRule="background")
+    assert found["volume against vote"].value == pytest.approx((fused != 0).sum() / plain.sum())

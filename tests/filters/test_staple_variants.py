@@ -260,3 +260,23 @@ def test_one_rater_with_priors_or_several_starts_is_refused(raters):
             itk_consensus.STAPLEImageFilter(**parameters).Execute([raters[0]])
     with pytest.warns(ConsensusWarning, match="one rater only"):
         np.testing.assert_array_equal(itk_consensus.STAPLE([raters[0]]), raters[0])
+
+
+@pytest.mark.parametrize("foreground", [255, -1, 0])
+def test_outputs_speak_of_the_foreground_value_that_was_set(foreground):
+    marks = np.zeros((3, 6, 7), bool)
+    marks[0, 1:4, 1:5] = marks[1, 1:4, 2:6] = marks[2, 2:5, 1:5] = True
+    other = 0 if foreground else 1
+    images = [np.where(mask, foreground, other).astype(np.int16) for mask in marks]
+    staple = itk_consensus.STAPLEImageFilter(ForegroundValue=foreground)
+    probability = staple.Execute(images)
+    np.testing.assert_allclose(probability, itk_consensus.STAPLE(list(marks)), atol=1e-12)
+    assert staple.GetLabels() == (other, foreground)
+    np.testing.assert_array_equal(staple.GetProbabilityImage(), probability)
+    np.testing.assert_array_equal(staple.GetLabelImage() == foreground, probability >= 0.5)
+
+
+def test_a_label_nobody_used_has_probability_zero():
+    vote = itk_consensus.MajorityVoteFilter()
+    vote.Execute([np.zeros((3, 3), np.uint8)] * 3)
+    assert (vote.GetProbabilityImage(1) == 0).all()

@@ -244,3 +244,10 @@ def test_text_is_written_whole_or_not_at_all(
     assert "No space left" in the_only_error_line(path, write_text, path, "{}")
     assert path.read_text(encoding="utf-8") == "Dice ≥ 0.9\n"
     assert os.listdir(tmp_path) == ["result.json"]
+
+
+def test_a_volume_is_not_silently_cut_to_one_slice(tmp_path: Path) -> None:
+    volume = sitk.GetImageFromArray(np.zeros((4, 5, 6), np.uint8))
+    with pytest.raises(FileError, match=r"the format holds size .*use \.nii\.gz"):
+        write_image(volume, tmp_path / "a.png")
+    assert list(tmp_path.iterdir()) == []

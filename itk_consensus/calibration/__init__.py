@@ -1,0 +1,1 @@
+"""Probabilities that mean something: temperature scaling, reliability and conformal bands."""

@@ -1,0 +1,141 @@
+"""How badly each label fits each voxel, and where that has to be known.
+
+A label is in a voxel's prediction set if its score does not exceed the threshold. The scores of
+background and foreground are each other's negative, so a positive threshold gives a band around
+the consensus contour and a negative one leaves some sets empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.log_odds import log_odds
+from itk_consensus.calibration.score_distribution import ScoreDistribution
+from itk_consensus.labels.distance import signed_distance
+
+Box = tuple[slice, ...]
+
+TIE_DECIMALS = 9
+"""Log-odds are rounded to this, so that .2 and .8 tie although 1 - .8 is not exactly .2."""
+
+
+@dataclass(frozen=True)
+class ScoreMaps:
+    """Scores inside a box; outside it only the background fits.
+
+    Attributes
+    ----------
+    box : tuple of slice
+        The part of the volume that the arrays cover.
+    scores : tuple of K ndarray of float64
+        One map per label, background first.
+    region : ndarray of bool
+        Voxels no farther than the margin from the consensus.
+    """
+
+    box: Box
+    scores: tuple[NDArray[np.float64], ...]
+    region: NDArray[np.bool_]
+
+    def distributions(self, reference: NDArray[Any]) -> tuple[ScoreDistribution, ...]:
+        """Scores of each label at the voxels to which a reference gives it.
+
+        Parameters
+        ----------
+        reference : ndarray of int
+            Label of each voxel of the whole volume; the box must hold its foreground. Of its
+            background only the region counts.
+        """
+        inside = reference[self.box]
+        return tuple(
+            ScoreDistribution.of(scores[(inside == label) & (self.region | (label > 0))])
+            for label, scores in enumerate(self.scores)
+        )
+
+
+def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16]:
+    """The most probable label of each voxel, the higher label if two are equally probable.
+
+    Parameters
+    ----------
+    probabilities : sequence of ndarray
+        The foreground's alone, or one array per label.
+    """
+    if len(probabilities) == 1:
+        return np.asarray(probabilities[0] >= 0.5).astype(np.uint16)
+    labels = np.zeros(probabilities[0].shape, dtype=np.uint16)
+    highest = probabilities[0]
+    for label, probability in enumerate(probabilities[1:], start=1):
+        labels[probability >= highest] = label
+        highest = np.maximum(highest, probability)
+    return labels
+
+
+def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
+    """Bounding box of a mask that is not empty, widened by a margin in mm, at least one voxel."""
+    box = []
+    for axis, step in enumerate(spacing):
+        others = tuple(other for other in range(mask.ndim) if other != axis)
+        occupied = np.flatnonzero(mask.any(axis=others))
+        # A margin far beyond the volume must not overflow when it is counted in voxels.
+        pad = max(1, ceil(min(margin / step, mask.shape[axis])))
+        first, last = int(occupied[0]) - pad, int(occupied[-1]) + 1 + pad
+        box.append(slice(max(first, 0), min(last, mask.shape[axis])))
+    return tuple(box)
+
+
+def distance_scores(
+    consensus: NDArray[Any],
+    box: Box,
+    spacing: Sequence[float],
+    margin: float,
+    spreads: Sequence[float],
+) -> ScoreMaps:
+    """Signed distance to each label of the consensus, over that label's spread.
+
+    Parameters
+    ----------
+    consensus : ndarray of int
+        Label of each voxel of the whole volume.
+    margin : float
+        Width of the region around the consensus, in mm.
+    spreads : sequence of K float
+        One per label, in mm; 1 to score in mm.
+    """
+    distances = _label_distances(consensus[box], spacing, len(spreads))
+    scores = tuple(d / spread for d, spread in zip(distances, spreads, strict=True))
+    return ScoreMaps(box, scores, distances[0] >= -margin)
+
+
+def probability_scores(
+    probabilities: Sequence[NDArray[Any]],
+    consensus: NDArray[Any],
+    box: Box,
+    spacing: Sequence[float],
+    margin: float,
+) -> ScoreMaps:
+    """Minus the log-odds of each label; beyond the region only the background fits."""
+    foreground = signed_distance(consensus[box] != 0, spacing)
+    region = foreground <= margin
+    odds = [np.round(log_odds(p[box]), TIE_DECIMALS) for p in probabilities]
+    if len(odds) == 1:
+        odds = [-odds[0], odds[0]]
+    beyond = [np.inf, *[-np.inf] * (len(odds) - 1)]
+    scores = tuple(-np.where(region, o, far) for o, far in zip(odds, beyond, strict=True))
+    return ScoreMaps(box, scores, region)
+
+
+def _label_distances(
+    labels: NDArray[Any], spacing: Sequence[float], number: int
+) -> list[NDArray[np.float64]]:
+    foreground = signed_distance(labels != 0, spacing)
+    if number == 2:
+        return [-foreground, foreground]
+    others = [signed_distance(labels == label, spacing) for label in range(1, number)]
+    return [-foreground, *others]
