@@ -87,55 +87,57 @@ class BandThresholds:
 
 
 CaseDistributions = Sequence[ScoreDistribution]
+"""Scores of one case's reference voxels, one distribution per label."""
 
 
 def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> BandThresholds:
-    """Thresholds of the calibration cases, each given by its labels' score distributions.
-
-    Infinite where the cases are too few or too far off.
-    """
-    groups = _label_groups(len(cases[0]), options.mondrian)
-    columns = [[[case[label] for label in group] for case in cases] for group in groups]
+    """Thresholds that keep the promise of the options; infinite if the cases cannot."""
+    labels = range(len(cases[0]))
+    groups = [[label] for label in labels] if options.mondrian else [list(labels)]
     if options.unit == "voxel":
-        pooled = [
-            ScoreDistribution.pooled([part for case in column for part in case])
-            for column in columns
-        ]
-        tau = tuple(_pooled_threshold(voxels, options.alpha) for voxels in pooled)
-        missed = [
-            [ScoreDistribution.pooled(case).missed(limit) for case in column]
-            for column, limit in zip(columns, tau, strict=True)
-        ]
-        number = min(voxels.total for voxels in pooled)
-        return BandThresholds(tau, number, _by_case(missed), None)
+        return _voxel_thresholds(cases, groups, options.alpha)
     if options.risk == "fnr":
-        tau = tuple(risk_threshold(column, options.alpha) for column in columns)
-        missed = [
-            [case_loss(case, limit) for case in column]
-            for column, limit in zip(columns, tau, strict=True)
-        ]
-        return BandThresholds(tau, len(cases), _by_case(missed), None)
-    scores = [[case_score(case, group, options) for case in cases] for group in groups]
-    tau = tuple(conformal_threshold(column, options.alpha) for column in scores)
-    coverage = coverage_range(options.alpha, len(cases)) if inf not in tau else None
-    return BandThresholds(tau, len(cases), _by_case(scores), coverage)
+        return _risk_thresholds(cases, groups, options.alpha)
+    return _coverage_thresholds(cases, groups, options)
 
 
-def case_score(
-    case: CaseDistributions, labels: Sequence[int], options: BandOptions
-) -> float:
-    """The smallest threshold that covers a case: each label's voxels but a tolerated share."""
+def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOptions) -> float:
+    """The smallest threshold that covers a case: all of each label but the tolerated share."""
     return max(case[label].threshold_for(options.label_tolerance(label)) for label in labels)
 
 
-def _label_groups(number: int, mondrian: bool) -> list[list[int]]:
-    """Labels that share a threshold."""
-    return [[label] for label in range(number)] if mondrian else [list(range(number))]
+def _coverage_thresholds(
+    cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], options: BandOptions
+) -> BandThresholds:
+    scores = [[case_score(case, group, options) for case in cases] for group in groups]
+    tau = tuple(conformal_threshold(column, options.alpha) for column in scores)
+    n = len(cases)
+    return BandThresholds(tau, n, _by_case(scores), coverage_range(options.alpha, n))
 
 
-def _pooled_threshold(voxels: ScoreDistribution, alpha: float) -> float:
-    rank = conformal_rank(alpha, voxels.total)
-    return voxels.smallest(rank) if rank <= voxels.total else inf
+def _risk_thresholds(
+    cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], alpha: float
+) -> BandThresholds:
+    tau, missed = [], []
+    for group in groups:
+        chosen = [[case[label] for label in group] for case in cases]
+        tau.append(risk_threshold(chosen, alpha))
+        missed.append([case_loss(case, tau[-1]) for case in chosen])
+    return BandThresholds(tuple(tau), len(cases), _by_case(missed), None)
+
+
+def _voxel_thresholds(
+    cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], alpha: float
+) -> BandThresholds:
+    tau, missed, numbers = [], [], []
+    for group in groups:
+        pooled = [ScoreDistribution.pooled([case[label] for label in group]) for case in cases]
+        voxels = ScoreDistribution.pooled(pooled)
+        rank = conformal_rank(alpha, voxels.total)
+        tau.append(voxels.smallest(rank) if rank <= voxels.total else inf)
+        missed.append([case.missed(tau[-1]) for case in pooled])
+        numbers.append(voxels.total)
+    return BandThresholds(tuple(tau), min(numbers), _by_case(missed), None)
 
 
 def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
