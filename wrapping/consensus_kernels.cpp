@@ -5,14 +5,19 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
+#include "box_sum.hpp"
+#include "distance.hpp"
 #include "distinct.hpp"
 #include "encode_direct.hpp"
 #include "encode_hashed.hpp"
 #include "expand.hpp"
+#include "lines.hpp"
 #include "parallel.hpp"
 #include "row_extents.hpp"
 #include "votes.hpp"
@@ -280,6 +285,63 @@ py::tuple bind_row_extents(const py::array& codes, std::size_t length,
   return py::make_tuple(first, last);
 }
 
+template <class F>
+void with_real_type(const py::array& values, F f) {
+  if (values.dtype().kind() != 'f') throw std::invalid_argument("values must be floating");
+  if (values.itemsize() == 4) return f(Tag<float>{});
+  if (values.itemsize() == 8) return f(Tag<double>{});
+  throw std::invalid_argument("values must have 4 or 8 bytes");
+}
+
+std::vector<std::size_t> shape_of(const py::array& array) {
+  return {array.shape(), array.shape() + array.ndim()};
+}
+
+void require_axes(const py::array& array, std::size_t axes) {
+  if (static_cast<std::size_t>(array.ndim()) != axes) {
+    throw std::invalid_argument("one number per axis wanted");
+  }
+}
+
+// A radius of 0 leaves its axis alone.
+void bind_box_sum(py::array volume, const std::vector<std::size_t>& radii, std::size_t threads) {
+  require_extent(volume, extent_of(volume));
+  require_axes(volume, radii.size());
+  const auto shape = shape_of(volume);
+  with_real_type(volume, [&](auto tag) {
+    using Value = typename decltype(tag)::type;
+    auto* values = static_cast<Value*>(volume.mutable_data());
+    py::gil_scoped_release release;
+    for (std::size_t axis = 0; axis < radii.size(); ++axis) {
+      if (radii[axis] > 0) box_sum_axis(values, lines_along(shape, axis), radii[axis], threads);
+    }
+  });
+}
+
+// A size of 0 makes an axis hold independent volumes.
+void bind_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& inside,
+                          const std::vector<double>& sizes, py::array out, std::size_t threads) {
+  const std::size_t extent = extent_of(inside);
+  require_extent(out, extent);
+  require_axes(inside, sizes.size());
+  const auto shape = shape_of(inside);
+  with_real_type(out, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    const auto* sides = inside.data();
+    auto* values = static_cast<Real*>(out.mutable_data());
+    py::gil_scoped_release release;
+    std::fill_n(values, extent, std::numeric_limits<Real>::infinity());
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (sizes[axis] > 0) {
+        distance_axis(sides, lines_along(shape, axis), sizes[axis], threads, values);
+      }
+    }
+    for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+      sign_roots(sides, slab.begin, slab.end, values);
+    });
+  });
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_kernels, m) {
@@ -298,5 +360,8 @@ PYBIND11_MODULE(_kernels, m) {
         py::arg("table"), py::arg("threads"));
   m.def("distinct", &bind_distinct, py::arg("data"), py::arg("limit"), py::arg("threads"));
   m.def("row_extents", &bind_row_extents, py::arg("codes"), py::arg("length"), py::arg("flags"),
+        py::arg("threads"));
+  m.def("box_sum", &bind_box_sum, py::arg("volume"), py::arg("radii"), py::arg("threads"));
+  m.def("signed_distance", &bind_signed_distance, py::arg("inside"), py::arg("sizes"), py::arg("out"),
         py::arg("threads"));
 }

@@ -39,11 +39,13 @@ class Votes:
 
 @dataclass(frozen=True)
 class NotebookResult:
-    """Posterior and segmentation (\\*shape), and the log-likelihood the last E-step saw."""
+    """Posterior and segmentation (\\*shape), the log-likelihood of the last E-step, and quality."""
 
     posterior: NDArray[np.float64]
     segmentation: NDArray[np.bool_]
     log_likelihood: float
+    sensitivity: NDArray[np.float64]
+    specificity: NDArray[np.float64]
 
 
 def majority_vote(raters: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -96,4 +98,5 @@ def notebook_staple(
             np.clip((1 - damping) * new + damping * old, *QUALITY_RANGE)
             for new, old in zip(estimates, (sensitivity, specificity), strict=True)
         )
-    return NotebookResult(posterior[votes.index], posterior[votes.index] >= 0.5, log_likelihood)
+    volume = posterior[votes.index]
+    return NotebookResult(volume, volume >= 0.5, log_likelihood, sensitivity, specificity)

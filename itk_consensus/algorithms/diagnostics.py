@@ -221,7 +221,7 @@ def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
     concern = bool((information < LITTLE_INFORMATION).any()) or infallible > 0
     message = (
         f"Least informative rater: {information.min():.3f} (0 is chance, 1 perfect); "
-        f"{infallible} raters are taken as infallible for a class."
+        f"raters taken as infallible for a class: {infallible}."
     )
     advice = (
         "An infallible rater outvotes all others; SensitivityPrior and SpecificityPrior keep "

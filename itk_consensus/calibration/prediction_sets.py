@@ -15,7 +15,7 @@ MOST_LABELS_IN_BITS = 16
 
 
 def prediction_sets(
-    scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float], *, keep_empty: bool
+    scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float]
 ) -> NDArray[np.bool_]:
     """Labels whose score does not exceed their threshold.
 
@@ -23,18 +23,13 @@ def prediction_sets(
     ----------
     scores : K arrays of one shape
     thresholds : K floats, or one for all labels
-    keep_empty : bool
-        Otherwise a voxel that no label fits, which is among the most uncertain, may have any.
 
     Returns
     -------
     ndarray of bool, shape (K, \\*shape)
     """
     each = list(thresholds) * (len(scores) if len(thresholds) == 1 else 1)
-    sets = np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
-    if not keep_empty:
-        sets |= ~sets.any(axis=0)
-    return sets
+    return np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
 
 
 def band_codes(sets: NDArray[np.bool_]) -> NDArray[np.uint8]:

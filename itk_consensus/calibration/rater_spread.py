@@ -49,10 +49,10 @@ def disputed_voxels_of_raters(patterns: DecisionPatterns, labels: int) -> list[i
     present = patterns.present.sum(axis=1)
     values = patterns.labels if labels > 2 else np.minimum(np.abs(patterns.labels), 1)
     shares = [votes[:, values == label].sum(axis=1) for label in range(labels)]
-    return [int(patterns.counts[(0 < share) & (share < present)].sum()) for share in shares]
+    return [int(patterns.counts[(share > 0) & (share < present)].sum()) for share in shares]
 
 
 def disputed_voxels_of_fractions(fractions: Sequence[NDArray[Any]]) -> list[int]:
     """The same from vote fractions: one array of the foreground, or one array per label."""
-    disputed = [int(np.count_nonzero((0 < share) & (share < 1))) for share in fractions]
+    disputed = [int(np.count_nonzero((share > 0) & (share < 1))) for share in fractions]
     return disputed * 2 if len(disputed) == 1 else disputed

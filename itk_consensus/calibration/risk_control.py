@@ -73,4 +73,3 @@ def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -
         else:
             first = middle + 1
     return float(candidates[first])
-

@@ -127,6 +127,22 @@ class Choice(Kind[str]):
 
 
 @dataclass(frozen=True)
+class Text(Kind[str]):
+    """A name or a few words."""
+
+    annotation = "str"
+
+    @property
+    def wanted(self) -> str:
+        return "a text"
+
+    def accept(self, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise TypeError
+        return value
+
+
+@dataclass(frozen=True)
 class Reals(Kind[tuple[float, ...]]):
     """Several numbers: any number of them, or exactly `length`."""
 

@@ -137,12 +137,6 @@ class LabelFusionFilter(ProcessObject):
             image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
         )
 
-    def _tolerances(self) -> dict[str, float]:
-        return {
-            "coordinate_tolerance": self.CoordinateTolerance,
-            "direction_tolerance": self.DirectionTolerance,
-        }
-
     def _after_iteration(self, _number: int) -> bool:
         """Observer of EM loops: tells the commands, and whether to go on."""
         self._invoke(ITERATION_EVENT)
@@ -198,7 +192,7 @@ class LabelFusionFilter(ProcessObject):
             return Estimate(case.patterns, fusion.decision, fusion.probabilities)
         if isinstance(fusion, VolumeFusion):
             # The same pattern may get different labels; each such pair is a row of its own.
-            patterns, decision = case.patterns.split_by(fusion.decision)
+            patterns, _, decision = case.patterns.split_by(fusion.decision)
             return Estimate(patterns, decision, majority_vote(patterns).fractions)
         vote = majority_vote(case.patterns)
         return Estimate(case.patterns, vote.decision, vote.fractions)

@@ -180,6 +180,12 @@ class ProcessObject:
         self._invoke(PROGRESS_EVENT)
         self._invoke(END_EVENT)
 
+    def _tolerances(self) -> dict[str, float]:
+        return {
+            "coordinate_tolerance": self.CoordinateTolerance,
+            "direction_tolerance": self.DirectionTolerance,
+        }
+
     # -- SimpleITK's small change ----------------------------------------------------------
 
     def DebugOn(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.direct_inference import DirectInferenceFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
@@ -9,10 +11,12 @@ from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 
 FUSERS: tuple[type[LabelFusionFilter], ...] = (
+    ConsensusFilter,
     STAPLEImageFilter,
     MultiLabelSTAPLEImageFilter,
     LabelVotingImageFilter,
     MajorityVoteFilter,
+    DirectInferenceFilter,
 )
 
 METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -47,3 +49,7 @@ class ArrayFamily:
         """
         native = None if array.dtype.isnative else array.dtype.newbyteorder("=")
         return np.require(array, native, ["C", "W"])
+
+    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Array:
+        """Stack the components on a last axis, where image libraries keep them."""
+        return np.stack(components, axis=-1)

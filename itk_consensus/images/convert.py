@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ __all__ = [
     "load",
     "load_one",
     "to_image",
+    "to_vector_image",
 ]
 
 
@@ -138,6 +139,11 @@ def to_image(array: Array, like: LoadedImages) -> Any:
     Prefer `allocate` where the values are still to be computed: it saves this copy.
     """
     return _ADAPTERS[like.family].to_image(array, like)
+
+
+def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
+    """Turn finished arrays into one image with a component each, otherwise like `to_image`."""
+    return _ADAPTERS[like.family].to_vector_image(components, like)
 
 
 def _as_list(images: Any, owner: str) -> list[Any]:

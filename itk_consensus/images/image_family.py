@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,6 +38,9 @@ class ImageFamily(Protocol):
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
         """Turn a finished array into an image with the geometry and metadata of `like`."""
+
+    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
+        """Turn finished arrays into one image with a component each."""
 
 
 class CopyingFamily:

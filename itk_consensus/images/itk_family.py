@@ -6,6 +6,7 @@ itk is imported inside the functions: they run only once somebody has handed in 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -94,6 +95,14 @@ class ItkFamily(CopyingFamily):
         _take_after(image, like)
         memory = keep_alive(_pixels(image), image, writable=True)
         return OutputImage(memory.view(dtype), lambda: image)
+
+    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
+        """Compose one image, which forgets the metadata, and remind it."""
+        import itk
+
+        image = itk.compose_image_filter(*[self.to_image(c, like) for c in components])
+        image.SetMetaDataDictionary(like.metadata.dictionary)
+        return image
 
 
 def _pixels(image: Any) -> Array:

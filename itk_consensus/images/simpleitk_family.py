@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from itk_consensus.images.image_family import (
     split_components,
     stored_type,
 )
-from itk_consensus.images.loaded_images import LoadedImages, OutputImage, keep_alive
+from itk_consensus.images.loaded_images import Array, LoadedImages, OutputImage, keep_alive
 
 _INTEGERS = [f"{kind}{bits}" for kind in ("UInt", "Int") for bits in (8, 16, 32, 64)]
 _PIXELS = [*_INTEGERS, "Float32", "Float64"]
@@ -25,7 +26,8 @@ _PIXEL_ID = {np.dtype(name.lower()): getattr(sitk, f"sitk{name}") for name in _P
 _VECTOR_ID = {getattr(sitk, f"sitkVector{name}") for name in _PIXELS}
 _READABLE_ID = {*_PIXEL_ID.values(), *_VECTOR_ID}
 
-_new_image: Any = sitk.Image  # SimpleITK annotates some of its functions, not this one
+_new_image: Any = sitk.Image  # SimpleITK annotates some of its functions, not these two
+_compose: Any = sitk.Compose
 
 
 class SimpleITKFamily(CopyingFamily):
@@ -69,6 +71,13 @@ class SimpleITKFamily(CopyingFamily):
             image.SetMetaData(key, value)
         memory = keep_alive(sitk.GetArrayViewFromImage(image), image, writable=True)
         return OutputImage(memory.view(dtype), lambda: image)
+
+    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
+        """Compose one image, which forgets the metadata, and remind it."""
+        image = _compose([self.to_image(component, like) for component in components])
+        for key, value in like.metadata.items():
+            image.SetMetaData(key, value)
+        return image
 
 
 def _settable(text: str) -> str:

@@ -179,7 +179,9 @@ class DecisionPatterns:
         _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
         return out
 
-    def split_by(self, values: NDArray[Any]) -> tuple[DecisionPatterns, NDArray[np.int64]]:
+    def split_by(
+        self, values: NDArray[Any]
+    ) -> tuple[DecisionPatterns, NDArray[np.int64], NDArray[np.int64]]:
         """The table in which voxels of one pattern are told apart by an integer each has.
 
         Parameters
@@ -190,7 +192,9 @@ class DecisionPatterns:
         -------
         patterns : DecisionPatterns
             A row per (pattern, value) that occurs inside the mask; it has no codes.
-        values : (P,) ndarray of int64
+        rows : (P',) ndarray of int64
+            The pattern of this table that each row came from.
+        values : (P',) ndarray of int64
             The value of each row.
         """
         if self.codes is None or self.slots is None:
@@ -200,10 +204,10 @@ class DecisionPatterns:
         pairs = self.codes.ravel().astype(np.int64) * span + (values.ravel() - low)
         counts = np.bincount(pairs, minlength=self.number_of_codes * span)
         table = counts.reshape(self.number_of_codes, span)[self.slots]
-        row, value = np.nonzero(table)
-        strata = None if self.strata is None else self.strata[row]
-        split = DecisionPatterns(self.patterns[row], table[row, value], self.labels, strata)
-        return split, value + low
+        rows, value = np.nonzero(table)
+        strata = None if self.strata is None else self.strata[rows]
+        split = DecisionPatterns(self.patterns[rows], table[rows, value], self.labels, strata)
+        return split, rows, value + low
 
     def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> tuple[slice, ...]:
         """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.

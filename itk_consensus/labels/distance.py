@@ -6,11 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt
+from numpy.typing import DTypeLike, NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.labels.label_stack import default_threads
+
+#: Axes that span one volume; axes before them hold independent volumes.
+VOLUME_AXES = 3
 
 
-def signed_distance(mask: NDArray[Any], spacing: Sequence[float]) -> NDArray[np.float64]:
+def signed_distance(
+    mask: NDArray[Any],
+    spacing: Sequence[float],
+    *,
+    dtype: DTypeLike = np.float64,
+    threads: int | None = None,
+) -> NDArray[Any]:
     """Distance in mm to the other side of the contour: negative inside, positive outside.
 
     A voxel outside has the distance to the nearest voxel inside, a voxel inside minus the distance
@@ -20,15 +32,22 @@ def signed_distance(mask: NDArray[Any], spacing: Sequence[float]) -> NDArray[np.
     Parameters
     ----------
     mask : ndarray
-        Non-zero inside.
+        Non-zero inside. In 4D the first axis holds independent volumes.
     spacing : sequence of float
         Voxel size per array axis.
+    dtype : float32 or float64
+        Of the result.
+    threads : int, optional
+        All processors by default. The result does not depend on it.
     """
-    inside = np.asarray(mask) != 0
-    if not inside.any():
-        return np.full(inside.shape, np.inf)
-    if inside.all():
-        return np.full(inside.shape, -np.inf)
-    outer = distance_transform_edt(~inside, sampling=spacing)
-    inner = distance_transform_edt(inside, sampling=spacing)
-    return np.asarray(outer - inner, dtype=np.float64)
+    inside = np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
+    sizes = [float(size) for size in spacing]
+    if len(sizes) != inside.ndim or not all(0 < size < np.inf for size in sizes):
+        raise InputError(
+            f"signed_distance: spacing must be {inside.ndim} positive numbers, got {spacing}"
+        )
+    independent = max(inside.ndim - VOLUME_AXES, 0)
+    sizes[:independent] = [0.0] * independent
+    distance = np.empty(inside.shape, dtype)
+    _kernels.signed_distance(inside, sizes, distance, threads or default_threads())
+    return distance

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
@@ -63,9 +63,12 @@ def models(draw: st.DrawFn):
     if draw(st.booleans()):
         pseudo = pseudo + rng.choice([0.0, 0.5, 19.0], (size, size))
     plan = StartPlan(draw(initializations), draw(st.integers(1, 5)), draw(st.integers(0, 99)))
-    return model_and_starts(
+    model, starts = model_and_starts(
         patterns, plan, weights=weights, pseudo_counts=pseudo, estimate_prior=draw(st.booleans())
     )
+    # ITK's seed knows nothing of votes that are always tied; such a start explains no voxel.
+    assume((starts.responsibilities[weights > 0].sum(axis=2) > 0).all())
+    return model, starts
 
 
 @given(models(), st.sampled_from([0.0, 0.3, 0.6, 0.9]))
@@ -153,7 +156,12 @@ def test_equal_voxels_more_often_change_nothing_without_priors(built: tuple, tim
     once = maximize(plain, starts, StopRule(-1.0, 5))
     often = maximize(repeated, starts, StopRule(-1.0, 5))
     np.testing.assert_allclose(once.theta, often.theta, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(times * once.log_likelihood, often.log_likelihood, rtol=1e-9)
+    np.testing.assert_allclose(
+        times * once.log_likelihood,
+        often.log_likelihood,
+        rtol=1e-9,
+        atol=ROUNDING * repeated.weights.sum(),
+    )
 
 
 @pytest.fixture
@@ -217,7 +225,7 @@ def test_damping_of_the_first_step_needs_an_old_theta(patterns: DecisionPatterns
     model, starts = model_and_starts(patterns, StartPlan("Mean"))
     damped = maximize(model, starts, StopRule(0.0, 1), damping=0.9)
     plain = maximize(model, starts, StopRule(0.0, 1))
-    np.testing.assert_array_equal(damped.theta, plain.theta)
+    np.testing.assert_allclose(damped.theta, plain.theta, rtol=1e-14)
     model, starts = model_and_starts(patterns, StartPlan("Theta"))
     damped = maximize(model, starts, StopRule(0.0, 1), damping=0.9)
     plain = maximize(model, starts, StopRule(0.0, 1))

@@ -84,7 +84,9 @@ class NaiveStaple:
         # A class without mass, whose performance is 0 / 0, stays without.
         foreground = prior * np.where(np.isnan(a), 0.0, a).prod(axis=0)
         background = (1 - prior) * np.where(np.isnan(b), 0.0, b).prod(axis=0)
-        return foreground / (foreground + background)
+        total = foreground + background
+        # Only voxels left out of the estimate can be impossible under it.
+        return np.divide(foreground, total, out=np.zeros_like(total), where=total > 0)
 
 
 def votes_of(drawn: Drawn, foreground: int = 1) -> np.ndarray:

@@ -1,0 +1,235 @@
+"""Direct inference: the most probable label map itself, without estimating performance first.
+
+Van Leemput & Sabuncu, "A cautionary analysis of STAPLE using direct inference of segmentation
+truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". STAPLE's model, but its
+parameters are integrated out, and p(t, D) is maximised over maps t. EM's maps are among the starts,
+so no map of theirs has a higher evidence than the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from itk_consensus.algorithms.evidence_search import (
+    MOST_ENUMERATED,
+    Climb,
+    climb,
+    finish,
+    number_of_maps,
+    preferred,
+)
+from itk_consensus.algorithms.expectation_maximization import IterationObserver
+from itk_consensus.algorithms.gibbs_sampling import GibbsSamples, SamplingPlan, sample
+from itk_consensus.algorithms.initialization import StartPlan, StartSummary
+from itk_consensus.algorithms.label_evidence import Floats, LabelEvidence, Labels
+from itk_consensus.algorithms.multilabel_staple import pairwise_overlap
+from itk_consensus.algorithms.starting_maps import starting_maps, vote_map
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+#: Quantiles reported of each rater's performance.
+QUANTILES = (0.025, 0.5, 0.975)
+
+
+@dataclass(frozen=True)
+class DirectInferenceSettings:
+    """Everything that direct inference can be told.
+
+    Attributes
+    ----------
+    pseudo_counts : (diagonal, off-diagonal)
+        Counts added to each column of a confusion matrix: on its diagonal, and off it, the latter
+        shared by the other labels, so that the prior does not grow with their number.
+    plan : StartPlan
+        Starts of each EM, by number, seed and range; its `initialization` follows the variant.
+    sampling : SamplingPlan
+    """
+
+    pseudo_counts: tuple[float, float] = (2.0, 1.0)
+    plan: StartPlan = field(default_factory=lambda: StartPlan(number=5))
+    sampling: SamplingPlan = field(default_factory=SamplingPlan)
+
+    def pseudo_count_table(self, labels: int) -> Floats:
+        """(K, K) alpha[d, t]."""
+        diagonal, others = self.pseudo_counts
+        return np.where(np.eye(labels, dtype=bool), diagonal, others / max(labels - 1, 1))
+
+
+@dataclass(frozen=True)
+class Performance:
+    """Posterior of the probability that each rater recognises each label; NaN if never present.
+
+    Attributes
+    ----------
+    mean, deviation : (J, K) ndarray
+    quantiles : (J, K, 3) ndarray
+        At `QUANTILES`.
+    """
+
+    mean: Floats
+    deviation: Floats
+    quantiles: Floats
+
+
+@dataclass(frozen=True)
+class DirectInferenceResult:
+    """The most probable map, on patterns.
+
+    Attributes
+    ----------
+    decision : (P,) ndarray of int64
+        Label index of each pattern: the map of highest evidence.
+    probabilities : (P, K) ndarray
+        Marginal posterior of a voxel's label if sampled; else its conditional posterior given the
+        rest of the map (eq. 26).
+    log_evidence : float
+        log p(t, D) of the map.
+    exact : bool
+        Whether all maps were tried, so that none has a higher evidence for certain.
+    theta : (J, K, K) ndarray
+        Posterior mean of the confusion matrices [rater, observed, true]: over the samples, or given
+        the map. NaN for a rater who is never present.
+    prior : (K,) ndarray
+        Posterior mean of the label prior, likewise.
+    performance : Performance
+        Of the confusions' diagonal, likewise; given the map alone it is the narrower one.
+    starts : StartSummary
+        Its log likelihoods and log posteriors are log evidences; the winner's is the final one.
+    start_names : tuple of str
+    samples : GibbsSamples or None
+    settings : DirectInferenceSettings
+    """
+
+    decision: Labels
+    probabilities: Floats
+    log_evidence: float
+    exact: bool
+    theta: Floats
+    prior: Floats
+    performance: Performance
+    starts: StartSummary
+    start_names: tuple[str, ...]
+    samples: GibbsSamples | None
+    settings: DirectInferenceSettings
+
+
+def direct_inference(
+    patterns: DecisionPatterns,
+    settings: DirectInferenceSettings | None = None,
+    *,
+    observer: IterationObserver | None = None,
+) -> DirectInferenceResult:
+    """Find the label map of highest evidence.
+
+    With a single rater nothing can be inferred (the evidence is highest for a map of one label
+    only); the answer is then that rater's map.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+    settings : DirectInferenceSettings
+    observer : callable
+        Called after each iteration of EM, round of moves and sample; returning False stops with
+        the best map so far.
+    """
+    settings = settings or DirectInferenceSettings()
+    model = LabelEvidence(patterns, settings.pseudo_count_table(patterns.number_of_labels))
+    if not _several_raters(patterns):
+        names, maps = ["MajorityVote"], vote_map(patterns)[:, None]
+        evidence = model.log_evidence(maps)
+        search = Climb(maps, evidence, np.zeros(1, dtype=np.int64), np.empty((0, 1)))
+        return _result(model, search, 0, names, settings, observer)
+    names, maps = starting_maps(patterns, settings.plan, observer)
+    # Starts often coincide; each distinct map is climbed from once.
+    distinct, which = np.unique(maps, axis=1, return_inverse=True)
+    search = climb(model, distinct, observer).of(which.reshape(-1))
+    winner = preferred(model, search.maps, search.log_evidence)
+    best = finish(model, search.maps[:, winner], observer)
+    search.maps[:, winner], search.log_evidence[winner] = best
+    return _result(model, search, winner, names, settings, observer)
+
+
+def _several_raters(patterns: DecisionPatterns) -> bool:
+    return int(patterns.present.any(axis=0).sum()) > 1
+
+
+def _switched(model: LabelEvidence, maps: Labels) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater does worse than chance: the labels have changed places."""
+    confusion = model.parameter_posterior(maps).confusion
+    diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
+    return np.asarray(diagonal.mean(axis=0).sum(axis=1) < 1)
+
+
+def _summary(model: LabelEvidence, search: Climb, winner: int) -> StartSummary:
+    return StartSummary(
+        winner,
+        search.log_evidence,
+        search.log_evidence,
+        search.rounds,
+        _switched(model, search.maps),
+        pairwise_overlap(search.maps, model.patterns.counts),
+        search.trace,
+    )
+
+
+def _result(
+    model: LabelEvidence,
+    search: Climb,
+    winner: int,
+    names: list[str],
+    settings: DirectInferenceSettings,
+    observer: IterationObserver | None,
+) -> DirectInferenceResult:
+    decision = search.maps[:, winner]
+    labels = model.patterns.number_of_labels
+    posterior = model.parameter_posterior(decision[:, None])
+    prior, confusion = posterior.prior[0], posterior.confusion[:, :, 0]
+    samples = None
+    if settings.sampling.number:
+        voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
+        samples = sample(model, voxels, settings.sampling, observer)
+    if samples is None:
+        scores = model.block_scores(decision[:, None], single_voxels=True)[:, 0]
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        probabilities = odds / odds.sum(axis=1, keepdims=True)
+        theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
+        performance = _given_map(confusion)
+    else:
+        probabilities, theta, prior = samples.marginals, samples.confusion, samples.prior
+        performance = _sampled(samples.performance)
+    never = ~model.patterns.present.any(axis=0)
+    for values in (theta, performance.mean, performance.deviation, performance.quantiles):
+        values[never] = np.nan
+    return DirectInferenceResult(
+        decision,
+        probabilities,
+        float(search.log_evidence[winner]),
+        _several_raters(model.patterns) and number_of_maps(model) <= MOST_ENUMERATED,
+        theta,
+        prior,
+        performance,
+        _summary(model, search, winner),
+        tuple(names),
+        samples,
+        settings,
+    )
+
+
+def _given_map(confusion: Floats) -> Performance:
+    """Beta marginals of the Dirichlet posterior of (J, K, K) parameters (eq. 21)."""
+    right = np.einsum("jkk->jk", confusion)
+    total = confusion.sum(axis=1)
+    mean = right / total
+    deviation = np.sqrt(mean * (1 - mean) / (total + 1))
+    wrong = np.maximum(total - right, np.finfo(np.float64).tiny)
+    quantiles = betaincinv(right[..., None], wrong[..., None], np.array(QUANTILES))
+    return Performance(mean, deviation, quantiles)
+
+
+def _sampled(draws: Floats) -> Performance:
+    """Moments and quantiles of (M, J, K) draws."""
+    quantiles = np.moveaxis(np.quantile(draws, QUANTILES, axis=0), 0, -1).copy()
+    return Performance(draws.mean(axis=0), draws.std(axis=0), quantiles)

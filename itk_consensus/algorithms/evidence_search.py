@@ -1,0 +1,189 @@
+"""Search for the label map of highest evidence: block moves, chains of them, or all maps.
+
+Iterated conditional modes over patterns: a move gives one pattern another label. Moves that raise
+the evidence are made together as long as that pays. Where none is left, chains of moves, each
+forced even if it lowers the evidence, look behind the hill (Kernighan & Lin, 1970). Where there
+are few maps, all are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from itk_consensus.algorithms.expectation_maximization import IterationObserver
+from itk_consensus.algorithms.label_evidence import Floats, LabelEvidence, Labels
+
+#: Up to here all maps are tried, and the optimum is certain: any twelve binary voxels.
+MOST_ENUMERATED = 4096
+
+#: Numbers in the arrays of one batch of maps.
+_BATCH = 2**21
+
+#: Numbers that one round of chains may look at; sets how many start, and how far they go.
+_CHAIN_WORK = 2**16
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Where maps ended.
+
+    Attributes
+    ----------
+    maps : (P, S) ndarray of int64
+    log_evidence : (S,) ndarray
+    rounds : (S,) ndarray of int64
+    trace : (rounds, S) ndarray
+        Log evidence after each round; NaN once a map has stopped.
+    """
+
+    maps: Labels
+    log_evidence: Floats
+    rounds: NDArray[np.int64]
+    trace: Floats
+
+    def of(self, which: NDArray[np.int64]) -> Climb:
+        """The climbs of these maps, in this order."""
+        return Climb(
+            self.maps[:, which], self.log_evidence[which], self.rounds[which], self.trace[:, which]
+        )
+
+
+def climb(model: LabelEvidence, maps: Labels, observer: IterationObserver | None = None) -> Climb:
+    """Move whole patterns until no single move raises the evidence of any map."""
+    maps, log_evidence = maps.copy(), model.log_evidence(maps)
+    rounds = np.zeros(maps.shape[1], dtype=np.int64)
+    active = np.arange(maps.shape[1])
+    trace: list[Floats] = []
+    while active.size and (observer is None or observer(len(trace) + 1)):
+        trace.append(np.full(maps.shape[1], np.nan))
+        better = np.zeros(active.size, dtype=bool)
+        for batch in _batches(model, active.size):
+            found, evidence = _best_round(model, maps[:, active[batch]])
+            better[batch] = evidence > log_evidence[active[batch]] + model.resolution
+            chosen = active[batch][better[batch]]
+            maps[:, chosen] = found[:, better[batch]]
+            log_evidence[chosen] = evidence[better[batch]]
+        trace[-1][active] = log_evidence[active]
+        rounds[active] += 1
+        active = active[better]
+    return Climb(maps, log_evidence, rounds, np.array(trace).reshape(-1, maps.shape[1]))
+
+
+def finish(
+    model: LabelEvidence, start: Labels, observer: IterationObserver | None = None
+) -> tuple[Labels, float]:
+    """Best map that can be found from a climbed one (P,), and its log evidence.
+
+    Of equally probable maps it is one with the most votes on its side, so labels that the evidence
+    cannot tell apart have not changed places.
+    """
+    if number_of_maps(model) <= MOST_ENUMERATED:
+        return _best_of_all(model)
+    best, evidence = start, float(model.log_evidence(start[:, None])[0])
+    improved = True
+    while improved and (observer is None or observer(1)):
+        others = np.stack([_end_of_chains(model, best), _renamed(model, best)], axis=1)
+        climbed = climb(model, others, observer)
+        higher = int(climbed.log_evidence.argmax())
+        improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
+        if improved:
+            best, evidence = climbed.maps[:, higher], float(climbed.log_evidence[higher])
+    equals = np.stack([best, _renamed(model, best)], axis=1)
+    log_evidence = model.log_evidence(equals)
+    chosen = preferred(model, equals, log_evidence)
+    return equals[:, chosen], float(log_evidence[chosen])
+
+
+def number_of_maps(model: LabelEvidence) -> int:
+    """K to the power P."""
+    return int(model.patterns.number_of_labels ** len(model.patterns.counts))
+
+
+def preferred(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> int:
+    """Index of the most probable map; of equals the one with the most votes, then the first."""
+    near = np.flatnonzero(log_evidence >= log_evidence.max() - model.resolution)
+    return int(near[model.agreement(maps[:, near]).argmax()])
+
+
+def _best_round(model: LabelEvidence, maps: Labels) -> tuple[Labels, Floats]:
+    """The q best moves of each map made at once, q being the power of 2 that does most.
+
+    One of the q is 1, so a map that any move improves is improved.
+    """
+    gain, target = _best_moves(model, maps)
+    rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
+    useful = np.where(gain > model.resolution, rank, len(maps))
+    sizes = 2 ** np.arange((len(maps) - 1).bit_length() + 1)
+    proposals = np.where(useful[:, None] < sizes[:, None], target[:, None], maps[:, None])
+    evidence = model.log_evidence(proposals.reshape(len(maps), -1)).reshape(len(sizes), -1)
+    best, columns = evidence.argmax(axis=0), np.arange(maps.shape[1])
+    return proposals[:, best, columns], evidence[best, columns]
+
+
+def _best_moves(model: LabelEvidence, maps: Labels) -> tuple[Floats, Labels]:
+    """(P, S) gain of the best move of each pattern, and the label it moves to."""
+    scores = model.block_scores(maps)
+    stay = np.take_along_axis(scores, maps[..., None], axis=2)
+    np.put_along_axis(scores, maps[..., None], -np.inf, axis=2)
+    return scores.max(axis=2) - stay[..., 0], scores.argmax(axis=2)
+
+
+def _end_of_chains(model: LabelEvidence, start: Labels) -> Labels:
+    """The most probable map on chains of forced moves from a map, no pattern moving twice.
+
+    The first that is better than the start is taken at once.
+    """
+    patterns = len(start)
+    work = patterns * model.patterns.number_of_raters * model.patterns.number_of_labels
+    breadth = int(np.clip(_CHAIN_WORK // (4 * work), 1, patterns))
+    depth = int(np.clip(_CHAIN_WORK // (breadth * work), 2, patterns))
+    chains = np.arange(breadth)
+    maps = np.repeat(start[:, None], breadth, axis=1)
+    moved = np.zeros(maps.shape, dtype=bool)
+    gain, target = _best_moves(model, start[:, None])
+    pattern = np.argsort(-gain[:, 0], kind="stable")[:breadth]
+    label, total = target[pattern, 0], gain[pattern, 0]
+    best, highest = start, -np.inf
+    for _ in range(depth - 1):
+        maps[pattern, chains] = label
+        moved[pattern, chains] = True
+        gain, target = _best_moves(model, maps)
+        pattern = np.where(moved, -np.inf, gain).argmax(axis=0)
+        label, total = target[pattern, chains], total + gain[pattern, chains]
+        chain = int(total.argmax())
+        if total[chain] > highest:
+            best, highest = maps[:, chain].copy(), total[chain]
+            best[pattern[chain]] = label[chain]
+        if highest > model.resolution:
+            break
+    return best
+
+
+def _renamed(model: LabelEvidence, labels: Labels) -> Labels:
+    """The map with its labels renamed so that the most votes agree with it."""
+    size = model.patterns.number_of_labels
+    table = np.zeros((size, size))
+    np.add.at(table, labels, model.label_votes)
+    return np.asarray(linear_sum_assignment(table, maximize=True)[1][labels])
+
+
+def _best_of_all(model: LabelEvidence) -> tuple[Labels, float]:
+    labels, places = model.patterns.number_of_labels, np.arange(len(model.patterns.counts))
+    maps = np.arange(number_of_maps(model)) // labels ** places[:, None] % labels
+    log_evidence = model.log_evidence(maps)
+    best = preferred(model, maps, log_evidence)
+    return maps[:, best], float(log_evidence[best])
+
+
+def _batches(model: LabelEvidence, number: int) -> Iterator[slice]:
+    """Split maps so that a batch's proposals fit the memory we allow."""
+    patterns = len(model.patterns.counts)
+    per_map = patterns * model.patterns.number_of_raters * (patterns.bit_length() + 1)
+    step = max(1, _BATCH // per_map)
+    for first in range(0, number, step):
+        yield slice(first, first + step)

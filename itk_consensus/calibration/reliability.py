@@ -1,0 +1,142 @@
+"""Do probabilities say how often they are right? ECE, Brier score and log-loss (section 2.8.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.conformal_scores import consensus_labels
+from itk_consensus.calibration.log_odds import clipped
+
+BINS = 15
+
+
+@dataclass(frozen=True)
+class ReliabilityCurve:
+    """Voxels in equal bins of predicted probability.
+
+    Attributes
+    ----------
+    counts : (BINS,) ndarray of float64
+        Voxels in each bin.
+    predicted : (BINS,) ndarray of float64
+        Sum of their probabilities.
+    observed : (BINS,) ndarray of float64
+        How many of them the event happened for.
+    """
+
+    counts: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    observed: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, probability: NDArray[Any], happened: NDArray[np.bool_]) -> ReliabilityCurve:
+        """Bin probabilities of an event and whether it happened; p = 1 is in the last bin."""
+        bins = np.minimum((probability * BINS).astype(np.intp), BINS - 1)
+        ones = np.ones(len(bins))
+        sums = [np.bincount(bins, weights, BINS) for weights in (ones, probability, happened)]
+        return cls(*(np.asarray(column, dtype=np.float64) for column in sums))
+
+    def __add__(self, other: ReliabilityCurve) -> ReliabilityCurve:
+        return ReliabilityCurve(
+            self.counts + other.counts,
+            self.predicted + other.predicted,
+            self.observed + other.observed,
+        )
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """ECE: mean distance between predicted and observed frequency, weighted by voxels."""
+        gaps = np.abs(self.predicted - self.observed)
+        return float(gaps.sum() / max(self.counts.sum(), 1.0))
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Sums over voxels from which every measure follows; sums of parts add up.
+
+    Attributes
+    ----------
+    label_curves : tuple of K - 1 ReliabilityCurve
+        One per label but the background.
+    top_curve : ReliabilityCurve
+        Of the most probable label.
+    squares, surprise : float
+        Summed squared error and log-loss.
+    """
+
+    label_curves: tuple[ReliabilityCurve, ...]
+    top_curve: ReliabilityCurve
+    squares: float
+    surprise: float
+
+    @classmethod
+    def of(cls, probabilities: Sequence[NDArray[Any]], labels: NDArray[Any]) -> Reliability:
+        """Compare probabilities with reference labels.
+
+        Parameters
+        ----------
+        probabilities : K arrays of one shape
+            One per label, background first.
+        labels : ndarray of int
+            Reference label per voxel.
+        """
+        flat = [np.asarray(p, dtype=np.float64).ravel() for p in probabilities]
+        truth = np.asarray(labels).ravel()
+        is_label = [truth == label for label in range(len(flat))]
+        top_is_right = consensus_labels(flat) == truth
+        given = np.select(is_label, flat, np.nan)
+        # Half the sum over labels: for two of them it is the paper's (p - y)².
+        squares = sum(float(((p - y) ** 2).sum()) for p, y in zip(flat, is_label, strict=True)) / 2
+        return cls(
+            tuple(ReliabilityCurve.of(p, y) for p, y in zip(flat[1:], is_label[1:], strict=True)),
+            ReliabilityCurve.of(reduce(np.maximum, flat), top_is_right),
+            squares,
+            float(-np.log(clipped(given)).sum()),
+        )
+
+    def __add__(self, other: Reliability) -> Reliability:
+        return Reliability(
+            tuple(a + b for a, b in zip(self.label_curves, other.label_curves, strict=True)),
+            self.top_curve + other.top_curve,
+            self.squares + other.squares,
+            self.surprise + other.surprise,
+        )
+
+    def summary(self) -> ReliabilitySummary:
+        """The measures."""
+        voxels = max(float(self.top_curve.counts.sum()), 1.0)
+        per_label = [curve.expected_calibration_error for curve in self.label_curves]
+        return ReliabilitySummary(
+            float(np.mean(per_label)),
+            self.top_curve.expected_calibration_error,
+            self.squares / voxels,
+            self.surprise / voxels,
+        )
+
+
+@dataclass(frozen=True)
+class ReliabilitySummary:
+    """Four measures, each better when smaller.
+
+    Attributes
+    ----------
+    class_ece : float
+        Expected calibration error of the labels' probabilities, averaged over the foreground's.
+    top_label_ece : float
+        The same for the most probable label.
+    brier : float
+        Mean squared error.
+    nll : float
+        Mean negative log-likelihood, in nats.
+    """
+
+    class_ece: float
+    top_label_ece: float
+    brier: float
+    nll: float

@@ -1,0 +1,1 @@
+"""Image-aware consensus in torch. Nothing outside this folder imports torch, and that lazily."""

@@ -1,0 +1,215 @@
+"""Training material: cases, and the random patches that batches are made of. No torch here.
+
+Whatever is random depends on the seed and the number of the iteration only, so a resumed training
+draws what an uninterrupted one would have drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Stands for "no label here" among class indices; there are at most 255 classes.
+MISSING = 255
+
+#: Share of patches centred on a voxel the raters dispute, where there is something to learn.
+_DISPUTED_PATCHES = 0.5
+#: Voxels looked at to find the intensity range; more would not change it.
+_SAMPLED_VOXELS = 200_000
+_RATER_DROPOUT = 0.2
+_IDENTITY_DROPOUT = 0.22
+
+
+@dataclass(frozen=True)
+class Case:
+    """One image and what its raters drew.
+
+    Attributes
+    ----------
+    image : ndarray of float32, shape S
+        Normalised.
+    labels : (A, \\*S) ndarray of uint8
+        Class indices, or `MISSING`.
+    raters : (A,) ndarray of int64
+        Index of each rater; 0 is unknown.
+    truth : ndarray of uint8, shape S, or None
+    """
+
+    image: NDArray[np.float32]
+    labels: NDArray[np.uint8]
+    raters: NDArray[np.int64]
+    truth: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Patches of several cases; raters that a case lacks are missing everywhere.
+
+    Attributes
+    ----------
+    images : (N, 1, \\*S) ndarray of float32
+    labels : (N, A, \\*S) ndarray of uint8
+    raters : (N, A) ndarray of int64
+    truths : (N, \\*S) ndarray of uint8
+        `MISSING` outside the case or where no truth is known.
+    """
+
+    images: NDArray[np.float32]
+    labels: NDArray[np.uint8]
+    raters: NDArray[np.int64]
+    truths: NDArray[np.uint8]
+
+
+def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
+    """Intensities clipped to their 0.5 to 99.5 percentiles, with mean 0 and deviation 1."""
+    step = max(1, image.size // _SAMPLED_VOXELS)
+    sample = np.asarray(image).reshape(-1)[::step].astype(np.float64)
+    low, high = np.percentile(sample, (0.5, 99.5)).astype(np.float32)
+    sample = sample.clip(low, high)
+    scaled = np.asarray(image, np.float32).clip(low, high)
+    scaled -= np.float32(sample.mean())
+    scaled /= np.float32(sample.std() or 1.0)
+    return scaled
+
+
+def disputed(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Voxels whose raters do not all say the same; those nobody annotated included."""
+    present = labels != MISSING
+    highest = np.where(present, labels, 0).max(0)
+    lowest = labels.min(0)
+    return (lowest == MISSING) | (lowest != highest)
+
+
+def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
+    """Which cases train and which validate; fewer than five cases cannot spare any."""
+    order = [int(i) for i in np.random.default_rng([seed, 0]).permutation(number)]
+    held = max(1, round(fraction * number)) if fraction > 0 and number >= 5 else 0
+    return sorted(order[held:]), sorted(order[:held])
+
+
+def patch_shape(cases: Sequence[Case], window: Sequence[int], stride: int) -> tuple[int, ...]:
+    """The largest patch that some case fills and `window` allows, in multiples of `stride`."""
+    largest = np.max([case.image.shape for case in cases], axis=0)
+    return tuple(
+        -(-min(int(side), int(limit)) // stride) * stride
+        for side, limit in zip(largest, window, strict=True)
+    )
+
+
+class PatchSampler:
+    """Draws training batches: each pass over the cases is shuffled anew."""
+
+    def __init__(
+        self, cases: Sequence[Case], shape: Sequence[int], batch_size: int, seed: int
+    ) -> None:
+        self._cases = cases
+        self._shape = tuple(shape)
+        self._size = min(batch_size, len(cases))
+        self._seed = seed
+        self._centres = [_candidates(case) for case in cases]
+
+    def draw(self, iteration: int) -> tuple[Batch, np.random.Generator]:
+        """The batch of an iteration, and the generator that continues its random choices."""
+        rng = np.random.default_rng([self._seed, 1, iteration])
+        chosen = [self._case_number(iteration * self._size + i) for i in range(self._size)]
+        patches = [self._patch(number, rng) for number in chosen]
+        return as_batch([_augmented(patch, rng) for patch in patches]), rng
+
+    def _case_number(self, position: int) -> int:
+        turn, place = divmod(position, len(self._cases))
+        order = np.random.default_rng([self._seed, 2, turn]).permutation(len(self._cases))
+        return int(order[place])
+
+    def _patch(self, number: int, rng: np.random.Generator) -> Case:
+        case, centres = self._cases[number], self._centres[number]
+        sides = np.array(case.image.shape)
+        room = np.maximum(sides - self._shape, 0)
+        start = rng.integers(0, room + 1)
+        if len(centres) and rng.random() < _DISPUTED_PATCHES:
+            centre = np.array(np.unravel_index(centres[rng.integers(len(centres))], sides))
+            start = np.clip(centre - np.array(self._shape) // 2, 0, room)
+        return cropped(case, [int(i) for i in start], self._shape)
+
+
+def cropped(case: Case, start: Sequence[int], shape: Sequence[int]) -> Case:
+    """A box of a case, padded with the mean intensity and missing labels where it sticks out."""
+    box = tuple(slice(a, a + side) for a, side in zip(start, shape, strict=True))
+    truth = None if case.truth is None else _padded(case.truth[box], shape, MISSING)
+    labels = _padded(case.labels[(slice(None), *box)], shape, MISSING)
+    return Case(_padded(case.image[box], shape, 0), labels, case.raters, truth)
+
+
+def as_batch(patches: Sequence[Case]) -> Batch:
+    """Stack equally large patches."""
+    shape = patches[0].image.shape
+    most = max(len(patch.raters) for patch in patches)
+    labels = np.full((len(patches), most, *shape), MISSING, np.uint8)
+    raters = np.zeros((len(patches), most), np.int64)
+    truths = np.full((len(patches), *shape), MISSING, np.uint8)
+    for row, patch in enumerate(patches):
+        labels[row, : len(patch.raters)] = patch.labels
+        raters[row, : len(patch.raters)] = patch.raters
+        if patch.truth is not None:
+            truths[row] = patch.truth
+    return Batch(np.stack([patch.image for patch in patches])[:, None], labels, raters, truths)
+
+
+def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
+    """Some raters go missing, one of each case at least stays, and some lose their name."""
+    here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
+    keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
+    named = rng.random(here.shape) >= _IDENTITY_DROPOUT
+    return Batch(
+        batch.images,
+        hidden(batch.labels, ~keep),
+        np.where(named, batch.raters, 0),
+        batch.truths,
+    )
+
+
+def draw_held_out(batch: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """(N, A): raters to predict from the others, one of each case at least."""
+    here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
+    return _at_least_one(rng.random(here.shape) < rng.uniform(0.2, 0.8), here, rng)
+
+
+def hidden(labels: NDArray[np.uint8], raters: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """The labels without those of the marked raters, (N, A)."""
+    marked = raters.reshape(*raters.shape, *(1,) * (labels.ndim - 2))
+    return np.where(marked, np.uint8(MISSING), labels)
+
+
+def _at_least_one(
+    chosen: NDArray[np.bool_], here: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    chosen = chosen & here
+    lottery = np.where(here, rng.random(here.shape), -1.0).argmax(1)
+    for row in np.flatnonzero(~chosen.any(1)):
+        chosen[row, lottery[row]] = here[row].any()
+    return chosen
+
+
+def _candidates(case: Case) -> NDArray[np.int64]:
+    return np.flatnonzero(disputed(case.labels)).astype(np.int64)
+
+
+def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[Any]:
+    leading = array.ndim - len(shape)
+    lacking = [want - have for want, have in zip(shape, array.shape[leading:], strict=True)]
+    if not any(lacking):
+        return array
+    widths = [(0, 0)] * leading + [(0, lack) for lack in lacking]
+    return np.pad(array, widths, constant_values=value)
+
+
+def _augmented(patch: Case, rng: np.random.Generator) -> Case:
+    """Flipped at random, brighter or darker, with a little more or less contrast."""
+    axes = tuple(int(a) for a in np.flatnonzero(rng.random(patch.image.ndim) < 0.5) - patch.image.ndim)
+    gain, offset = rng.uniform(0.9, 1.1), rng.uniform(-0.1, 0.1)
+    image = (np.flip(patch.image, axes) * np.float32(gain) + np.float32(offset)).astype(np.float32)
+    truth = None if patch.truth is None else np.flip(patch.truth, axes)
+    return Case(image, np.flip(patch.labels, axes), patch.raters, truth)

@@ -1,0 +1,137 @@
+"""A trained consensus: the network, what its classes mean, who its raters are and how they err."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from itk_consensus.deep.network import ConsensusNetwork, NetworkShape, rater_log_likelihood
+
+RaterId = int | str
+
+#: Votes added to every rater's tally: a rater seen little is believed to be right 4 times of 5.
+_PRIOR_VOTES = 10.0
+_PRIOR_ACCURACY = 0.8
+#: No rater is infallible; log C stays finite.
+_SMALLEST_RATE = 1e-4
+
+
+@dataclass
+class RaterModel:
+    """How often each rater draws each class for each true class, from tallies that can be added.
+
+    Attributes
+    ----------
+    tally : (R + 1, K, K) ndarray of float64
+        Weight of (true class, drawn class) for each rater; row 0 collects raters without a name.
+    symmetric : bool
+        One accuracy per rater, and all errors alike. Without a truth a free confusion drifts: the
+        rater who draws too much is then rated best.
+    """
+
+    tally: NDArray[np.float64]
+    symmetric: bool
+
+    @classmethod
+    def blank(cls, raters: int, classes: int, *, symmetric: bool) -> RaterModel:
+        """Nobody has been seen yet."""
+        return cls(np.zeros((raters + 1, classes, classes)), symmetric)
+
+    @property
+    def pooled(self) -> NDArray[np.float64]:
+        """The tallies with row 0 standing for anybody: an unknown rater is an average one."""
+        tally = self.tally.copy()
+        tally[0] = tally.sum(0) / max(1, np.count_nonzero(tally.sum((1, 2))))
+        return tally
+
+    def accuracy(self) -> NDArray[np.float64]:
+        """(R + 1,) probability of drawing the true class."""
+        tally = self.pooled
+        right = np.trace(tally, axis1=1, axis2=2) + _PRIOR_ACCURACY * _PRIOR_VOTES
+        return right / (tally.sum((1, 2)) + _PRIOR_VOTES)
+
+    def log_rates(self) -> NDArray[np.float32]:
+        """(R + 1, K, K) log C_a[true, drawn]."""
+        classes = self.tally.shape[1]
+        right = self.accuracy()[:, None, None]
+        same = np.eye(classes, dtype=bool)
+        rates = np.where(same, right, (1 - right) / max(1, classes - 1))
+        if not self.symmetric:
+            tally = self.pooled + _PRIOR_VOTES * rates
+            rates = tally / tally.sum(2, keepdims=True)
+        return np.log(rates.clip(_SMALLEST_RATE, 1 - _SMALLEST_RATE)).astype(np.float32)
+
+
+@dataclass
+class ConsensusModel:
+    """Everything `Save` writes.
+
+    Attributes
+    ----------
+    network : ConsensusNetwork
+    mode : str
+        "truth", "joint" or "set": what the network was trained for.
+    labels : tuple of int
+        The label value of each class.
+    rater_ids : tuple of int or str
+        The id of rater 1, 2, ...
+    rater_model : RaterModel
+    """
+
+    network: ConsensusNetwork
+    mode: str
+    labels: tuple[int, ...]
+    rater_ids: tuple[RaterId, ...]
+    rater_model: RaterModel
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next(self.network.parameters()).device
+
+    def reliability(self) -> dict[RaterId, float]:
+        """Each rater's probability of drawing the true class; 0 stands for raters without id."""
+        accuracy = self.rater_model.accuracy()
+        seen = self.rater_model.tally.sum((1, 2)) > 0
+        named = {name: float(accuracy[i]) for i, name in enumerate(self.rater_ids, start=1)}
+        return named if not seen[0] else {0: float(accuracy[0]), **named}
+
+    def posterior(
+        self, image: Tensor, votes: Tensor, raters: Tensor, rater_weight: float
+    ) -> tuple[Tensor, Tensor]:
+        """Class probabilities and total evidence.
+
+        Parameters
+        ----------
+        image : (N, 1, \\*S) Tensor
+        votes : (N, A, K, \\*S) Tensor of the image's type
+        raters : (N, A) Tensor of int64
+        rater_weight : float
+            Joint mode: the power of the raters' likelihood; 0 is the image alone.
+
+        Returns
+        -------
+        probability : (N, K, \\*S) Tensor of float32
+        evidence : (N, \\*S) Tensor of float32
+        """
+        log_rates = torch.from_numpy(self.rater_model.log_rates()).to(image.device)
+        likelihood = rater_log_likelihood(votes, log_rates[raters])
+        alpha = self.network(image, votes, raters, likelihood)
+        total = alpha.sum(1, keepdim=True)
+        probability = alpha / total
+        if self.mode == "joint":
+            probability = torch.softmax(torch.log(probability) + rater_weight * likelihood, 1)
+        return probability, total.squeeze(1) - alpha.shape[1]
+
+
+def new_network(shape: NetworkShape, seed: int, image_stream: Any = None) -> ConsensusNetwork:
+    """A network whose first weights depend on the seed only."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return ConsensusNetwork(shape, image_stream)

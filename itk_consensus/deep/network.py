@@ -1,0 +1,187 @@
+"""The network: an image stream, a label stream that pools any number of raters, a Dirichlet head.
+
+One class serves 2D and 3D. Arrays are (N, channels, \\*S); label stacks (N, A, \\*S).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+#: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
+_LARGEST_LOGIT = 10.0
+_DOWNSAMPLINGS = 2
+#: Sides of the network's input must be multiples of this.
+STRIDE = 2**_DOWNSAMPLINGS
+
+
+@dataclass(frozen=True)
+class NetworkShape:
+    """What is needed to build the network again.
+
+    Attributes
+    ----------
+    dimension : int
+        2 or 3.
+    classes : int
+        K.
+    raters : int
+        Known raters; rater 0 is unknown and comes on top.
+    channels : int
+        Features of the image stream at full resolution.
+    sees_labels : bool
+        False for a network of the image alone, as the joint mode trains it.
+    """
+
+    dimension: int
+    classes: int
+    raters: int
+    channels: int
+    sees_labels: bool
+
+
+class ConsensusNetwork(nn.Module):
+    """Image and label stack to the concentrations of a Dirichlet distribution per voxel."""
+
+    def __init__(self, shape: NetworkShape, image_stream: nn.Module | None = None) -> None:
+        """`image_stream` replaces the U-Net: (N, 1, \\*S) to (N, shape.channels, \\*S)."""
+        super().__init__()
+        self.shape = shape
+        self.image_stream = image_stream or UNet(shape.dimension, shape.channels)
+        self.label_stream = LabelStream(shape) if shape.sees_labels else None
+        seen = shape.channels + (self.label_stream.width if self.label_stream else 0)
+        head = [
+            _block(shape.dimension, seen, shape.channels),
+            _block(shape.dimension, shape.channels, shape.channels),
+        ]
+        self.head = nn.Sequential(
+            *(head if shape.sees_labels else []), _conv(shape.dimension, shape.channels, shape.classes, 1)
+        )
+
+    def forward(self, image: Tensor, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
+        """Concentrations alpha >= 1.
+
+        Parameters
+        ----------
+        image : (N, 1, \\*S) Tensor
+        votes : (N, A, K, \\*S) Tensor
+            What each rater drew, one-hot; all zero where the rater is missing.
+        raters : (N, A) Tensor of int64
+            Who drew; 0 is an unknown rater.
+        likelihood : (N, K, \\*S) Tensor
+            sum_a log C_a[k, d_a], from `rater_log_likelihood`.
+
+        Returns
+        -------
+        (N, K, \\*S) Tensor of float32
+        """
+        features = self.image_stream(image)
+        if self.label_stream is not None:
+            features = torch.cat([features, self.label_stream(votes, raters, likelihood)], 1)
+        logits = self.head(features)
+        return 1 + torch.exp(logits.float().clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT))
+
+
+class LabelStream(nn.Module):
+    """Encodes each rater alike, tells them apart by their embedding, and pools them by attention.
+
+    The order of the raters cannot matter: nothing but sums over them leaves this module.
+    """
+
+    def __init__(self, shape: NetworkShape) -> None:
+        super().__init__()
+        self.classes = shape.classes
+        self.features = max(4, shape.channels // 2)
+        self.width = self.features + 2 * shape.classes
+        self.encode = _conv(shape.dimension, shape.classes, self.features, 3)
+        self.modulate = nn.Embedding(shape.raters + 1, 2 * self.features)
+        nn.init.zeros_(self.modulate.weight)
+        self.attend = _conv(shape.dimension, self.features, 1, 1)
+
+    def forward(self, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
+        """(N, A, K, \\*S) votes to (N, width, \\*S) features."""
+        cases, number = votes.shape[:2]
+        present = votes.sum(2, keepdim=True) > 0
+        scale, shift = self._modulation(raters, votes.ndim - 3)
+        encoded = self.encode(votes.flatten(0, 1))
+        encoded = torch.relu(encoded * (1 + scale) + shift)
+        scores = self.attend(encoded).unflatten(0, (cases, number))
+        scores = scores.masked_fill(~present, -torch.inf)
+        # A voxel nobody annotated has no raters to weigh: its features are zero.
+        weights = torch.nan_to_num(torch.softmax(scores, 1))
+        pooled = (weights * encoded.unflatten(0, (cases, number))).sum(1)
+        fractions = votes.sum(1) / present.sum(1).clamp(min=1)
+        return torch.cat([pooled, fractions, torch.softmax(likelihood, 1)], 1)
+
+    def _modulation(self, raters: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
+        table = self.modulate(raters.flatten())
+        scale, shift = table.reshape(*table.shape, *(1,) * dimension).chunk(2, 1)
+        return scale, shift
+
+
+class UNet(nn.Module):
+    """A small U-Net with two downsamplings; batch normalisation keeps windows independent."""
+
+    def __init__(self, dimension: int, channels: int, inputs: int = 1) -> None:
+        super().__init__()
+        widths = [channels * 2**level for level in range(_DOWNSAMPLINGS + 1)]
+        self.down = nn.ModuleList(
+            nn.Sequential(_block(dimension, before, after), _block(dimension, after, after))
+            for before, after in zip([inputs, *widths], widths, strict=False)
+        )
+        self.up = nn.ModuleList(
+            _block(dimension, below + beside, beside)
+            for below, beside in zip(widths[:0:-1], widths[-2::-1], strict=True)
+        )
+        self.pool = nn.MaxPool2d(2) if dimension == 2 else nn.MaxPool3d(2)
+        self.grow = nn.Upsample(scale_factor=2, mode="nearest")
+
+    def forward(self, image: Tensor) -> Tensor:
+        """(N, inputs, \\*S) to (N, channels, \\*S)."""
+        skipped = []
+        features = image
+        for level, stage in enumerate(self.down):
+            features = stage(features if level == 0 else self.pool(features))
+            skipped.append(features)
+        for stage, beside in zip(self.up, skipped[-2::-1], strict=True):
+            features = stage(torch.cat([self.grow(features), beside], 1))
+        return features
+
+
+def one_hot(labels: Tensor, classes: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """(N, A, \\*S) class indices to (N, A, K, \\*S); a missing label is all zero."""
+    values = torch.arange(classes, dtype=labels.dtype, device=labels.device)
+    return (labels.unsqueeze(2) == values.reshape(-1, *(1,) * (labels.ndim - 2))).to(dtype)
+
+
+def rater_log_likelihood(votes: Tensor, log_rates: Tensor) -> Tensor:
+    """sum_a log C_a[k, d_a] over the raters present.
+
+    Parameters
+    ----------
+    votes : (N, A, K, \\*S) Tensor
+    log_rates : (N, A, K, K) Tensor
+        log C of the rater of each position, [true, drawn].
+
+    Returns
+    -------
+    (N, K, \\*S) Tensor
+    """
+    drawn = votes.flatten(3).flatten(1, 2)
+    table = log_rates.transpose(1, 2).flatten(2)
+    return torch.bmm(table, drawn).unflatten(2, votes.shape[3:])
+
+
+def _block(dimension: int, inputs: int, outputs: int) -> nn.Module:
+    norm = nn.BatchNorm2d(outputs) if dimension == 2 else nn.BatchNorm3d(outputs)
+    return nn.Sequential(_conv(dimension, inputs, outputs, 3, bias=False), norm, nn.ReLU(True))
+
+
+def _conv(dimension: int, inputs: int, outputs: int, side: int, bias: bool = True) -> nn.Module:
+    kind: Any = nn.Conv2d if dimension == 2 else nn.Conv3d
+    module: nn.Module = kind(inputs, outputs, side, padding=side // 2, bias=bias)
+    return module

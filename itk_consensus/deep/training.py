@@ -1,0 +1,270 @@
+"""Training, in three modes that differ in what they are told.
+
+truth : the network sees image and raters and learns a known truth.
+joint : nobody knows the truth. The network sees the image only and learns, together with one
+        accuracy per rater, to make what the raters drew likely.
+set   : nobody knows the truth. The network sees image and some raters and predicts the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from itk_consensus.deep.cases import (
+    MISSING,
+    Batch,
+    Case,
+    PatchSampler,
+    as_batch,
+    cropped,
+    draw_held_out,
+    hidden,
+    patch_shape,
+    split,
+    with_raters_dropped,
+)
+from itk_consensus.deep.losses import (
+    expected_cross_entropy,
+    kl_to_uniform,
+    marginal_log_likelihood,
+    masked_mean,
+    misleading_evidence,
+    soft_dice_loss,
+)
+from itk_consensus.deep.model import ConsensusModel
+from itk_consensus.deep.network import STRIDE, one_hot, rater_log_likelihood
+
+_LARGEST_KL_WEIGHT = 0.05
+_DICE_WEIGHT = 0.5
+_WEIGHT_DECAY = 1e-2
+_GRADIENT_LIMIT = 5.0
+#: How fast old tallies of the raters fade: an average over the last fifty batches.
+_TALLY_DECAY = 0.98
+_EVALUATIONS = 10
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How long and how to train.
+
+    Attributes
+    ----------
+    iterations, batch_size : int
+    learning_rate : float
+        The peak of the one-cycle schedule.
+    window : tuple of int
+        Largest patch, in array axis order.
+    validation_fraction : float
+        Share of the cases that only decide when to stop.
+    patience : int
+        Evaluations, of ten in a full training, without improvement before training stops.
+    seed : int
+    mixed_precision : bool
+        bfloat16 for the network, on CUDA only.
+    """
+
+    iterations: int
+    batch_size: int
+    learning_rate: float
+    window: tuple[int, ...]
+    validation_fraction: float
+    patience: int
+    seed: int
+    mixed_precision: bool = False
+
+
+@dataclass
+class TrainingState:
+    """What a checkpoint keeps besides the model."""
+
+    iteration: int = 0
+    best_score: float = math.inf
+    best_iteration: int = 0
+    best_weights: dict[str, Tensor] | None = None
+    stale: int = 0
+
+
+#: Called after each evaluation with the state and the optimizer; writes a checkpoint.
+Checkpoint = Callable[[TrainingState, torch.optim.Optimizer], None]
+
+
+class Trainer:
+    """Trains the network of a model in place."""
+
+    def __init__(
+        self,
+        model: ConsensusModel,
+        cases: Sequence[Case],
+        settings: TrainingSettings,
+    ) -> None:
+        self.model = model
+        self.settings = settings
+        self.state = TrainingState()
+        training, validation = split(len(cases), settings.validation_fraction, settings.seed)
+        shape = patch_shape(cases, settings.window, STRIDE)
+        train_cases = [cases[i] for i in training]
+        self._validation = [_middle(cases[i], shape) for i in validation]
+        self._sampler = PatchSampler(train_cases, shape, settings.batch_size, settings.seed)
+        self.optimizer = torch.optim.AdamW(
+            model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
+        )
+        if not model.rater_model.tally.any():
+            _first_tally(model, train_cases)
+
+    def run(self, after_iteration: Callable[[float], bool], checkpoint: Checkpoint | None) -> None:
+        """Train until done, no longer improving, or told to stop; keep the best weights.
+
+        Parameters
+        ----------
+        after_iteration : callable
+            Told the share that is done; False stops the training.
+        checkpoint : callable or None
+        """
+        settings, state = self.settings, self.state
+        every = max(1, settings.iterations // _EVALUATIONS)
+        while state.iteration < settings.iterations and state.stale < settings.patience:
+            self._step(state.iteration)
+            state.iteration += 1
+            if state.iteration % every == 0 or state.iteration == settings.iterations:
+                self._evaluate()
+                if checkpoint is not None:
+                    checkpoint(state, self.optimizer)
+            if not after_iteration(state.iteration / settings.iterations):
+                break
+        if state.best_weights is not None:
+            self.model.network.load_state_dict(state.best_weights)
+        self.model.network.eval()
+
+    def _step(self, iteration: int) -> None:
+        progress = iteration / self.settings.iterations
+        for group in self.optimizer.param_groups:
+            group["lr"] = one_cycle(progress) * self.settings.learning_rate
+        batch, rng = self._sampler.draw(iteration)
+        self.model.network.train()
+        loss = self._loss(batch, rng, _LARGEST_KL_WEIGHT * min(1.0, 2 * progress), learn=True)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.model.network.parameters(), _GRADIENT_LIMIT)
+        self.optimizer.step()
+
+    def _evaluate(self) -> None:
+        """Score the validation cases; without any, the newest weights are the best."""
+        if not self._validation:
+            return
+        rng = np.random.default_rng([self.settings.seed, 3])
+        self.model.network.eval()
+        with torch.no_grad():
+            scores = [
+                float(self._loss(as_batch([case]), rng, 0.0, learn=False))
+                for case in self._validation
+            ]
+        score, state = float(np.mean(scores)), self.state
+        self.model.history.append({"iteration": state.iteration, "validation": score})
+        if score < state.best_score:
+            state.best_score, state.stale, state.best_iteration = score, 0, state.iteration
+            weights = self.model.network.state_dict()
+            state.best_weights = {name: value.clone() for name, value in weights.items()}
+        else:
+            state.stale += 1
+
+    def _loss(
+        self, batch: Batch, rng: np.random.Generator, kl_weight: float, *, learn: bool
+    ) -> Tensor:
+        if self.model.mode == "truth":
+            return self._truth_loss(with_raters_dropped(batch, rng) if learn else batch, kl_weight)
+        held_out = np.ones(batch.raters.shape, bool)
+        if self.model.mode == "set":
+            held_out = draw_held_out(batch, rng)
+        return self._rater_loss(batch, held_out, kl_weight, learn=learn)
+
+    def _truth_loss(self, batch: Batch, kl_weight: float) -> Tensor:
+        alpha, _ = self._concentrations(batch, batch.labels)
+        truth = self._tensor(batch.truths)
+        valid = (truth != MISSING).float()
+        target = one_hot(truth.unsqueeze(1), alpha.shape[1]).squeeze(1)
+        probability = alpha / alpha.sum(1, keepdim=True)
+        kl = kl_to_uniform(misleading_evidence(alpha, target))
+        return masked_mean(
+            expected_cross_entropy(alpha, target) + kl_weight * kl, valid
+        ) + _DICE_WEIGHT * soft_dice_loss(probability, target, valid)
+
+    def _rater_loss(
+        self, batch: Batch, held_out: NDArray[np.bool_], kl_weight: float, *, learn: bool
+    ) -> Tensor:
+        """-log likelihood of the held-out raters given the image and the others."""
+        alpha, log_rates = self._concentrations(batch, hidden(batch.labels, held_out))
+        votes = one_hot(self._tensor(hidden(batch.labels, ~held_out)), alpha.shape[1])
+        valid = (votes.sum((1, 2)) > 0).float()
+        likelihood = rater_log_likelihood(votes, log_rates)
+        log_probability = torch.log(alpha / alpha.sum(1, keepdim=True))
+        posterior = torch.softmax(log_probability + likelihood, 1).detach()
+        if learn:
+            self._tally(posterior, votes, batch.raters)
+        kl = kl_to_uniform(misleading_evidence(alpha, posterior))
+        log_likelihood = marginal_log_likelihood(log_probability, likelihood)
+        return masked_mean(kl_weight * kl - log_likelihood, valid)
+
+    def _concentrations(self, batch: Batch, seen: NDArray[np.uint8]) -> tuple[Tensor, Tensor]:
+        """Alpha of the network that sees these labels, and log C of every rater of the batch."""
+        network = self.model.network
+        raters = self._tensor(batch.raters)
+        log_rates = self._tensor(self.model.rater_model.log_rates())[raters]
+        votes = one_hot(self._tensor(seen), network.shape.classes)
+        with self._precision():
+            alpha = network(
+                self._tensor(batch.images), votes, raters, rater_log_likelihood(votes, log_rates)
+            )
+        return alpha, log_rates
+
+    def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
+        """Add what the posterior says about each rater: the averaged, closed-form M-step."""
+        met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
+        tally = self.model.rater_model.tally
+        tally *= _TALLY_DECAY
+        np.add.at(tally, raters, met.double().cpu().numpy())
+
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if self.settings.mixed_precision and self.model.device.type == "cuda":
+            return torch.autocast("cuda", torch.bfloat16)
+        return nullcontext()
+
+
+def one_cycle(progress: float, rise: float = 0.3, start: float = 0.04) -> float:
+    """Learning rate as a share of its peak: up along a cosine, then down to nothing."""
+    if progress < rise:
+        return start + (1 - start) * (1 - math.cos(math.pi * progress / rise)) / 2
+    return (1 + math.cos(math.pi * (progress - rise) / (1 - rise))) / 2
+
+
+def _first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
+    """Count confusions with the truth, or without one with the raters' own vote."""
+    classes = len(model.labels)
+    for case in cases:
+        votes = np.stack([(case.labels == k).sum(0) for k in range(classes)])
+        if model.mode == "truth" and case.truth is not None:
+            reference = np.stack([case.truth == k for k in range(classes)]).astype(float)
+        else:
+            reference = votes / votes.sum(0).clip(min=1)
+        flat = reference.reshape(classes, -1)
+        for rater, drawn in zip(case.raters, case.labels, strict=True):
+            for k in range(classes):
+                counted = flat @ (drawn.reshape(-1) == k)
+                model.rater_model.tally[rater, :, k] += counted
+
+
+def _middle(case: Case, shape: Sequence[int]) -> Case:
+    sides = case.image.shape
+    start = [max(0, (side - wanted) // 2) for side, wanted in zip(sides, shape, strict=True)]
+    return cropped(case, start, shape)

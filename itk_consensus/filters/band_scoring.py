@@ -1,0 +1,132 @@
+"""One case of a conformal band, from its images' arrays to scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from itk_consensus.calibration.band_calibration import BandOptions
+from itk_consensus.calibration.conformal_scores import (
+    ScoreMaps,
+    box_around,
+    distance_scores,
+    probability_scores,
+)
+from itk_consensus.calibration.rater_spread import (
+    contour_area,
+    disputed_voxels_of_fractions,
+    disputed_voxels_of_raters,
+    rater_spread,
+)
+from itk_consensus.calibration.score_distribution import ScoreDistribution
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.calibration_filter import ProbabilityCase
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+
+
+@dataclass(frozen=True)
+class ScoredCase:
+    """What a calibration keeps of a case.
+
+    Attributes
+    ----------
+    distributions : tuple of K ScoreDistribution
+        Scores of the reference's voxels, by label.
+    spreads : tuple of K float
+        In mm; empty if not used.
+    spacing : tuple of float
+        Voxel size in mm, in ITK's order.
+    rater_count : int or None
+    """
+
+    distributions: tuple[ScoreDistribution, ...]
+    spreads: tuple[float, ...]
+    spacing: tuple[float, ...]
+    rater_count: int | None
+
+
+def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> ScoredCase:
+    """Score a calibration case.
+
+    Parameters
+    ----------
+    owner : str
+        The filter and case, for messages.
+    """
+    reference = case.reference_labels()
+    if np.array_equal(reference, case.consensus):
+        raise InputError(
+            f"{owner}: the reference is voxel for voxel the consensus itself; a circular "
+            "reference calibrates nothing, so hold a rater out of the consensus"
+        )
+    spreads = label_spreads(case, options, owner, threads)
+    box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
+    maps = score_maps(case, options, spreads, box)
+    return ScoredCase(
+        maps.distributions(reference),
+        spreads,
+        case.loaded.geometry.spacing,
+        case.rater_count,
+    )
+
+
+def score_maps(
+    case: ProbabilityCase,
+    options: BandOptions,
+    spreads: tuple[float, ...],
+    box: tuple[slice, ...],
+) -> ScoreMaps:
+    """Scores of every label in a box that holds the consensus."""
+    margin = options.region_margin
+    if options.score == "probability":
+        return probability_scores(case.probabilities, case.consensus, box, case.spacing, margin)
+    units = spreads or (1.0,) * case.labels
+    return distance_scores(case.consensus, box, case.spacing, margin, units)
+
+
+def band_box(
+    case: ProbabilityCase,
+    options: BandOptions,
+    spreads: tuple[float, ...],
+    tau: tuple[float, ...],
+) -> tuple[slice, ...]:
+    """The box outside which nothing but background is possible."""
+    reach = options.region_margin
+    if options.score == "distance":
+        foreground_tau = tau[1:] or tau * (case.labels - 1)
+        units = spreads[1:] or (1.0,) * (case.labels - 1)
+        reach = max(t * unit for t, unit in zip(foreground_tau, units, strict=True))
+    return box_around(case.consensus != 0, max(reach, 0.0), case.spacing)
+
+
+def label_spreads(
+    case: ProbabilityCase, options: BandOptions, owner: str, threads: int
+) -> tuple[float, ...]:
+    """How far apart the raters are about each label, in mm; empty if the score does not use it."""
+    if not options.uses_spread:
+        return ()
+    if case.raters is not None:
+        stack = LabelStack.multilabel(case.raters, threads=threads, owner=f"{owner}: raters")
+        patterns = DecisionPatterns.from_stack(stack, threads=threads)
+        disputed = disputed_voxels_of_raters(patterns, case.labels)
+    elif options.probability_is_vote_fraction:
+        disputed = disputed_voxels_of_fractions(case.probabilities)
+    else:
+        raise ParameterError(
+            f"{owner}: Normalization rater_spread needs the raters' images; pass raters, or "
+            "SetProbabilityIsVoteFraction(True) if the probabilities are shares of votes"
+        )
+    voxel = prod(case.spacing)
+    areas = [label_area(case, label) for label in range(case.labels)]
+    return tuple(rater_spread(n * voxel, a) for n, a in zip(disputed, areas, strict=True))
+
+
+def label_area(case: ProbabilityCase, label: int) -> float:
+    """Area in mm² of a label's contour; of the background it is the whole foreground's."""
+    mask = case.consensus == label if label else case.consensus != 0
+    return (
+        contour_area(mask[box_around(mask, 0.0, case.spacing)], case.spacing) if mask.any() else 0
+    )

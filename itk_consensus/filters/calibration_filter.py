@@ -1,0 +1,228 @@
+"""What the calibrating filters share: cases in, a record kept, saved and loaded."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.conformal_scores import consensus_labels
+from itk_consensus.errors import FileError, InputError, NotExecutedError
+from itk_consensus.filters.kinds import Boolean, Real
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
+from itk_consensus.images import convert
+from itk_consensus.images.files import PathLike, write_text
+from itk_consensus.images.loaded_images import LoadedImages
+
+Record = TypeVar("Record")
+Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
+
+_SUM_TOLERANCE = 1e-3
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class ProbabilityCase:
+    """One case as arrays.
+
+    Attributes
+    ----------
+    loaded : LoadedImages
+        Of the probability images.
+    probabilities : tuple of ndarray
+        The foreground's alone, or one per label, background first.
+    consensus : ndarray of uint16
+        Most probable label.
+    raters : tuple of ndarray or None
+    reference : ndarray of uint16 or None
+        Label per voxel.
+    """
+
+    loaded: LoadedImages
+    probabilities: tuple[NDArray[Any], ...]
+    consensus: NDArray[np.uint16]
+    raters: tuple[NDArray[Any], ...] | None
+    reference: NDArray[np.uint16] | None = None
+
+    @property
+    def labels(self) -> int:
+        """K, background included."""
+        return max(len(self.probabilities), 2)
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """Voxel size in mm, in the order of the array axes."""
+        return self.loaded.geometry.array_spacing
+
+    @property
+    def rater_count(self) -> int | None:
+        """Number of raters, if they were given."""
+        return None if self.raters is None else len(self.raters)
+
+    def reference_labels(self) -> NDArray[np.uint16]:
+        """The reference of a calibration case."""
+        if self.reference is None:
+            raise InputError("ProbabilityCase: this case has no reference")
+        return self.reference
+
+
+class CalibrationFilter(ProcessObject, Generic[Record]):
+    """Base: probability images with references in, a record that serves further images."""
+
+    RegionMargin: Parameter[float] = Parameter(
+        Real(low=0.0), 10.0, "Width in mm of the region that counts around the structure."
+    )
+    ProbabilityIsVoteFraction: Parameter[bool] = Parameter(
+        Boolean(), False, "Whether probabilities are shares of votes."
+    )
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._record: Record | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "record": self._record}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._record = state["record"]
+
+    # -- the record ---------------------------------------------------------------------------
+
+    def GetRecord(self) -> Record:
+        """The calibration: of the last Calibrate, or loaded."""
+        if self._record is None:
+            raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Load first")
+        return self._record
+
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+        write_text(path, self._to_json(self.GetRecord()))
+
+    @classmethod
+    def Load(cls: type[Filter], path: PathLike) -> Filter:
+        """Make a filter with the calibration and options of a saved record."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise FileError(f"{path}: is not a calibration record: {error}") from error
+        return cls._from_json(text, str(path))
+
+    @abstractmethod
+    def _to_json(self, record: Record) -> str:
+        """The record as text."""
+
+    @classmethod
+    @abstractmethod
+    def _from_json(cls: type[Filter], text: str, source: str) -> Filter:
+        """A filter with the record in `text`."""
+
+    # -- cases --------------------------------------------------------------------------------
+
+    def _calibration_cases(
+        self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None
+    ) -> Iterator[ProbabilityCase]:
+        """Load the cases one after the other, so that only one is held at a time."""
+        columns = {"probabilities": probabilities, "references": references}
+        if raters is not None:
+            columns["raters"] = raters
+        for number, members in enumerate(zip_longest(*columns.values(), fillvalue=_MISSING)):
+            row = dict(zip(columns, members, strict=True))
+            ended = [name for name, member in row.items() if member is _MISSING]
+            if ended:
+                raise InputError(
+                    f"{self.GetName()}: Calibrate needs equally many {', '.join(columns)}; "
+                    f"there are only {number} {ended[0]}"
+                )
+            yield self._load_case(
+                row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
+            )
+            self._invoke(ITERATION_EVENT)
+
+    def _load_case(
+        self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
+    ) -> ProbabilityCase:
+        """View one case's arrays and check what they hold.
+
+        Parameters
+        ----------
+        which : str
+            Tells the case apart in messages, such as " of case 3".
+        """
+        owner = f"{self.GetName()}: probability{which}"
+        images = probability if isinstance(probability, (list, tuple)) else [probability]
+        loaded = convert.load(images, owner=owner, **self._tolerances())
+        probabilities = tuple(array for array in loaded.arrays if array is not None)
+        _check_probabilities(probabilities, loaded, owner)
+        labels = max(len(probabilities), 2)
+        consensus = consensus_labels(probabilities)
+        if not consensus.any() or consensus.all():
+            filled = "the whole image" if consensus.any() else "empty"
+            raise InputError(f"{owner}: its consensus (probability >= 0.5) is {filled}")
+        return ProbabilityCase(
+            loaded,
+            probabilities,
+            consensus,
+            None if raters is None else self._load_raters(raters, loaded, which),
+            None
+            if reference is None
+            else self._load_labels(reference, loaded, f"reference{which}", labels),
+        )
+
+    def _load_raters(
+        self, raters: Any, loaded: LoadedImages, which: str
+    ) -> tuple[NDArray[Any], ...]:
+        present = [(i, rater) for i, rater in enumerate(raters) if rater is not None]
+        if len(present) < 2:
+            raise InputError(
+                f"{self.GetName()}: raters{which} must be at least 2 images, got {len(present)}"
+            )
+        return tuple(self._view(image, loaded, f"rater {i}{which}") for i, image in present)
+
+    def _load_labels(
+        self, image: Any, loaded: LoadedImages, name: str, labels: int
+    ) -> NDArray[np.uint16]:
+        array = self._view(image, loaded, name)
+        if labels == 2:
+            return np.asarray(array != 0).astype(np.uint16)
+        if not np.isin(array, np.arange(labels)).all():
+            raise InputError(
+                f"{self.GetName()}: {name} must hold the labels 0 to {labels - 1} of the "
+                f"{labels} probability images, got values from {array.min():g} to {array.max():g}"
+            )
+        return array.astype(np.uint16)
+
+    def _view(self, image: Any, loaded: LoadedImages, name: str) -> NDArray[Any]:
+        return convert.load_one(
+            image, loaded, owner=self.GetName(), parameter=name, **self._tolerances()
+        )
+
+
+def _check_probabilities(
+    probabilities: Sequence[NDArray[Any]], loaded: LoadedImages, owner: str
+) -> None:
+    if loaded.geometry.dimension not in (2, 3):
+        raise InputError(
+            f"{owner} must be a 2D or 3D image, got {loaded.geometry.dimension}D; "
+            "take the volumes of a series one by one"
+        )
+    for array in probabilities:
+        low, high = array.min(), array.max()
+        if not (low >= 0 and high <= 1):  # false for NaN, too
+            raise InputError(f"{owner} must lie in [0, 1], got values from {low:g} to {high:g}")
+    if len(probabilities) > 1:
+        total = np.sum(probabilities, axis=0, dtype=np.float64)
+        if np.abs(total - 1).max() > _SUM_TOLERANCE:
+            raise InputError(
+                f"{owner}: the labels' probabilities must sum to 1, "
+                f"got sums from {total.min():g} to {total.max():g}"
+            )

@@ -1,0 +1,290 @@
+"""ConformalBandFilter: an ambiguity label map whose promise is about whole cases."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.band_calibration import (
+    NORMALIZATIONS,
+    RISKS,
+    SCORES,
+    UNITS,
+    BandOptions,
+)
+from itk_consensus.calibration.calibration_record import BandRecord
+from itk_consensus.calibration.prediction_sets import (
+    MOST_LABELS_IN_BITS,
+    band_codes,
+    label_bits,
+    prediction_sets,
+)
+from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError
+from itk_consensus.filters.band_record import doubts, make_record
+from itk_consensus.filters.band_scoring import (
+    band_box,
+    label_area,
+    label_spreads,
+    score_case,
+    score_maps,
+)
+from itk_consensus.filters.calibration_filter import CalibrationFilter, ProbabilityCase
+from itk_consensus.filters.kinds import Boolean, Choice, Real, Text, optional
+from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
+from itk_consensus.images import convert
+from itk_consensus.images.loaded_images import LoadedImages
+
+_UNUSUAL_SPREAD = 0.95
+
+
+@dataclass(frozen=True)
+class _Band:
+    """The last Execute's answer: sets (K, \\*box) inside a box, background outside."""
+
+    loaded: LoadedImages
+    box: tuple[slice, ...]
+    sets: NDArray[np.bool_]
+    has_two_labels: bool
+
+
+class ConformalBandFilter(CalibrationFilter[BandRecord]):
+    """Where a consensus may be wrong, with a promise about the next whole case.
+
+    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
+    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
+    3 empty. Given a list of probability images, one per label, the result has bit k set where
+    label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
+    sentence. No statistic of the raters can see an error that all of them share.
+    """
+
+    Alpha: Parameter[float] = Parameter(
+        Real(0.0, 1.0, exclusive=True), 0.1, "Chance that a case is not covered, or share lost."
+    )
+    Tolerance: Parameter[float] = Parameter(
+        Real(0.0, 1.0),
+        0.05,
+        "Share of the foreground a covered case may miss; a quarter of it for the background.",
+    )
+    Unit: Parameter[str] = Parameter(
+        Choice(UNITS), "case", "What is exchangeable; voxel is the paper's, without a promise."
+    )
+    Risk: Parameter[str] = Parameter(
+        Choice(RISKS),
+        "miscoverage",
+        "What is bounded: the chance of missing too much, the mean miss, or the chance of any miss.",
+    )
+    Score: Parameter[str] = Parameter(
+        Choice(SCORES), "distance", "mm from the consensus contour, or log-odds."
+    )
+    Normalization: Parameter[str] = Parameter(
+        Choice(NORMALIZATIONS),
+        "rater_spread",
+        "Whether distances count in units of how far apart the case's raters are.",
+    )
+    Mondrian: Parameter[bool] = Parameter(
+        Boolean(), False, "One threshold, and one promise, per label."
+    )
+    EmptyPolicy: Parameter[str] = Parameter(
+        Choice(("ambiguous", "keep")), "ambiguous", "What voxels become that no label fits."
+    )
+    FusionMethod: Parameter[str | None] = Parameter(
+        optional(Text()),
+        None,
+        "What made the probabilities; a record that names another is refused.",
+        default_doc="not said",
+    )
+
+    Spread: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Spread of the raters in mm, per label; empty if not measured."
+    )
+    AmbiguousVolume: Measurement[float] = Measurement(
+        "float", "Volume in mm³ (area in mm², in 2D) with more than one possible label."
+    )
+    BandThickness: Measurement[float] = Measurement(
+        "float", "Ambiguous volume per area of the consensus contour, in mm."
+    )
+    EmptyFraction: Measurement[float] = Measurement(
+        "float", "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
+    )
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._band: _Band | None = None
+
+    # -- calibration ----------------------------------------------------------------------------
+
+    def Calibrate(
+        self,
+        probabilities: Iterable[Any],
+        references: Iterable[Any],
+        raters: Iterable[Any] | None = None,
+        case_ids: Sequence[str] | None = None,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Find the threshold from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each consensus; needed for rater_spread unless the probabilities are
+            vote fractions.
+        case_ids : sequence of str, optional
+            Kept as hashes only.
+        provenance : mapping, optional
+            Kept in the record. Known keys: `reference_kind` ("truth" or "held-out rater"),
+            `fusion_method` and `rater_count`.
+        """
+        with self._running():
+            self._record = None
+            options = self._options()
+            scored = [
+                score_case(case, options, f"{self.GetName()}: case {i}", self.NumberOfThreads)
+                for i, case in enumerate(self._calibration_cases(probabilities, references, raters))
+            ]
+            told = {"fusion_method": self.FusionMethod, **(provenance or {})}
+            self._record = make_record(scored, case_ids, options, told, self.GetName())
+            for message in doubts(self._record):
+                self._warn(message)
+
+    def _options(self) -> BandOptions:
+        values = {
+            field.name: getattr(self, find_parameter(type(self), field.name, self.GetName()).name)
+            for field in fields(BandOptions)
+        }
+        options = BandOptions(**values)
+        if options.unit == "voxel" and options.risk != "miscoverage":
+            raise ParameterError(
+                f"{self.GetName()}: Unit voxel goes with Risk miscoverage only, got {options.risk}"
+            )
+        return options
+
+    def GetGuarantee(self) -> str:
+        """What the calibration promises, in one sentence."""
+        return self.GetRecord().guarantee
+
+    def _to_json(self, record: BandRecord) -> str:
+        return record.to_json()
+
+    @classmethod
+    def _from_json(cls, text: str, source: str) -> ConformalBandFilter:
+        record = BandRecord.from_json(text, source)
+        filter_ = cls(**asdict(record.options))
+        filter_._record = record
+        return filter_
+
+    # -- use ------------------------------------------------------------------------------------
+
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Mark what is certain and what is not.
+
+        Parameters
+        ----------
+        probability : image, or list of images with one per label
+        raters : list of label images, optional
+            The raters behind this consensus, as in Calibrate.
+
+        Returns
+        -------
+        image
+            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
+            label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
+            one 0/1 component per label).
+        """
+        record, options = self.GetRecord(), self._options()
+        self._band = None
+        with self._running():
+            case = self._load_case(probability, raters)
+            self._check_record(record, options, case)
+            spreads = label_spreads(case, options, self.GetName(), self.NumberOfThreads)
+            self._check_spreads(record, spreads)
+            self._report(0.3)
+            box = band_box(case, options, spreads, record.tau)
+            sets = prediction_sets(score_maps(case, options, spreads, box).scores, record.tau)
+            self._report(0.9)
+            empty = ~sets.any(axis=0)
+            if self.EmptyPolicy == "ambiguous":
+                sets |= empty
+            self._measure(case, spreads, sets, int(empty.sum()))
+            loaded = replace(case.loaded, arrays=(), owners=())  # lets the caller's images go
+            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1)
+            return self._band_image(self._band)
+
+    def GetSetSizeImage(self) -> Any:
+        """How many labels each voxel may have, as uint16, after the last Execute."""
+        if self._band is None:
+            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+        sizes = self._band.sets.sum(axis=0, dtype=np.uint16)
+        return _filled(self._band, sizes, outside=1)
+
+    def _measure(
+        self,
+        case: ProbabilityCase,
+        spreads: tuple[float, ...],
+        sets: NDArray[np.bool_],
+        empty: int,
+    ) -> None:
+        ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
+        self.Spread = spreads
+        self.AmbiguousVolume = ambiguous * prod(case.spacing)
+        self.BandThickness = self.AmbiguousVolume / label_area(case, 0)
+        self.EmptyFraction = empty / case.consensus.size
+
+    def _check_record(
+        self, record: BandRecord, options: BandOptions, case: ProbabilityCase
+    ) -> None:
+        given = asdict(options) | {
+            "labels": case.labels,
+            "fusion_method": self.FusionMethod,
+            "rater_count": case.rater_count,
+        }
+        made_with = asdict(record.options) | {
+            "labels": record.labels,
+            "fusion_method": record.fusion_method,
+            "rater_count": record.rater_count,
+        }
+        for name, wanted in made_with.items():
+            if None not in (wanted, given[name]) and wanted != given[name]:
+                raise ParameterError(
+                    f"{self.GetName()}: the calibration was made with {name} {wanted}, "
+                    f"this is {given[name]}; calibrate again for it"
+                )
+
+    def _check_spreads(self, record: BandRecord, spreads: tuple[float, ...]) -> None:
+        if not spreads:
+            return
+        usual = np.quantile(np.array(record.case_spreads), _UNUSUAL_SPREAD, axis=0)
+        for label, (spread, limit) in enumerate(zip(spreads, usual.tolist(), strict=True)):
+            if spread > limit and label:
+                self._warn(
+                    f"the raters are {spread:.3g} mm apart about label {label}, farther than in "
+                    f"95 % of the calibration cases ({limit:.3g} mm); is this case like them?"
+                )
+
+    def _warn(self, message: str) -> None:
+        warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=4)
+
+    def _band_image(self, band: _Band) -> Any:
+        if band.has_two_labels:
+            return _filled(band, band_codes(band.sets), outside=0)
+        if len(band.sets) <= MOST_LABELS_IN_BITS:
+            return _filled(band, label_bits(band.sets), outside=1)
+        members = np.zeros((len(band.sets), *band.loaded.geometry.shape), dtype=np.uint8)
+        members[0] = 1
+        members[(slice(None), *band.box)] = band.sets
+        return convert.to_vector_image(list(members), band.loaded)
+
+
+def _filled(band: _Band, inside: NDArray[Any], outside: int) -> Any:
+    output = convert.allocate(inside.dtype, band.loaded)
+    output.array.fill(outside)
+    output.array[band.box] = inside
+    return output.image()

@@ -1,0 +1,156 @@
+"""DirectInferenceFilter: the most probable label map under STAPLE's model, without EM's detour."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.diagnostics import Estimate
+from itk_consensus.algorithms.direct_inference import (
+    DirectInferenceResult,
+    DirectInferenceSettings,
+    direct_inference,
+)
+from itk_consensus.algorithms.gibbs_sampling import SamplingPlan
+from itk_consensus.algorithms.initialization import StartPlan, StartSummary
+from itk_consensus.errors import ConsensusWarning
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
+from itk_consensus.filters.kinds import Integer, Reals
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Measurement, Parameter
+
+_DEFAULT = DirectInferenceSettings()
+
+
+class DirectInferenceFilter(LabelFusionFilter):
+    """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
+
+    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
+    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
+    is the map of highest evidence in both cases.
+    """
+
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    method = "direct-inference"
+    summary = (
+        "STAPLE's assumptions, but the most probable map itself instead of EM's approximation to "
+        "it. Use for few raters or small structures, and to compare label maps by their evidence."
+    )
+
+    PseudoCounts: Parameter[tuple[float, ...]] = Parameter(
+        Reals(low=0.0, length=2),
+        _DEFAULT.pseudo_counts,
+        "Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it "
+        "(shared by the other labels) in each column.",
+    )
+    NumberOfInitializations: Parameter[int] = Parameter(
+        Integer(1, 10_000),
+        _DEFAULT.plan.number,
+        "Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the "
+        "vote and its thresholds are tried always.",
+    )
+    NumberOfSamples: Parameter[int] = Parameter(
+        Integer(low=0),
+        _DEFAULT.sampling.number,
+        "Gibbs samples, for marginal probabilities and performance; 0: none.",
+    )
+    BurnIn: Parameter[int] = Parameter(
+        Integer(low=0),
+        _DEFAULT.sampling.burn_in,
+        "Gibbs samples thrown away before the first that counts.",
+    )
+    RandomSeed: Parameter[int] = Parameter(
+        Integer(low=0), 0, "Seed of EM's random starts and of the samples."
+    )
+
+    LogEvidence: Measurement[float] = Measurement("float", "log p(t, D) of the label map.")
+    LogEvidences: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Log evidence that each start reached."
+    )
+    StartNames: Measurement[tuple[str, ...]] = Measurement(
+        "tuple[str, ...]", "What each start was: a vote, or the variant and number of an EM start."
+    )
+    WinningStart: Measurement[str] = Measurement("str", "The start that led to the label map.")
+    ExactOptimum: Measurement[bool] = Measurement(
+        "bool", "Whether all maps were tried, so that none has a higher evidence for certain."
+    )
+    Starts: Measurement[StartSummary] = Measurement(
+        "StartSummary", "Every start's evidence, rounds, trace, overlap with the others."
+    )
+    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]",
+        "(raters, labels, labels): posterior mean of [rater, observed, true], as GetLabels().",
+    )
+    PerformanceDeviations: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]",
+        "(raters, labels): posterior standard deviation of the confusions' diagonal; given the "
+        "label map alone, and so too small, unless sampled.",
+    )
+    PerformanceQuantiles: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]",
+        "(raters, labels, 3): posterior quantiles .025, .5 and .975 of the confusions' diagonal.",
+    )
+    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Posterior mean of the label prior, in the order of GetLabels()."
+    )
+    SamplingError: Measurement[float] = Measurement(
+        "float", "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."
+    )
+
+    def _fuse(self, case: FusionCase) -> PatternFusion:
+        result = direct_inference(case.patterns, self._settings(), observer=self._after_iteration)
+        self._store(result)
+        self._warn(case, result)
+        return PatternFusion(case.patterns, result.decision, result.probabilities)
+
+    def _settings(self) -> DirectInferenceSettings:
+        diagonal, others = self.PseudoCounts
+        return DirectInferenceSettings(
+            (diagonal, others),
+            StartPlan(number=self.NumberOfInitializations, random_seed=self.RandomSeed),
+            SamplingPlan(self.NumberOfSamples, self.BurnIn, self.RandomSeed),
+        )
+
+    def _store(self, result: DirectInferenceResult) -> None:
+        self._result = result
+        self.LogEvidence = result.log_evidence
+        self.LogEvidences = tuple(float(value) for value in result.starts.log_posterior)
+        self.StartNames = result.start_names
+        self.WinningStart = result.start_names[result.starts.winner]
+        self.ExactOptimum = result.exact
+        self.Starts = result.starts
+        self.ConfusionTables = result.theta
+        self.PerformanceDeviations = result.performance.deviation
+        self.PerformanceQuantiles = result.performance.quantiles
+        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
+        samples = result.samples
+        self.SamplingError = np.nan if samples is None else float(samples.marginal_errors.max())
+
+    def _warn(self, case: FusionCase, result: DirectInferenceResult) -> None:
+        if int(case.patterns.present.any(axis=0).sum()) == 1:
+            warnings.warn(
+                f"{self.GetName()}: one rater only; the answer is that rater's labels",
+                ConsensusWarning,
+                stacklevel=4,
+            )
+        elif result.starts.switched[result.starts.winner]:
+            warnings.warn(
+                f"{self.GetName()}: label-switched optimum: the mean rater does worse than chance",
+                ConsensusWarning,
+                stacklevel=4,
+            )
+
+    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+        unsampled = replace(self._result.settings, sampling=SamplingPlan())
+        return replace(
+            super()._estimate(case, fusion),
+            theta=self._result.theta,
+            starts=self._result.starts,
+            # A mask fixes what is analysed, whatever lies around it.
+            refuse=None
+            if case.patterns.outside_code is not None
+            else lambda other: direct_inference(other, unsampled).decision,
+        )

@@ -1,0 +1,105 @@
+"""The voxels that raters disagree about: all that a spatial method has to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import InputError
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.ties import TieRule, decide
+
+#: Voxels handled at once where a step needs wide temporary arrays.
+CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class DisputedVoxels:
+    """The disputed voxels of a box, in C order.
+
+    Attributes
+    ----------
+    patterns : DecisionPatterns
+        The whole volume's.
+    region : tuple of slice
+        The box.
+    """
+
+    patterns: DecisionPatterns
+    region: tuple[slice, ...]
+
+    @cached_property
+    def _cropped(self) -> DecisionPatterns:
+        """The patterns with the box's codes only, to expand within the box."""
+        if self.patterns.codes is None:
+            raise InputError("DisputedVoxels: a merged table has no voxels")
+        return replace(self.patterns, codes=np.ascontiguousarray(self.patterns.codes[self.region]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the box."""
+        return tuple(part.stop - part.start for part in self.region)
+
+    @cached_property
+    def flags(self) -> NDArray[np.bool_]:
+        """(P,): which patterns are disputed."""
+        return ~self.patterns.unanimous & self.patterns.present.any(axis=1)
+
+    def expand(self, values: NDArray[Any], outside: Any = 0) -> NDArray[Any]:
+        """Give every voxel of the box the value of its pattern."""
+        return self._cropped.expand(np.ascontiguousarray(values), outside=outside)
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """Where the disputed voxels are in the box."""
+        return self.expand(self.flags)
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """(N,) flat indices of the disputed voxels in the box."""
+        return np.flatnonzero(self.mask)
+
+    def take(self, volume: NDArray[Any]) -> NDArray[Any]:
+        """(N,) values of a volume of the box's shape at the disputed voxels."""
+        return np.asarray(volume.reshape(-1)[self.places])
+
+    def of_pattern(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(N,) value of each disputed voxel's pattern."""
+        return self.take(self.expand(values))
+
+    def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
+        """Write (N,) values into the whole volume's array."""
+        volume[self.region][self.mask] = values
+
+
+def decide_voxels(
+    scores: NDArray[np.float32],
+    labels: NDArray[Any],
+    rule: TieRule,
+    *,
+    tolerance: float,
+    prior: NDArray[np.float64] | None = None,
+) -> NDArray[np.int32]:
+    """(N,) label index of highest score per voxel, by the one tie rule of `labels.ties`.
+
+    Parameters
+    ----------
+    scores : (K, N) ndarray
+    labels, rule, tolerance, prior
+        As in `decide`.
+    """
+    decision = np.empty(scores.shape[1], np.int32)
+    for part in chunks(scores.shape[1], CHUNK):
+        rows = scores[:, part].T.astype(np.float64)
+        decision[part] = decide(rows, labels, rule, tolerance=tolerance, prior=prior)
+    return decision
+
+
+def chunks(number: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` that cover 0 to `number`."""
+    return (slice(at, min(at + size, number)) for at in range(0, number, size))
