@@ -48,7 +48,7 @@ class DirectInferenceSettings:
     sampling : SamplingPlan
     """
 
-    pseudo_counts: tuple[float, float] = (2.0, 1.0)
+    pseudo_counts: tuple[float, float] = (4.0, 2.0)
     plan: StartPlan = field(default_factory=lambda: StartPlan(number=5))
     sampling: SamplingPlan = field(default_factory=SamplingPlan)
 
@@ -157,10 +157,13 @@ def _several_raters(patterns: DecisionPatterns) -> bool:
 
 
 def _switched(model: LabelEvidence, maps: Labels) -> NDArray[np.bool_]:
-    """(S,) whether the mean rater does worse than chance: the labels have changed places."""
-    confusion = model.parameter_posterior(maps).confusion
+    """(S,) whether the mean rater does worse than chance: the labels have changed places.
+
+    A label without voxels cannot have been switched.
+    """
+    prior, confusion = model.parameter_posterior(maps)
     diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
-    return np.asarray(diagonal.mean(axis=0).sum(axis=1) < 1)
+    return np.asarray(np.where(prior > 1, diagonal.mean(axis=0), 1.0).sum(axis=1) < 1)
 
 
 def _summary(model: LabelEvidence, search: Climb, winner: int) -> StartSummary:

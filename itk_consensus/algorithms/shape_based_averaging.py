@@ -84,8 +84,17 @@ class ShapeAverage:
         Pohl et al., Medical Image Analysis 11(5):465-477, 2007.
         """
         nearest = self.distances.min(axis=0)
-        evidence = [np.exp((nearest - distance) / scale) for distance in self.distances]
-        return np.asarray(evidence[label] / sum(evidence))
+        # Where no rater counts every label is infinitely far, and all are equally likely.
+        nearest[np.isinf(nearest)] = 0.0
+
+        def odds(of: int) -> Floats32:
+            return np.asarray(np.exp((nearest - self.distances[of]) / scale))
+
+        total = odds(0)
+        for other in range(1, len(self.distances)):
+            total += odds(other)
+        equal = np.full(total.shape, 1 / len(self.distances), np.float32)
+        return np.divide(odds(label), total, out=equal, where=total > 0)
 
 
 def shape_based_average(
@@ -120,7 +129,7 @@ def contour_region(patterns: DecisionPatterns) -> tuple[slice, ...]:
     others[commonest] = patterns.outside_code is not None or not patterns.unanimous[commonest]
     if not (~patterns.unanimous & patterns.present.any(axis=1)).any():
         others[:] = False
-    return patterns.region(others, [1] * patterns.codes.ndim if patterns.codes is not None else [])
+    return patterns.region(others, [1] * np.ndim(patterns.codes))
 
 
 def _mean_distances(
@@ -191,8 +200,8 @@ def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
         if trim > 0:
             values, shares = _trimmed(values, shares, trim)
         total = shares.sum(axis=0)
-        values *= shares
-        sums = values.sum(axis=0)
+        # An infinite distance that was trimmed must not become inf * 0.
+        sums = np.multiply(values, shares, out=np.zeros_like(values), where=shares > 0).sum(axis=0)
         mean[part] = np.divide(sums, total, out=np.full(total.shape, np.inf), where=total > 0)
     return mean
 

@@ -99,6 +99,8 @@ def distance_scores(
 ) -> ScoreMaps:
     """Signed distance to each label of the consensus, over that label's spread.
 
+    The background's is the distance to the whole foreground with its sign changed.
+
     Parameters
     ----------
     consensus : ndarray of int
@@ -106,11 +108,19 @@ def distance_scores(
     margin : float
         Width of the region around the consensus, in mm.
     spreads : sequence of K float
-        One per label, in mm; 1 to score in mm.
+        One per label, in mm; 1 to score in mm. Of two labels both have the same.
     """
-    distances = _label_distances(consensus[box], spacing, len(spreads))
-    scores = tuple(d / spread for d, spread in zip(distances, spreads, strict=True))
-    return ScoreMaps(box, scores, distances[0] >= -margin)
+    labels = consensus[box]
+    distance = signed_distance(labels != 0, spacing)
+    region = distance <= margin
+    foreground = distance / spreads[0]
+    if len(spreads) == 2:
+        return ScoreMaps(box, (-foreground, foreground), region)
+    others = [
+        signed_distance(labels == label, spacing) / spread
+        for label, spread in enumerate(spreads[1:], start=1)
+    ]
+    return ScoreMaps(box, (-foreground, *others), region)
 
 
 def probability_scores(
@@ -129,13 +139,3 @@ def probability_scores(
     beyond = [np.inf, *[-np.inf] * (len(odds) - 1)]
     scores = tuple(-np.where(region, o, far) for o, far in zip(odds, beyond, strict=True))
     return ScoreMaps(box, scores, region)
-
-
-def _label_distances(
-    labels: NDArray[Any], spacing: Sequence[float], number: int
-) -> list[NDArray[np.float64]]:
-    foreground = signed_distance(labels != 0, spacing)
-    if number == 2:
-        return [-foreground, foreground]
-    others = [signed_distance(labels == label, spacing) for label in range(1, number)]
-    return [-foreground, *others]

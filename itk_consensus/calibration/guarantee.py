@@ -33,13 +33,13 @@ def guarantee(options: BandOptions, number: int, labels: int, reference_kind: st
     whose = _WHOSE[reference_kind]
     of = f"{whose} foreground" if labels == 2 else f"the voxels of each of {whose} labels"
     near = f"the background within {options.region_margin:g} mm of the consensus"
-    marked = "is marked as such or ambiguous" if labels == 2 else "keep their label in the set"
+    marked = "are marked as such or ambiguous" if labels == 2 else "keep their label in the set"
     separately = " (each with this chance, separately)" if options.mondrian else ""
     new_case = f"In a new case drawn like the {number} calibration cases"
     if options.risk == "fnr":
         alpha = _percent(options.alpha)
         average = f"on average at most {alpha} of {of} and at most {alpha} of {near}"
-        lost = "are marked as the other" if labels == 2 else "lose their label"
+        lost = "are marked as the opposite" if labels == 2 else "lose their label"
         return f"{new_case}, {average} {lost}; {_LIMIT}."
     if options.risk == "max":
         shares = f"all of {of} and all of {near}"

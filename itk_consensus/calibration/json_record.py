@@ -23,8 +23,8 @@ def library_versions() -> dict[str, str]:
 def to_json(schema: str, fields: Mapping[str, Any]) -> str:
     """JSON text of a record; infinity, which JSON lacks, becomes the text "inf"."""
     record = {"schema": schema, "schema_version": SCHEMA_VERSION, **fields}
-    text = json.dumps(_with_infinity_as_text(record), indent=2, ensure_ascii=False, allow_nan=False)
-    return text + "\n"
+    lines = (f"  {_text(key)}: {_field(value)}" for key, value in record.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def from_json(text: str, schema: str, source: str) -> dict[str, Any]:
@@ -57,6 +57,20 @@ def _why_not(found: Any) -> str:
         f"has schema version {found!r}; {SCHEMA_VERSION} is the first that was released, so there "
         "is nothing to migrate it from; calibrate again"
     )
+
+
+def _field(value: Any) -> str:
+    """A field for readers: mappings and lists of mappings take a line per member."""
+    if isinstance(value, Mapping) and value:
+        members = [f"{_text(key)}: {_text(member)}" for key, member in value.items()]
+        return "{\n    " + ",\n    ".join(members) + "\n  }"
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):
+        return "[\n    " + ",\n    ".join(map(_text, value)) + "\n  ]"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(_with_infinity_as_text(value), ensure_ascii=False, allow_nan=False)
 
 
 def _with_infinity_as_text(value: Any) -> Any:

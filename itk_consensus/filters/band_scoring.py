@@ -15,7 +15,6 @@ from itk_consensus.calibration.conformal_scores import (
     probability_scores,
 )
 from itk_consensus.calibration.rater_spread import (
-    contour_area,
     disputed_voxels_of_fractions,
     disputed_voxels_of_raters,
     rater_spread,
@@ -120,13 +119,5 @@ def label_spreads(
             "SetProbabilityIsVoteFraction(True) if the probabilities are shares of votes"
         )
     voxel = prod(case.spacing)
-    areas = [label_area(case, label) for label in range(case.labels)]
-    return tuple(rater_spread(n * voxel, a) for n, a in zip(disputed, areas, strict=True))
-
-
-def label_area(case: ProbabilityCase, label: int) -> float:
-    """Area in mm² of a label's contour; of the background it is the whole foreground's."""
-    mask = case.consensus == label if label else case.consensus != 0
-    return (
-        contour_area(mask[box_around(mask, 0.0, case.spacing)], case.spacing) if mask.any() else 0
-    )
+    areas = case.contour_areas
+    return tuple(rater_spread(n * voxel, area) for n, area in zip(disputed, areas, strict=True))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.conformal_scores import consensus_labels
+from itk_consensus.calibration.rater_spread import contour_areas
 from itk_consensus.errors import FileError, InputError, NotExecutedError
 from itk_consensus.filters.kinds import Boolean, Real
 from itk_consensus.filters.parameters import Parameter
@@ -21,11 +23,22 @@ from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_text
 from itk_consensus.images.loaded_images import LoadedImages
 
-Record = TypeVar("Record")
+Record = TypeVar("Record", bound="CalibrationRecord")
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
 
 _SUM_TOLERANCE = 1e-3
 _MISSING = object()
+
+
+class CalibrationRecord(Protocol):
+    """What a filter remembers of its calibration."""
+
+    def to_json(self) -> str:
+        """The record as text."""
+
+    @classmethod
+    def from_json(cls, text: str, source: str) -> Any:
+        """The record in a text."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,11 @@ class ProbabilityCase:
         """Voxel size in mm, in the order of the array axes."""
         return self.loaded.geometry.array_spacing
 
+    @cached_property
+    def contour_areas(self) -> list[float]:
+        """Area in mm² of each label's contour; the background's is the whole foreground's."""
+        return contour_areas(self.consensus, self.labels, self.spacing)
+
     @property
     def rater_count(self) -> int | None:
         """Number of raters, if they were given."""
@@ -75,6 +93,8 @@ class ProbabilityCase:
 
 class CalibrationFilter(ProcessObject, Generic[Record]):
     """Base: probability images with references in, a record that serves further images."""
+
+    record_class: ClassVar[type[Any]]
 
     RegionMargin: Parameter[float] = Parameter(
         Real(low=0.0), 10.0, "Width in mm of the region that counts around the structure."
@@ -104,7 +124,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
 
     def Save(self, path: PathLike) -> None:
         """Write the calibration as JSON, replacing the file in one step."""
-        write_text(path, self._to_json(self.GetRecord()))
+        write_text(path, self.GetRecord().to_json())
 
     @classmethod
     def Load(cls: type[Filter], path: PathLike) -> Filter:
@@ -115,16 +135,12 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             raise FileError(f"{path}: cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise FileError(f"{path}: is not a calibration record: {error}") from error
-        return cls._from_json(text, str(path))
-
-    @abstractmethod
-    def _to_json(self, record: Record) -> str:
-        """The record as text."""
+        return cls.FromRecord(cls.record_class.from_json(text, str(path)))
 
     @classmethod
     @abstractmethod
-    def _from_json(cls: type[Filter], text: str, source: str) -> Filter:
-        """A filter with the record in `text`."""
+    def FromRecord(cls: type[Filter], record: Any) -> Filter:
+        """Make a filter with a calibration and the options it was made with."""
 
     # -- cases --------------------------------------------------------------------------------
 

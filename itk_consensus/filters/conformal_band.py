@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from math import prod
+from math import nan, prod
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterEr
 from itk_consensus.filters.band_record import doubts, make_record
 from itk_consensus.filters.band_scoring import (
     band_box,
-    label_area,
     label_spreads,
     score_case,
     score_maps,
@@ -63,6 +62,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     sentence. No statistic of the raters can see an error that all of them share.
     """
 
+    record_class = BandRecord
+
     Alpha: Parameter[float] = Parameter(
         Real(0.0, 1.0, exclusive=True), 0.1, "Chance that a case is not covered, or share lost."
     )
@@ -77,7 +78,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     Risk: Parameter[str] = Parameter(
         Choice(RISKS),
         "miscoverage",
-        "What is bounded: the chance of missing too much, the mean miss, or the chance of any miss.",
+        "What is bounded: chance of missing too much, mean share missed, chance of any miss.",
     )
     Score: Parameter[str] = Parameter(
         Choice(SCORES), "distance", "mm from the consensus contour, or log-odds."
@@ -100,8 +101,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         default_doc="not said",
     )
 
-    Spread: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Spread of the raters in mm, per label; empty if not measured."
+    Spread: Measurement[float] = Measurement(
+        "float", "How far apart the raters drew the foreground, in mm; NaN if not needed."
     )
     AmbiguousVolume: Measurement[float] = Measurement(
         "float", "Volume in mm³ (area in mm², in 2D) with more than one possible label."
@@ -171,12 +172,9 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         """What the calibration promises, in one sentence."""
         return self.GetRecord().guarantee
 
-    def _to_json(self, record: BandRecord) -> str:
-        return record.to_json()
-
     @classmethod
-    def _from_json(cls, text: str, source: str) -> ConformalBandFilter:
-        record = BandRecord.from_json(text, source)
+    def FromRecord(cls, record: BandRecord) -> ConformalBandFilter:
+        """Make a filter with a calibration and the options it was made with."""
         filter_ = cls(**asdict(record.options))
         filter_._record = record
         return filter_
@@ -233,9 +231,9 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         empty: int,
     ) -> None:
         ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
-        self.Spread = spreads
+        self.Spread = spreads[0] if spreads else nan
         self.AmbiguousVolume = ambiguous * prod(case.spacing)
-        self.BandThickness = self.AmbiguousVolume / label_area(case, 0)
+        self.BandThickness = self.AmbiguousVolume / case.contour_areas[0]
         self.EmptyFraction = empty / case.consensus.size
 
     def _check_record(

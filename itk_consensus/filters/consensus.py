@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.diagnostics import Estimate
+from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.multilabel_staple import (
     MULTILABEL_VARIANTS,
     MultiLabelResult,
     MultiLabelSettings,
-    StartPlan,
     multilabel_staple,
 )
 from itk_consensus.algorithms.reliability_vote import ReliabilityVote, reliability_vote

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
-from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Choice, Real, Reals, optional
+from itk_consensus.filters.kinds import Choice, Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.rater_weights import RaterWeightsMixin
 from itk_consensus.labels.ties import TIE_RULES
 
 
-class MajorityVoteFilter(UndecidedLabelMixin, LabelFusionFilter):
+class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
@@ -32,9 +29,6 @@ class MajorityVoteFilter(UndecidedLabelMixin, LabelFusionFilter):
         None,
         "A label needs more than this share of the votes; None: more than any other label.",
         default_doc="none",
-    )
-    RaterWeights: Parameter[tuple[float, ...] | None] = Parameter(
-        optional(Reals(low=0.0)), None, "Weight of each rater's vote.", default_doc="equal"
     )
     TieRule: Parameter[Any] = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
     SmoothingSigma: Parameter[float] = Parameter(
@@ -56,14 +50,3 @@ class MajorityVoteFilter(UndecidedLabelMixin, LabelFusionFilter):
             patterns, vote, self.SmoothingSigma, case.spacing, self.Threshold, self.TieRule
         )
         return VolumeFusion(smoothed.decision(), smoothed.probability)
-
-    def _weights(self, raters: int) -> NDArray[np.float64] | None:
-        weights = self.RaterWeights
-        if weights is None:
-            return None
-        if len(weights) != raters or not any(weights):
-            raise ParameterError(
-                f"{self.GetName()}: RaterWeights must be {raters} numbers >= 0, not all 0, "
-                f"got {weights}"
-            )
-        return np.array(weights)

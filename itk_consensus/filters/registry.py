@@ -8,6 +8,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
+from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 
 FUSERS: tuple[type[LabelFusionFilter], ...] = (
@@ -17,6 +18,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     LabelVotingImageFilter,
     MajorityVoteFilter,
     DirectInferenceFilter,
+    ShapeBasedAveragingFilter,
 )
 
 METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}

@@ -44,6 +44,8 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     probabilities are calibrated on average, not in any single case.
     """
 
+    record_class = ScalingRecord
+
     Method: Parameter[str] = Parameter(
         Choice(METHODS),
         "temperature_bias",
@@ -141,12 +143,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             images = [convert.to_image(array, case.loaded) for array in scaled]
             return images if isinstance(probability, (list, tuple)) else images[0]
 
-    def _to_json(self, record: ScalingRecord) -> str:
-        return record.to_json()
-
     @classmethod
-    def _from_json(cls, text: str, source: str) -> TemperatureScalingFilter:
-        record = ScalingRecord.from_json(text, source)
+    def FromRecord(cls, record: ScalingRecord) -> TemperatureScalingFilter:
+        """Make a filter with a calibration and the options it was made with."""
         filter_ = cls(
             Method=record.method,
             RegionMargin=record.region_margin,

@@ -17,12 +17,8 @@ from scipy import sparse
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
+from itk_consensus.labels.encoding import Table, encode, merge_tables
 from itk_consensus.labels.label_stack import LabelStack, default_threads
-
-#: Up to here every possible pattern gets its own code and no hashing is needed.
-_MOST_DIRECT_CODES = 65_536
-
-_Table = tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -71,12 +67,8 @@ class DecisionPatterns:
     ) -> DecisionPatterns:
         """Encode a stack; `strata` separates voxels that must not share a pattern."""
         threads = threads or default_threads()
-        radix = len(stack.labels) + int(stack.may_be_missing)
-        votes = stack.votes()
-        number_of_codes = radix ** len(votes) + int(stack.mask is not None)
-        if number_of_codes <= _MOST_DIRECT_CODES and strata is None:
-            return _encode_direct(stack, votes, radix, number_of_codes, threads)
-        return _encode_hashed(stack, votes, radix, strata, threads)
+        encoding = encode(stack, strata, threads)
+        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
 
     @property
     def number_of_raters(self) -> int:
@@ -146,7 +138,7 @@ class DecisionPatterns:
             raise InputError("DecisionPatterns.merge: all tables or none must have strata")
         labels = reduce(np.union1d, (table.labels for table in tables))
         relabelled = [_relabel(table, labels) for table in tables]
-        patterns, strata, merged_counts, _ = _merge_tables(relabelled)
+        patterns, strata, merged_counts, _ = merge_tables(relabelled)
         return DecisionPatterns(
             patterns, merged_counts, labels, None if self.strata is None else strata
         )
@@ -235,127 +227,9 @@ class DecisionPatterns:
         return self.region(~self.unanimous & self.present.any(axis=1), margin)
 
 
-def _encode_direct(
-    stack: LabelStack,
-    votes: list[_kernels.RaterVotes],
-    radix: int,
-    number_of_codes: int,
-    threads: int,
-) -> DecisionPatterns:
-    """Give every possible pattern its own code, which is its rank in sorted order."""
-    codes = np.empty(stack.shape, dtype=np.uint8 if number_of_codes <= 256 else np.uint16)
-    counts = _kernels.encode_direct(
-        votes, radix, _flat(stack.mask), codes.reshape(-1), number_of_codes, threads
-    )
-    outside = None if stack.mask is None else number_of_codes - 1
-    slots = np.flatnonzero(counts if outside is None else counts[:-1])
-    digits = np.stack(np.unravel_index(slots, (radix,) * len(votes)), axis=1)
-    width = np.uint8 if len(stack.labels) < 256 else np.uint16
-    return DecisionPatterns(
-        _with_missing_raters(digits.astype(width), stack),
-        counts[slots],
-        stack.labels,
-        None,
-        codes,
-        slots,
-        number_of_codes,
-        outside,
-        threads,
-    )
-
-
-def _encode_hashed(
-    stack: LabelStack,
-    votes: list[_kernels.RaterVotes],
-    radix: int,
-    strata: NDArray[np.uint32] | None,
-    threads: int,
-) -> DecisionPatterns:
-    """Number the patterns as they come, then renumber them in sorted order."""
-    # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
-    for width in (np.uint16, np.uint32):
-        encoded = _try_hashed(stack, votes, radix, strata, threads, np.dtype(width))
-        if encoded is not None:
-            return encoded
-    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
-
-
-def _try_hashed(
-    stack: LabelStack,
-    votes: list[_kernels.RaterVotes],
-    radix: int,
-    strata: NDArray[np.uint32] | None,
-    threads: int,
-    width: np.dtype[Any],
-) -> DecisionPatterns | None:
-    """Encode with codes of this width; None if the patterns outnumber them."""
-    first = int(stack.mask is not None)
-    codes = np.empty(stack.shape, dtype=width)
-    parts = _kernels.encode_hashed(
-        votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), threads
-    )
-    if parts is None:
-        return None
-    digits, merged_strata, counts, ranks = _merge_tables([part[2:] for part in parts])
-    if len(counts) + first - 1 > np.iinfo(width).max:
-        return None
-    for (begin, end, *_), rank in zip(parts, ranks, strict=True):
-        table = np.concatenate([np.zeros(first, dtype=np.int64), rank + first]).astype(width)
-        if len(table):
-            _kernels.renumber(codes.reshape(-1), begin, end, table, threads)
-    return DecisionPatterns(
-        _with_missing_raters(digits, stack),
-        counts,
-        stack.labels,
-        None if strata is None else merged_strata,
-        codes,
-        np.arange(len(counts)) + first,
-        len(counts) + first,
-        0 if first else None,
-        threads,
-    )
-
-
-def _flat(array: NDArray[Any] | None) -> NDArray[Any] | None:
-    return None if array is None else np.ascontiguousarray(array).reshape(-1)
-
-
-def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any]:
-    """Insert a column of "missing" for every rater given as None."""
-    full = np.full((len(digits), len(stack.arrays)), stack.missing_digit, dtype=digits.dtype)
-    full[:, [array is not None for array in stack.arrays]] = digits
-    return full
-
-
-def _relabel(table: DecisionPatterns, labels: NDArray[Any]) -> _Table:
+def _relabel(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
     """Express a table's digits as indices into a larger label table."""
     digits = np.append(np.searchsorted(labels, table.labels), len(labels))
     width = np.uint8 if len(labels) < 256 else np.uint16
     strata = np.zeros(len(table.counts), np.uint32) if table.strata is None else table.strata
     return digits.astype(width)[table.patterns], strata, table.counts
-
-
-def _merge_tables(
-    tables: Sequence[_Table],
-) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Unite tables of (digits, strata, counts), sorted; also each table's ranks in the union."""
-    digits = np.concatenate([table[0] for table in tables])
-    strata = np.concatenate([table[1] for table in tables])
-    # Rows as big-endian bytes sort like their numbers, so one memcmp compares a whole row.
-    rows = np.hstack(
-        [
-            _big_endian_bytes(digits),
-            _big_endian_bytes(strata[:, None]),
-        ]
-    )
-    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
-    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    counts = np.zeros(len(index), dtype=np.int64)
-    np.add.at(counts, inverse, np.concatenate([table[2] for table in tables]))
-    bounds = np.cumsum([len(table[2]) for table in tables])[:-1]
-    return digits[index], strata[index], counts, np.split(inverse, bounds)
-
-
-def _big_endian_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    swapped = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder(">")))
-    return swapped.view(np.uint8).reshape(len(rows), -1)

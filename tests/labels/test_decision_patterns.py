@@ -462,3 +462,10 @@ def test_the_kernels_work_after_fork(way: str, run_python: Callable) -> None:
         """
     )
     assert answer.stdout.strip() == "done", answer.stderr
+
+
+def test_256_labels_leave_room_for_a_missing_rater():
+    array = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel([array, None, array]))
+    assert patterns.present.all(axis=0).tolist() == [True, False, True]
+    assert patterns.unanimous.all()

@@ -1,0 +1,221 @@
+"""SIMPLE with local weights: at each voxel a rater counts as much as it resembles the consensus.
+
+Section 2.6 of the paper, for any number of labels. The global weight is averaged over the disputed
+voxels instead of the image, which would count background; patches end at the border, at the mask
+and where a rater did not annotate. As printed, the edge gate multiplies all raters' weights at a
+voxel alike and cancels; `edge_agreement` has the gate that acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
+from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.labels.ties import TieRule
+
+Floats = NDArray[np.float64]
+
+#: Called after each iteration with its number; stops the loop by returning False.
+Observer = Callable[[int], bool]
+
+#: Shares that sums in different order cannot tell apart.
+TIE_TOLERANCE = 1e-9
+
+#: Products of standard deviations below this are rounding errors of constant patches.
+_CONSTANT = 1e-9
+
+
+@dataclass(frozen=True)
+class BoundarySettings:
+    """Everything that boundary SIMPLE can be told.
+
+    Attributes
+    ----------
+    radii : tuple of int
+        Half width of the patch in voxels per array axis.
+    local_weight : float
+        Alpha of section 2.6, inside (0, 1); beta is 1 - alpha.
+    maximum_iterations : int
+    tolerance : float
+        Mean change of the shares, over disputed voxels, at which to stop.
+    ties : TieRule
+    """
+
+    radii: tuple[int, ...]
+    local_weight: float = 0.8
+    maximum_iterations: int = 10
+    tolerance: float = 1e-5
+    ties: TieRule = "undecided"
+
+
+@dataclass(frozen=True)
+class BoundaryResult:
+    """What boundary SIMPLE makes of the disputed voxels.
+
+    Attributes
+    ----------
+    vote : VoteResult
+        The answer at all other voxels.
+    shares : (K, N) ndarray
+        Weighted share of each label.
+    decision : (N,) ndarray of int32
+        Label index, or a code of `labels.ties`.
+    weights : (J,) ndarray
+        Mean weight of each rater; they sum to 1.
+    trace : tuple of float
+        Mean change of the shares in each iteration.
+    converged : bool
+    """
+
+    vote: VoteResult
+    shares: Floats
+    decision: NDArray[np.int32]
+    weights: Floats
+    trace: tuple[float, ...]
+    converged: bool
+
+
+def boundary_simple(
+    voxels: DisputedVoxels,
+    settings: BoundarySettings,
+    *,
+    gate: Floats | None = None,
+    observer: Observer | None = None,
+) -> BoundaryResult:
+    """Alternate between the consensus and the weights.
+
+    Parameters
+    ----------
+    voxels : DisputedVoxels
+        In a box with a margin of `settings.radii`.
+    settings : BoundarySettings
+    gate : (J, N) ndarray, optional
+        Factor of each rater's weight at each disputed voxel.
+    observer : callable, optional
+    """
+    patterns = voxels.patterns
+    vote = majority_vote(patterns, ties=settings.ties)
+    model = _LocalWeights(voxels, vote, settings, gate)
+    shares = np.stack([voxels.of_pattern(column) for column in vote.fractions.T])
+    weights = model.present.astype(np.float64)
+    trace: list[float] = []
+    converged = shares.size == 0
+    while not converged and len(trace) < settings.maximum_iterations:
+        weights = model.weights(shares)
+        previous, shares = shares, model.shares(weights)
+        trace.append(float(np.abs(shares - previous).mean()))
+        converged = trace[-1] < settings.tolerance
+        if observer is not None and not observer(len(trace)):
+            break
+    decision = decide_voxels(
+        shares, patterns.labels, settings.ties, tolerance=TIE_TOLERANCE, prior=vote.frequencies
+    )
+    overall = _normalised(weights.sum(axis=1))
+    return BoundaryResult(vote, shares, decision, overall, tuple(trace), converged)
+
+
+class _LocalWeights:
+    """The raters' masks in patches, and the weights that follow from a consensus."""
+
+    def __init__(
+        self,
+        voxels: DisputedVoxels,
+        vote: VoteResult,
+        settings: BoundarySettings,
+        gate: Floats | None,
+    ) -> None:
+        patterns = voxels.patterns
+        self._voxels, self._vote, self._settings = voxels, vote, settings
+        self._gate = 1.0 if gate is None else gate
+        self._digits = np.stack([voxels.of_pattern(votes) for votes in patterns.patterns.T])
+        self.present = self._digits != patterns.number_of_labels
+        # Of two labels one is the other's complement and adds nothing to a correlation.
+        self._labels = [1] if patterns.number_of_labels == 2 else range(patterns.number_of_labels)
+        self._groups = _groups_of_raters(voxels, settings.radii)
+        self._means = {
+            (rater, label): patch.mean(self._says(rater, label).astype(np.float64))
+            for patch, raters in self._groups
+            for rater in raters
+            for label in self._labels
+        }
+
+    def weights(self, shares: Floats) -> Floats:
+        """(J, N) weight of each rater, given the consensus."""
+        similarity = np.where(self.present, (self._correlation(shares) + 1) / 2, 0.0)
+        voxels = np.maximum(np.count_nonzero(self.present, axis=1), 1)
+        overall = _normalised(similarity.sum(axis=1) / voxels)
+        alpha = self._settings.local_weight
+        weights = (alpha * similarity + (1 - alpha) * overall[:, None]) * self._gate
+        return np.where(self.present, weights, 0.0)
+
+    def shares(self, weights: Floats) -> Floats:
+        """(K, N) weighted share of each label."""
+        labels = range(self._voxels.patterns.number_of_labels)
+        votes = [np.where(self._digits == label, weights, 0.0).sum(axis=0) for label in labels]
+        return np.stack(votes) / weights.sum(axis=0)
+
+    def _correlation(self, shares: Floats) -> Floats:
+        """(J, N) correlation of each rater's patch with the consensus's, over all labels at once."""
+        covariance, rater_variance, variance = np.zeros((3, *self.present.shape))
+        for label in self._labels:
+            consensus = self._voxels.expand(self._vote.fractions[:, label])
+            consensus.reshape(-1)[self._voxels.places] = shares[label]
+            for patch, raters in self._groups:
+                mean = patch.mean(consensus.copy())
+                variance[raters] += patch.mean(consensus**2) - mean**2
+                for rater in raters:
+                    own = self._means[rater, label]
+                    rater_variance[rater] += own - own**2
+                    covariance[rater] += patch.mean(consensus * self._says(rater, label)) - own * mean
+        norm = np.sqrt(np.maximum(rater_variance * variance, 0.0))
+        correlation = np.divide(covariance, norm, out=np.zeros_like(norm), where=norm > _CONSTANT)
+        return np.clip(correlation, -1.0, 1.0)
+
+    def _says(self, rater: int, label: int) -> NDArray[np.bool_]:
+        """Where in the box a rater says a label."""
+        return self._voxels.expand(self._voxels.patterns.patterns[:, rater] == label)
+
+
+class _Patches:
+    """Means over the annotated part of the patch around each disputed voxel."""
+
+    def __init__(
+        self, voxels: DisputedVoxels, radii: tuple[int, ...], annotated: NDArray[np.bool_]
+    ) -> None:
+        self._voxels, self._radii = voxels, radii
+        # Outside the mask every volume is zero already.
+        self._annotated = None if annotated.all() else voxels.expand(annotated)
+        self._count = np.maximum(self._sum(voxels.expand(annotated.astype(np.float64))), 1.0)
+
+    def mean(self, volume: Floats) -> Floats:
+        """(N,) means of a volume of the box's shape, which is overwritten."""
+        if self._annotated is not None:
+            volume *= self._annotated
+        return self._sum(volume) / self._count
+
+    def _sum(self, volume: Floats) -> Floats:
+        threads = self._voxels.patterns.threads
+        return self._voxels.take(box_sum(volume, self._radii, threads=threads))
+
+
+def _groups_of_raters(
+    voxels: DisputedVoxels, radii: tuple[int, ...]
+) -> list[tuple[_Patches, list[int]]]:
+    """Raters who annotated the same voxels, with the patches they share."""
+    groups: dict[bytes, list[int]] = {}
+    present = voxels.patterns.present
+    for rater in range(present.shape[1]):
+        groups.setdefault(present[:, rater].tobytes(), []).append(rater)
+    return [(_Patches(voxels, radii, present[:, raters[0]]), raters) for raters in groups.values()]
+
+
+def _normalised(values: Floats) -> Floats:
+    """Scale non-negative values to sum 1; equal shares if all are zero."""
+    total = values.sum()
+    return values / total if total > 0 else np.full(len(values), 1 / len(values))

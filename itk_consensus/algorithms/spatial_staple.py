@@ -1,0 +1,339 @@
+"""Spatial STAPLE: raters whose performance varies from place to place.
+
+Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
+Beat Voting?", section 2.5. The denominator of eq. 2.5.4 is Asman & Landman's, the sum of the
+numerators over the observed labels: as the paper prints it a column does not sum to one.
+
+Voxels that all raters give to one label are certain of it. So the answer does not depend on how
+much background was scanned, and EM runs on disputed voxels only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.expectation_maximization import IterationObserver, StopRule
+from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
+from itk_consensus.algorithms.window_pooling import WindowPool
+from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+
+RegularizationTarget = Literal["global", "uniform", "diagonal"]
+REGULARIZATION_TARGETS: tuple[str, ...] = get_args(RegularizationTarget)
+PriorMode = Literal["local", "global", "fixed"]
+PRIOR_MODES: tuple[str, ...] = get_args(PriorMode)
+
+#: Least probability of a vote, so that a performance estimated as perfect can still be refuted.
+LEAST_PROBABILITY = np.float32(1e-10)
+
+#: Posteriors that float32 sums cannot tell apart.
+TIE_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class SpatialSettings:
+    """Everything that Spatial STAPLE can be told.
+
+    Attributes
+    ----------
+    radii : tuple of int
+        Half width of the pooling window in voxels, per array axis.
+    kappa : float
+        Strength of the regularisation (eq. 2.5.4).
+    target : RegularizationTarget
+        What sparse data lean to: each rater's global performance, no knowledge, or `diagonal`.
+    diagonal : float
+        Probability of the right label in the target "diagonal".
+    prior : PriorMode
+        Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
+    fixed_prior : (K,) ndarray or None
+        None: equal shares.
+    pseudo_counts : (diagonal, other)
+        Added to the counts of every window.
+    stop : StopRule
+        The tolerance is on the mean change of a disputed voxel's posterior.
+    """
+
+    radii: tuple[int, ...]
+    kappa: float = 0.01
+    target: RegularizationTarget = "diagonal"
+    diagonal: float = 0.9
+    prior: PriorMode = "local"
+    fixed_prior: Floats | None = None
+    pseudo_counts: tuple[float, float] = (2.0, 0.0)
+    stop: StopRule = field(default_factory=lambda: StopRule(1e-4, 50))
+
+    def alpha(self, labels: int) -> Floats:
+        """(K, K) pseudo-counts [observed, true]."""
+        return _with_diagonal(labels, *self.pseudo_counts)
+
+
+@dataclass(frozen=True)
+class SpatialResult:
+    """Spatial STAPLE's answer.
+
+    Attributes
+    ----------
+    voxels : DisputedVoxels
+    posterior : (K, N) ndarray of float32
+        Probability of each label at the disputed voxels.
+    decision : (N,) ndarray of int32
+        Label index, or undecided on a tie.
+    vote : VoteResult
+        The answer at all other voxels.
+    theta : (J, K, K) ndarray
+        Confusion of each rater [rater, observed, true], over all voxels.
+    log_likelihood : (iterations,) ndarray
+        Of the disputed voxels' votes, under the fields and prior of each iteration.
+    change : (iterations,) ndarray
+        Mean change of the disputed voxels' posteriors in each iteration.
+    converged : bool
+    settings : SpatialSettings
+    """
+
+    voxels: DisputedVoxels
+    posterior: Floats32
+    decision: NDArray[np.int32]
+    vote: VoteResult
+    theta: Floats
+    log_likelihood: Floats
+    change: Floats
+    converged: bool
+    settings: SpatialSettings
+
+
+def spatial_staple(
+    patterns: DecisionPatterns,
+    settings: SpatialSettings,
+    *,
+    observer: IterationObserver | None = None,
+) -> SpatialResult:
+    """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
+    # A tie starts as the commoner label: left half and half it would teach that everybody errs.
+    vote = majority_vote(patterns, ties="prior")
+    model = _SpatialModel(patterns, settings)
+    posterior = model.start(vote)
+    log_likelihood: list[float] = []
+    change: list[float] = []
+    while posterior.size and not _finished(change, settings.stop):
+        previous = posterior
+        posterior, evidence = model.step(previous)
+        log_likelihood.append(evidence)
+        change.append(_mass_moved(previous, posterior))
+        if observer is not None and not observer(len(change)):
+            break
+    return SpatialResult(
+        model.pool.voxels,
+        posterior,
+        decide_voxels(posterior, patterns.labels, "undecided", tolerance=TIE_TOLERANCE),
+        vote,
+        model.global_theta(posterior),
+        np.array(log_likelihood),
+        np.array(change),
+        not change or change[-1] <= settings.stop.tolerance,
+        settings,
+    )
+
+
+def confusion_field(result: SpatialResult, rater: int, observed: int, true: int) -> Floats32:
+    """Probability, at every voxel, that the rater says `observed` where the truth is `true`.
+
+    It is the M-step (eqs. 2.5.3 and 2.5.4) of the result's posterior, over the whole volume. Where
+    nothing is known about the rater, nor any regularisation, it is the target.
+    """
+    patterns, settings = result.voxels.patterns, result.settings
+    labels = patterns.number_of_labels
+    truth = patterns.expand(result.vote.fractions[:, true].astype(np.float32))
+    result.voxels.write(result.posterior[true], truth)
+
+    def pooled(volume: Floats32) -> Floats32:
+        return box_sum(volume, settings.radii, threads=patterns.threads)
+
+    def says(label: int) -> Floats32:
+        return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))
+
+    counts = np.stack([pooled(says(label)) for label in range(labels)])
+    sigma = scale_factors(counts, settings.kappa)
+    del counts
+    target = _targets(result.theta, settings)[rater, :, true].astype(np.float32)
+    present = patterns.expand(patterns.present[:, rater].astype(np.float32))
+    return regularised(
+        pooled(truth * says(observed)),
+        pooled(truth * present),
+        sigma,
+        target,
+        settings.alpha(labels)[:, true].astype(np.float32),
+        observed,
+    )
+
+
+def scale_factors(observed: Floats32, kappa: float) -> Floats32:
+    """Eq. 2.5.4's sigma of (K, ...) counts: what each label lacks to a fair share of the window."""
+    share = observed.sum(axis=0) / np.float32(len(observed))
+    return np.maximum(share - observed, 0) * np.float32(kappa)
+
+
+def regularised(
+    count: Floats32,
+    mass: Floats32,
+    sigma: Floats32,
+    target: Floats32,
+    alpha: Floats32,
+    observed: int,
+) -> Floats32:
+    """Performance from pooled counts, regularised (eq. 2.5.4).
+
+    Parameters
+    ----------
+    count : (...) ndarray
+        Posterior mass of the true label where the rater said `observed`.
+    mass : (...) ndarray
+        The same, whatever the rater said.
+    sigma : (K, ...) ndarray
+    target, alpha : (K,) ndarray
+        Performance leant to, and pseudo-counts, of the true label, by observed label.
+    observed : int
+    """
+    wanted = sigma[observed] * target[observed] + count + alpha[observed]
+    total = np.tensordot(target, sigma, axes=1) + mass + alpha.sum()
+    unknown = np.full_like(wanted, target[observed])
+    return np.divide(wanted, total, out=unknown, where=total > 0)
+
+
+class _SpatialModel:
+    """One EM iteration; EM reads W and yields W, its fields are never kept."""
+
+    def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
+        self.patterns = patterns
+        self.settings = settings
+        self.pool = WindowPool(patterns, settings.radii)
+        self._alpha = settings.alpha(patterns.number_of_labels).astype(np.float32)
+
+    def start(self, vote: VoteResult) -> Floats32:
+        """(K, N) one for the voted label of each disputed voxel."""
+        voted = vote.decision[self.pool.codes]
+        labels = np.arange(self.patterns.number_of_labels)
+        return (labels[:, None] == voted).astype(np.float32)
+
+    def step(self, posterior: Floats32) -> tuple[Floats32, float]:
+        """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
+        mass = self._mass(posterior, None)
+        log_joint = self._log_prior(posterior, mass)
+        targets = _targets(self.global_theta(posterior), self.settings).astype(np.float32)
+        for rater in np.flatnonzero(self.patterns.present.any(axis=0)):
+            own = mass if self.pool.always_present(rater) else self._mass(posterior, rater)
+            self._add_votes(rater, posterior, own, targets[rater], log_joint)
+        return _normalised(log_joint)
+
+    def _mass(self, posterior: Floats32, rater: int | None) -> Floats32:
+        """(K, N) posterior mass in the window, of voxels that the rater (None: anybody) saw."""
+        mass = self.pool.agreed(rater).copy()
+        saw = True if rater is None else self.patterns.present[self.pool.codes, rater]
+        for row, weights in zip(mass, posterior, strict=True):
+            row += self.pool.disputed(weights * saw)
+        return mass
+
+    def _add_votes(
+        self, rater: int, posterior: Floats32, mass: Floats32, target: Floats32, log_joint: Floats32
+    ) -> None:
+        """Add the log probability of the rater's votes; each voxel needs its own label's row."""
+        said = self.patterns.patterns[:, rater][self.pool.codes]
+        observed, agreed = self.pool.observed(rater), self.pool.agreed(rater)
+        for label, box in enumerate(self._boxes[rater]):
+            if box is None:
+                continue
+            members = np.flatnonzero(said == label)
+            sigma = scale_factors(observed[:, members], self.settings.kappa)
+            for true, weights in enumerate(posterior):
+                count = self.pool.disputed_among(weights, members, box)
+                if true == label:
+                    count += agreed[true, members]
+                theta = regularised(
+                    count, mass[true, members], sigma, target[:, true], self._alpha[:, true], label
+                )
+                log_joint[true, members] += np.log(np.maximum(theta, LEAST_PROBABILITY))
+
+    @cached_property
+    def _boxes(self) -> list[list[tuple[slice, ...] | None]]:
+        return [self.pool.boxes(rater) for rater in range(self.patterns.number_of_raters)]
+
+    def _log_prior(self, posterior: Floats32, mass: Floats32) -> Floats32:
+        """(K, N); minus infinity for a label that has no mass to be the prior of."""
+        if self.settings.prior == "local":
+            prior = mass / mass.sum(axis=0)
+        else:
+            prior = np.empty_like(posterior)
+            prior[...] = self._shares(posterior)[:, None]
+        with np.errstate(divide="ignore"):
+            return np.log(prior, out=prior)
+
+    def _shares(self, posterior: Floats32) -> Floats:
+        """(K,) label prior common to all voxels."""
+        labels = self.patterns.number_of_labels
+        if self.settings.prior == "global":
+            total = self._truth(posterior).sum(axis=0)
+            return np.asarray(total / total.sum())
+        fixed = self.settings.fixed_prior
+        return np.full(labels, 1 / labels) if fixed is None else fixed
+
+    def global_theta(self, posterior: Floats32) -> Floats:
+        """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
+        counts = self.patterns.tally(self._truth(posterior))
+        counts += self.settings.alpha(self.patterns.number_of_labels)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    def _truth(self, posterior: Floats32) -> Floats:
+        """(P, K) voxels of each pattern that belong to each label."""
+        patterns = self.patterns
+        said = patterns.patterns.min(axis=1)
+        certain = patterns.unanimous[:, None] & (said[:, None] == np.arange(len(posterior)))
+        disputed = [
+            np.bincount(self.pool.codes, weights, len(patterns.counts)) for weights in posterior
+        ]
+        return certain * patterns.counts[:, None] + np.stack(disputed, axis=1)
+
+
+def _targets(theta: Floats, settings: SpatialSettings) -> Floats:
+    """(J, K, K) performance that sparse data lean to."""
+    raters, labels, _ = theta.shape
+    if settings.target == "global":
+        return np.where(np.isnan(theta), 1 / labels, theta)
+    right = settings.diagonal if settings.target == "diagonal" else 1 / labels
+    wrong = (1 - right) / max(labels - 1, 1)
+    return np.broadcast_to(_with_diagonal(labels, right, wrong), (raters, labels, labels))
+
+
+def _with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
+    return np.where(np.eye(labels, dtype=bool), diagonal, other)
+
+
+def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
+    """Turn (K, N) log joints into posteriors, in place; also their log evidence."""
+    peak = log_joint.max(axis=0)
+    log_joint -= peak
+    joint = np.exp(log_joint, out=log_joint)
+    total = joint.sum(axis=0)
+    joint /= total
+    evidence = np.log(total).sum(dtype=np.float64) + peak.sum(dtype=np.float64)
+    return joint, float(evidence)
+
+
+def _mass_moved(before: Floats32, after: Floats32) -> float:
+    """Mean over voxels of the probability that went from some labels to others."""
+    return float(np.abs(after - before).sum(dtype=np.float64)) / (2 * before.shape[1])
+
+
+def _finished(change: list[float], stop: StopRule) -> bool:
+    return len(change) >= stop.maximum_iterations or (
+        bool(change) and change[-1] <= stop.tolerance
+    )

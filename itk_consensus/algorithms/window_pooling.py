@@ -1,0 +1,124 @@
+"""Counts pooled over a window around every voxel: what Spatial STAPLE's M-step is made of.
+
+Unanimous voxels are certain, so their share of every sum is computed once; what changes between
+iterations is the disputed voxels' share, and it needs no more than their bounding box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import find_objects
+
+from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+
+Floats32 = NDArray[np.float32]
+
+#: Sums that do not change are kept for at most this many times the voxels of the region.
+_VOLUMES_KEPT = 3
+
+
+class WindowPool:
+    """Window sums, seen from the N disputed voxels.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+    radii : tuple of int
+        Half width of the window per array axis, in voxels.
+    """
+
+    def __init__(self, patterns: DecisionPatterns, radii: tuple[int, ...]) -> None:
+        self.patterns = patterns
+        self.radii = radii
+        self.voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * len(radii)))
+        self._around = DisputedVoxels(patterns, patterns.disputed_region(radii))
+        self._scratch = np.zeros(self.voxels.shape, np.float32)
+        self._kept: dict[Hashable, Floats32] = {}
+        self._room = _VOLUMES_KEPT * self._scratch.dtype.itemsize * int(np.prod(self._around.shape))
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """(N,) pattern of each disputed voxel."""
+        return self.voxels.of_pattern(np.arange(len(self.patterns.counts), dtype=np.int32))
+
+    def always_present(self, rater: int) -> bool:
+        """Whether the rater annotated every voxel that anybody annotated."""
+        somebody = self.patterns.present.any(axis=1)
+        return bool(self.patterns.present[somebody, rater].all())
+
+    def observed(self, rater: int) -> Floats32:
+        """(K, N) how often the rater said each label in the window."""
+        return self._keep(
+            ("observed", rater), lambda: self._fixed(lambda d: self.patterns.patterns[:, rater] == d)
+        )
+
+    def agreed(self, rater: int | None) -> Floats32:
+        """(K, N) unanimous voxels of each label in the window that the rater annotated.
+
+        None, or a rater who was never missing, stands for all annotated voxels.
+        """
+        if rater is not None and self.always_present(rater):
+            rater = None
+        present = self.patterns.present
+        annotated = present.any(axis=1) if rater is None else present[:, rater]
+        # In a unanimous pattern whoever is present says the label; absent digits are the highest.
+        said = self.patterns.patterns.min(axis=1)
+        certain = self.patterns.unanimous & annotated
+        return self._keep(("agreed", rater), lambda: self._fixed(lambda t: certain & (said == t)))
+
+    def disputed(self, weights: Floats32) -> Floats32:
+        """(N,) sum of the disputed voxels' (N,) weights in the window."""
+        return self._pool(weights, self.voxels.places, ...)
+
+    def disputed_among(
+        self, weights: Floats32, members: NDArray[np.intp], box: tuple[slice, ...]
+    ) -> Floats32:
+        """The same for some disputed voxels, which all lie in `box`, and seen from these."""
+        return self._pool(weights[members], self.voxels.places[members], box)
+
+    def boxes(self, rater: int) -> list[tuple[slice, ...] | None]:
+        """Per label the bounding box of the disputed voxels that the rater gave it."""
+        said = self.patterns.patterns[:, rater].astype(np.int32) + 1
+        volume = self.voxels.expand(np.where(self.voxels.flags, said, 0))
+        labels = self.patterns.number_of_labels
+        found: list[tuple[slice, ...] | None] = find_objects(volume, labels)
+        return found
+
+    def _fixed(self, of_label: Callable[[int], NDArray[np.bool_]]) -> Floats32:
+        """(K, N) window sums of a quantity that each pattern has or has not."""
+        sums = np.empty((self.patterns.number_of_labels, len(self.voxels.places)), np.float32)
+        for label, row in enumerate(sums):
+            volume = self._around.expand(of_label(label).astype(np.float32))
+            row[...] = self._around.take(self._summed(volume))
+        return sums
+
+    def _pool(self, weights: Floats32, places: NDArray[np.intp], box: Any) -> Floats32:
+        if not weights.any():
+            return np.zeros(len(places), np.float32)
+        flat, view = self._scratch.reshape(-1), self._scratch[box]
+        view.fill(0)
+        flat[places] = weights
+        part = np.ascontiguousarray(view)
+        self._summed(part)
+        if part is not view:
+            view[...] = part
+        return np.asarray(flat[places])
+
+    def _summed(self, volume: Floats32) -> Floats32:
+        return box_sum(volume, self.radii, threads=self.patterns.threads)
+
+    def _keep(self, key: Hashable, make: Callable[[], Floats32]) -> Floats32:
+        if key in self._kept:
+            return self._kept[key]
+        value = make()
+        if value.nbytes <= self._room:
+            self._kept[key] = value
+            self._room -= value.nbytes
+        return value

@@ -1,0 +1,69 @@
+"""Calibration cases from raters alone: hold one out per case, fuse the others.
+
+What is calibrated this way covers a *new rater* who draws like the held-out ones. It does not
+cover the truth: an error that all raters share looks like agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from itk_consensus.calibration.guarantee import HELD_OUT_RATER
+from itk_consensus.calibration.held_out_rater import hold_out
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.images import convert
+
+
+class HeldOutCohort(NamedTuple):
+    """What Calibrate takes, one member per case: ``band.Calibrate(**cohort._asdict())``."""
+
+    probabilities: list[Any]
+    references: list[Any]
+    raters: list[list[Any]]
+    provenance: dict[str, Any]
+
+
+def hold_out_raters(
+    cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1
+) -> HeldOutCohort:
+    """Hold one rater out of each case and fuse the others.
+
+    Raters take turns: the one at the case's position modulo the number of raters is held out.
+
+    Parameters
+    ----------
+    cases : iterable of lists of label images
+        At least two raters each.
+    fuser : LabelFusionFilter
+        Fuses the others; its probability of `foreground` is what will be calibrated.
+    foreground : int
+        The label to calibrate; all others count as background.
+
+    Returns
+    -------
+    HeldOutCohort
+        Its references are the held-out raters, its raters the fused ones. A band calibrated on
+        it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+    cohort = HeldOutCohort([], [], [], {"reference_kind": HELD_OUT_RATER})
+    for number, images in enumerate(cases):
+        masks = _masks(images, foreground, f"hold_out_raters: case {number}")
+        reference, others = hold_out(masks, number)
+        fuser.Execute(others)
+        cohort.probabilities.append(fuser.GetProbabilityImage(1))
+        cohort.references.append(reference)
+        cohort.raters.append(others)
+    cohort.provenance["fusion_method"] = fuser.method
+    return cohort
+
+
+def _masks(images: Sequence[Any], foreground: int, owner: str) -> list[Any]:
+    loaded = convert.load(list(images), owner=owner)
+    return [
+        convert.to_image((array == foreground).astype(np.uint8), loaded)
+        for array in loaded.arrays
+        if array is not None
+    ]

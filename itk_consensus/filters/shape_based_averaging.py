@@ -1,0 +1,62 @@
+"""ShapeBasedAveragingFilter: the mean contour of the raters, for any number of labels."""
+
+from __future__ import annotations
+
+from itk_consensus.algorithms.shape_based_averaging import AveragingSettings, shape_based_average
+from itk_consensus.filters.disputed_fusion import DisputedFusion
+from itk_consensus.filters.fusion import FusionCase
+from itk_consensus.filters.kinds import Choice, Real
+from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.labels.ties import TIE_RULES
+
+
+class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
+    """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
+
+    Distances are in mm. A rater who did not draw a label at all counts as far from it as the
+    farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
+    mm apart for a factor e; where all raters agree it is 1.
+    """
+
+    method = "shape-average"
+    summary = (
+        "Assumes contours that err by a distance, in mm, around the true one. Use for noisy or "
+        "jagged labels and for touching structures; thin ones may vanish. Rohlfing & Maurer 2007."
+    )
+
+    TrimFraction: Parameter[float] = Parameter(
+        Real(0.0, 0.49),
+        0.0,
+        "Share of the raters whose distances are left out at each end before averaging.",
+    )
+    TieRule: Parameter[str] = Parameter(
+        Choice(TIE_RULES),
+        "undecided",
+        "What a voxel as far from one label as from another becomes.",
+    )
+    ProbabilityScale: Parameter[float] = Parameter(
+        Real(low=0.0, exclusive=True),
+        1.0,
+        "Difference of mean distances, in mm, that changes the odds of two labels by a factor e.",
+    )
+
+    def _fuse(self, case: FusionCase) -> DisputedFusion:
+        self._check_undecided_label(case)
+        settings = AveragingSettings(
+            case.spacing,
+            self._weights(case.patterns.number_of_raters),
+            self.TrimFraction,
+            self.TieRule,
+        )
+        average = shape_based_average(
+            case.patterns, settings, observer=lambda done: self._report(0.5 + 0.49 * done)
+        )
+        scale = self.ProbabilityScale
+        return DisputedFusion(
+            average.voxels,
+            average.vote,
+            average.decision,
+            lambda label: average.probability(label, scale),
+        )

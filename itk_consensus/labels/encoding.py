@@ -1,0 +1,155 @@
+"""From a stack of raters to codes: each voxel's pattern, and the table of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.labels.label_stack import LabelStack
+
+#: Up to here every possible pattern gets its own code and no hashing is needed.
+MOST_DIRECT_CODES = 65_536
+
+#: Digits, strata and counts of some patterns.
+Table = tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]
+
+
+class Encoding(NamedTuple):
+    """An encoded stack; the fields are those of DecisionPatterns."""
+
+    patterns: NDArray[Any]
+    counts: NDArray[np.int64]
+    strata: NDArray[np.uint32] | None
+    codes: NDArray[Any]
+    slots: NDArray[np.int64]
+    number_of_codes: int
+    outside_code: int | None
+
+
+def encode(stack: LabelStack, strata: NDArray[np.uint32] | None, threads: int) -> Encoding:
+    """Encode a stack in one compiled pass, by the cheaper of two ways."""
+    radix = len(stack.labels) + int(stack.may_be_missing)
+    votes = stack.votes()
+    number_of_codes = radix ** len(votes) + int(stack.mask is not None)
+    if number_of_codes <= MOST_DIRECT_CODES and strata is None:
+        return encode_direct(stack, votes, radix, number_of_codes, threads)
+    return encode_hashed(stack, votes, radix, strata, threads)
+
+
+def encode_direct(
+    stack: LabelStack,
+    votes: list[_kernels.RaterVotes],
+    radix: int,
+    number_of_codes: int,
+    threads: int,
+) -> Encoding:
+    """Give every possible pattern its own code, which is its rank in sorted order."""
+    codes = np.empty(stack.shape, dtype=np.uint8 if number_of_codes <= 256 else np.uint16)
+    counts = _kernels.encode_direct(
+        votes, radix, _flat(stack.mask), codes.reshape(-1), number_of_codes, threads
+    )
+    outside = None if stack.mask is None else number_of_codes - 1
+    slots = np.flatnonzero(counts if outside is None else counts[:-1])
+    digits = np.stack(np.unravel_index(slots, (radix,) * len(votes)), axis=1)
+    return Encoding(
+        _with_missing_raters(digits.astype(np.min_scalar_type(len(stack.labels))), stack),
+        counts[slots],
+        None,
+        codes,
+        slots,
+        number_of_codes,
+        outside,
+    )
+
+
+def encode_hashed(
+    stack: LabelStack,
+    votes: list[_kernels.RaterVotes],
+    radix: int,
+    strata: NDArray[np.uint32] | None,
+    threads: int,
+) -> Encoding:
+    """Number the patterns as they come, then renumber them in sorted order."""
+    # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
+    for width in (np.uint16, np.uint32):
+        encoded = _try_hashed(stack, votes, radix, strata, threads, np.dtype(width))
+        if encoded is not None:
+            return encoded
+    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
+
+
+def _try_hashed(
+    stack: LabelStack,
+    votes: list[_kernels.RaterVotes],
+    radix: int,
+    strata: NDArray[np.uint32] | None,
+    threads: int,
+    width: np.dtype[Any],
+) -> Encoding | None:
+    """Encode with codes of this width; None if the patterns outnumber them."""
+    first = int(stack.mask is not None)
+    codes = np.empty(stack.shape, dtype=width)
+    parts = _kernels.encode_hashed(
+        votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), threads
+    )
+    if parts is None:
+        return None
+    digits, merged_strata, counts, ranks = merge_tables([part[2:] for part in parts])
+    if len(counts) + first - 1 > np.iinfo(width).max:
+        return None
+    for (begin, end, *_), rank in zip(parts, ranks, strict=True):
+        table = np.concatenate([np.zeros(first, dtype=np.int64), rank + first]).astype(width)
+        if len(table):
+            _kernels.renumber(codes.reshape(-1), begin, end, table, threads)
+    return Encoding(
+        _with_missing_raters(digits, stack),
+        counts,
+        None if strata is None else merged_strata,
+        codes,
+        np.arange(len(counts)) + first,
+        len(counts) + first,
+        0 if first else None,
+    )
+
+
+def _flat(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if array is None else np.ascontiguousarray(array).reshape(-1)
+
+
+def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any]:
+    """Insert a column of "missing" for every rater given as None."""
+    width = np.promote_types(digits.dtype, np.min_scalar_type(stack.missing_digit))
+    full = np.full((len(digits), len(stack.arrays)), stack.missing_digit, dtype=width)
+    full[:, [array is not None for array in stack.arrays]] = digits
+    return full
+
+
+def merge_tables(
+    tables: Sequence[Table],
+) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Unite tables of (digits, strata, counts), sorted; also each table's ranks in the union."""
+    digits = np.concatenate([table[0] for table in tables])
+    strata = np.concatenate([table[1] for table in tables])
+    # Rows as big-endian bytes sort like their numbers, so one memcmp compares a whole row.
+    rows = np.hstack(
+        [
+            _big_endian_bytes(digits),
+            _big_endian_bytes(strata[:, None]),
+        ]
+    )
+    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.zeros(len(index), dtype=np.int64)
+    np.add.at(counts, inverse, np.concatenate([table[2] for table in tables]))
+    bounds = np.cumsum([len(table[2]) for table in tables])[:-1]
+    return digits[index], strata[index], counts, np.split(inverse, bounds)
+
+
+def _big_endian_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
+    swapped = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder(">")))
+    return swapped.view(np.uint8).reshape(len(rows), -1)

@@ -1,0 +1,240 @@
+"""What test_contract.py needs to know about any fuser: inputs for it, values for its parameters.
+
+Everything is derived from the registry and the parameter tables, so a new fuser is tested as soon
+as it is registered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import itk
+import numpy as np
+import SimpleITK as sitk
+
+import itk_consensus
+from itk_consensus.filters.kinds import (
+    Boolean,
+    Choice,
+    ImageLike,
+    ImageList,
+    Integer,
+    Kind,
+    LabelProbabilities,
+    Nothing,
+    OneOf,
+    Real,
+    Reals,
+    Text,
+)
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case
+from itk_consensus.filters.procedural import function_name
+from itk_consensus.filters.registry import FUSERS
+
+Fuser = type[LabelFusionFilter]
+
+FAMILIES = ("SimpleITK", "itk", "array")
+SHAPES = [(9, 11), (5, 7, 8), (2, 4, 5, 6)]
+CASES = [(fuser, parameter) for fuser in FUSERS for parameter in parameters_of(fuser)]
+CASE_NAMES = [f"{fuser.__name__}-{parameter.name}" for fuser, parameter in CASES]
+
+
+# -- inputs -----------------------------------------------------------------------------------
+
+
+def raters(shape: tuple[int, ...] = (9, 11), number: int = 4, seed: int = 0) -> list[np.ndarray]:
+    """Masks of 0 and 1, which every fuser takes: one box, seen with different errors."""
+    rng = np.random.default_rng(seed)
+    truth = np.zeros(shape, bool)
+    truth[tuple(slice(size // 4, size // 4 + (size + 1) // 2) for size in shape)] = True
+    shares = np.linspace(0.02, 0.2, number)
+    return [(truth ^ (rng.random(shape) < share)).astype(np.uint8) for share in shares]
+
+
+class Space(NamedTuple):
+    """Where the images of a test lie."""
+
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    turned: bool
+
+
+ASKEW = Space((0.5, 0.75, 1.25, 2.0), (-3.0, 7.0, 17.5, 0.0), True)
+UNIT = Space((1.0,) * 4, (0.0,) * 4, False)
+
+
+def make(array: np.ndarray, family: str, *, space: Space = ASKEW, metadata: bool = True) -> Any:
+    """An image of the family with a metadata dictionary."""
+    if family == "array":
+        return array.copy()
+    dimension = array.ndim
+    direction = np.roll(np.eye(dimension), int(space.turned), axis=0)
+    if family == "SimpleITK":
+        image = sitk.GetImageFromArray(np.ascontiguousarray(array), isVector=False)
+        image.SetDirection(direction.ravel().tolist())
+        if metadata:
+            image.SetMetaData("PatientName", "Müller")
+    else:
+        image = itk.image_from_array(np.ascontiguousarray(array))
+        image.SetDirection(itk.matrix_from_array(direction))
+        if metadata:
+            image.GetMetaDataDictionary()["PatientName"] = "Müller"
+    image.SetSpacing(space.spacing[:dimension])
+    image.SetOrigin(space.origin[:dimension])
+    return image
+
+
+def family_of(image: Any) -> str:
+    if isinstance(image, sitk.Image):
+        return "SimpleITK"
+    return "array" if isinstance(image, np.ndarray) else "itk"
+
+
+def to_array(image: Any) -> np.ndarray:
+    if isinstance(image, sitk.Image):
+        return sitk.GetArrayFromImage(image)
+    return image if isinstance(image, np.ndarray) else itk.array_from_image(image)
+
+
+def header(image: Any) -> dict[str, Any]:
+    """Geometry and metadata, in words that do not depend on the family."""
+    if isinstance(image, np.ndarray):
+        return {"shape": image.shape}
+    if isinstance(image, sitk.Image):
+        size, direction = image.GetSize(), image.GetDirection()
+        metadata = {key: image.GetMetaData(key) for key in image.GetMetaDataKeys()}
+    else:
+        size = tuple(image.GetLargestPossibleRegion().GetSize())
+        direction = tuple(np.asarray(image.GetDirection()).ravel())
+        dictionary = image.GetMetaDataDictionary()
+        metadata = {key: dictionary[key] for key in dictionary.GetKeys()}
+    return {
+        "size": tuple(size),
+        "spacing": tuple(image.GetSpacing()),
+        "origin": tuple(image.GetOrigin()),
+        "direction": tuple(direction),
+        "metadata": metadata,
+    }
+
+
+# -- ways to run a fuser ----------------------------------------------------------------------
+
+
+def function_of(fuser: Fuser) -> Callable[..., Any]:
+    return getattr(itk_consensus, function_name(fuser))
+
+
+def snake_case_function_of(fuser: Fuser) -> Callable[..., Any]:
+    return getattr(itk_consensus, snake_case(fuser.__name__))
+
+
+def few_iterations(fuser: Fuser) -> dict[str, int]:
+    """A cap on the iterations, if the fuser has one: before rounding can choose between optima."""
+    names = {parameter.name for parameter in parameters_of(fuser)}
+    return dict.fromkeys(names & {"MaximumIterations", "MaximumNumberOfIterations"}, 10)
+
+
+def iterates(fuser: Fuser) -> bool:
+    return hasattr(fuser, "GetElapsedIterations")
+
+
+# -- values for parameters --------------------------------------------------------------------
+
+
+def good_value(parameter: Parameter[Any], images: list[np.ndarray]) -> Any:
+    """A value that the parameter accepts and that is not its default."""
+    return _good(parameter.kind, parameter.default, images)
+
+
+def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
+    if isinstance(kind, OneOf):
+        return _good(kind.kinds[0], default, images)
+    if isinstance(kind, Boolean):
+        return default is not True
+    if isinstance(kind, Choice):
+        return next(name for name in kind.names[::-1] if name != default)
+    if isinstance(kind, (Integer, Real)):
+        return _inner_number(kind, default)
+    if isinstance(kind, Reals):
+        low = 0.0 if kind.low is None else kind.low
+        high = low + 1 if kind.high is None else kind.high
+        return tuple(np.linspace(low, high, (kind.length or len(images)) + 2)[1:-1].tolist())
+    if isinstance(kind, LabelProbabilities):
+        return {0: 0.75, 1: 0.25}
+    if isinstance(kind, Text):
+        return "something"
+    if isinstance(kind, ImageLike):
+        return np.ones_like(images[0])
+    if isinstance(kind, ImageList):
+        return tuple(np.ones_like(image) for image in images)
+    raise NotImplementedError(f"contract.py has no good value for the kind {type(kind).__name__}")
+
+
+def _inner_number(kind: Integer | Real, default: Any) -> Any:
+    low = -5 if kind.low is None else kind.low
+    high = low + 12 if kind.high is None else min(kind.high, low + 12)
+    steps = (0.25, 0.5) if isinstance(kind, Real) else (0.5, 0.75)
+    candidates = [low + (high - low) * step for step in steps]
+    if isinstance(kind, Integer):
+        candidates = [int(candidate) for candidate in candidates]
+    return next(candidate for candidate in candidates if candidate != default)
+
+
+def bad_values(kind: Kind[Any]) -> list[Any]:
+    """Values that the kind must refuse."""
+    if isinstance(kind, OneOf):
+        # Bad for one of the kinds need not be bad for the others.
+        candidates = [value for member in kind.kinds for value in bad_values(member)]
+        return [
+            value for value in candidates if all(_is_bad(member, value) for member in kind.kinds)
+        ]
+    for known, values in _BAD.items():
+        if isinstance(kind, known):
+            return [*values, *_beyond(kind)]
+    raise NotImplementedError(f"contract.py has no bad value for the kind {type(kind).__name__}")
+
+
+_BAD: dict[type[Kind[Any]], list[Any]] = {
+    Integer: ["3", 1.5, None, True, [1], np.nan, 1 + 0j, np.array([1, 2])],
+    Real: ["1.0", None, True, [1.0], np.nan, np.inf, -np.inf, 1j, np.array([0.5, 0.5])],
+    Boolean: ["yes", 2, -1, 0.5, None, []],
+    Choice: ["no such name", "", 3, None],
+    Reals: ["12", 3.0, None, [np.nan], [np.inf], ["a"], [[0.5]], {0.5: 0.5}, [None], [True]],
+    Text: [3, None, ["a"]],
+    Nothing: [0, "", False, []],
+    LabelProbabilities: [3, "0:1", {1: 2.0}, {1: -0.5}, {"a": 0.5}, {0.5: 0.5}, {1: np.nan}],
+    ImageLike: ["mask.nrrd", 3, 2.5, None, [1, 2], {"a": 1}, b"x"],
+    ImageList: ["ab", 3, None, [3], ["mask.nrrd"], np.zeros((2, 3)), {}],
+}
+
+
+def _beyond(kind: Kind[Any]) -> list[Any]:
+    """Values just outside the kind's limits."""
+    low, high = getattr(kind, "low", None), getattr(kind, "high", None)
+    step = 1 if isinstance(kind, Integer) else 1e-9
+    edge = getattr(kind, "exclusive", False)
+    outside = [low if edge else low - step] if low is not None else []
+    outside += [high if edge else high + step] if high is not None else []
+    if not isinstance(kind, Reals):
+        return outside
+    length = kind.length or 2
+    middle = 0.5 if low is None else low + 0.25
+    rows = [[value] * length for value in outside]
+    rows += [[middle] * (length + 1), [middle] * (length - 1)] if kind.length is not None else []
+    return rows + ([[middle] * length, [middle + 0.1, middle]] if kind.increasing else [])
+
+
+def _is_bad(kind: Kind[Any], value: Any) -> bool:
+    if isinstance(kind, OneOf):
+        return all(_is_bad(member, value) for member in kind.kinds)
+    if isinstance(kind, Nothing):
+        return value is not None
+    if isinstance(kind, ImageLike):
+        return not isinstance(value, np.ndarray)
+    return any(value is bad or _same(value, bad) for bad in bad_values(kind))
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and repr(one) == repr(other)
