@@ -79,9 +79,6 @@ def run(plan: Plan) -> Row:
             *_shown(f"{small}, 5 raters", small_volume(plan.small, plan.effort), comparison_line),
             *_shown(f"{large}, 5 raters", large_volume(plan.large, plan.effort), comparison_line),
         ],
-        "extra_memory": _shown(
-            f"Memory beyond inputs and output, {large}", extra_memory(plan.large), memory_line
-        ),
         "voxel_scaling": _shown(
             "Time against voxels",
             voxel_scaling(plan.growing, voxels, plan.scaling_effort),
@@ -91,6 +88,10 @@ def run(plan: Plan) -> Row:
             "Time against raters",
             rater_scaling(plan.small, plan.raters, plan.scaling_effort),
             scaling_line,
+        ),
+        # Last, because its raters fill more than a gigabyte and stay for the rest of the run.
+        "extra_memory": _shown(
+            f"Memory beyond inputs and output, {large}", extra_memory(plan.large), memory_line
         ),
     }
 

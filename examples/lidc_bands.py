@@ -67,7 +67,9 @@ def held_out_cohort(files: Sequence[Path]) -> HeldOutCohort:
     return hold_out_raters((readers(path) for path in files), MajorityVoteFilter())
 
 
-def calibrated(cohort: HeldOutCohort, case_ids: Sequence[str], **options: Any) -> ConformalBandFilter:
+def calibrated(
+    cohort: HeldOutCohort, case_ids: Sequence[str], **options: Any
+) -> ConformalBandFilter:
     """A filter calibrated on a whole cohort."""
     band = ConformalBandFilter(Alpha=ALPHA, **options)
     band.Calibrate(**cohort._asdict(), case_ids=case_ids)
@@ -88,7 +90,9 @@ def measure(cohort: HeldOutCohort, number_of_splits: int, **options: Any) -> Ban
     A case's score does not depend on the split, so all are scored once; a threshold is one of the
     scores, so few bands have to be made.
     """
-    record = calibrated(cohort, [str(i) for i in range(len(cohort.references))], **options).GetRecord()
+    record = calibrated(
+        cohort, [str(i) for i in range(len(cohort.references))], **options
+    ).GetRecord()
     scores = np.array(record.case_scores)[:, 0]
 
     @cache

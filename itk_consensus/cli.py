@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 import itk_consensus
-from itk_consensus.cli_options import add_method_options
+from itk_consensus.cli_options import add_method_options, given_parameters
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images.convert import DEFAULT_TOLERANCE
 from itk_consensus.images.files import write_image, write_text
@@ -145,8 +144,7 @@ def _add_fuse(commands: Any, fuser: type[LabelFusionFilter]) -> None:
 
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> None:
-    names = [parameter.name for parameter in parameters_of(arguments.fuser)]
-    given = {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+    given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
     filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
     outputs = _outputs(arguments)

@@ -40,14 +40,25 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
     )
     for parameter in parameters_of(fuser):
         if parameter.in_cli:
-            (common if parameter.name in shared else own).add_argument(
-                f"--{parameter.snake_case.replace('_', '-')}",
-                dest=parameter.name,
-                type=_reader(parameter.kind),
-                default=argparse.SUPPRESS,
-                metavar=_placeholder(parameter.kind),
-                help=_as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
-            )
+            add_option(common if parameter.name in shared else own, parameter)
+
+
+def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> None:
+    """Give a parser, or a group of its options, one parameter under its own name as `dest`."""
+    group.add_argument(
+        f"--{parameter.snake_case.replace('_', '-')}",
+        dest=parameter.name,
+        type=_reader(parameter.kind),
+        default=argparse.SUPPRESS,
+        metavar=_placeholder(parameter.kind),
+        help=_as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
+    )
+
+
+def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:
+    """The parameters of a filter that the user set."""
+    names = [parameter.name for parameter in parameters_of(filter_class)]
+    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
 
 
 def _reader(kind: Kind[Any]) -> Callable[[str], Any]:

@@ -18,6 +18,7 @@
 #include "encode_hashed.hpp"
 #include "expand.hpp"
 #include "lines.hpp"
+#include "memory.hpp"
 #include "parallel.hpp"
 #include "row_extents.hpp"
 #include "votes.hpp"
@@ -210,6 +211,7 @@ void bind_expand(const py::array& codes, const py::array& table, py::array out, 
       const auto* values = static_cast<const Value*>(table.data());
       auto* to = static_cast<Value*>(out.mutable_data());
       py::gil_scoped_release release;
+      prefer_huge_pages(to, extent * sizeof(Value));
       for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
         expand(in, slab.begin, slab.end, values, to);
       });

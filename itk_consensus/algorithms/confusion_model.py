@@ -12,6 +12,7 @@ sparse product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -66,10 +67,10 @@ class ConfusionModel:
             log_prior = np.log(prior)
         votes = self.patterns.one_hot @ log_theta.reshape(raters * labels, starts * labels)
         log_joint = votes.reshape(-1, starts, labels) + log_prior
-        peak = log_joint.max(axis=2, keepdims=True)
+        peak = _over_labels(np.maximum, log_joint)
         peak = np.where(np.isfinite(peak), peak, 0.0)
         joint = np.exp(log_joint - peak)
-        total = joint.sum(axis=2, keepdims=True)
+        total = _over_labels(np.add, joint)
         possible = total > 0
         responsibilities = np.divide(joint, total, out=joint, where=possible)
         with np.errstate(divide="ignore"):
@@ -96,6 +97,12 @@ class ConfusionModel:
             return log_likelihood
         penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
         return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+
+
+def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
+    """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along so short an axis."""
+    labels = (values[..., label] for label in range(values.shape[2]))
+    return np.asarray(reduce(combine, labels))[..., None]
 
 
 def label_frequencies(weights: Floats, responsibilities: Floats) -> Floats:

@@ -84,9 +84,10 @@ def maximize(
     """Run EM from every start until each has met the stop rule."""
     number = starts.responsibilities.shape[1]
     theta, prior = starts.theta.copy(), starts.prior.copy()
-    first = model.e_step(theta, prior)
     responsibilities = starts.responsibilities.copy()
-    log_joint, log_likelihood = first.log_joint, first.log_likelihood
+    log_joint, log_likelihood = np.empty_like(responsibilities), np.full(number, np.nan)
+    if stop.maximum_iterations == 0:
+        _, log_joint, log_likelihood = model.e_step(theta, prior)
     iterations = np.full(number, stop.maximum_iterations, dtype=np.int64)
     converged = np.zeros(number, dtype=bool)
     trace: list[Floats] = []

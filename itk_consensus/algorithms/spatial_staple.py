@@ -1,8 +1,7 @@
 """Spatial STAPLE: raters whose performance varies from place to place.
 
 Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
-Beat Voting?", section 2.5. The denominator of eq. 2.5.4 is Asman & Landman's, the sum of the
-numerators over the observed labels: as the paper prints it a column does not sum to one.
+Beat Voting?", section 2.5.
 
 Voxels that all raters give to one label are certain of it. So the answer does not depend on how
 much background was scanned, and EM runs on disputed voxels only.
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.expectation_maximization import IterationObserver, StopRule
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
+from itk_consensus.algorithms.performance_field import FieldSettings, regularised, scale_factors
 from itk_consensus.algorithms.window_pooling import WindowPool
 from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -27,8 +27,6 @@ from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 
-RegularizationTarget = Literal["global", "uniform", "diagonal"]
-REGULARIZATION_TARGETS: tuple[str, ...] = get_args(RegularizationTarget)
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[str, ...] = get_args(PriorMode)
 
@@ -45,36 +43,19 @@ class SpatialSettings:
 
     Attributes
     ----------
-    radii : tuple of int
-        Half width of the pooling window in voxels, per array axis.
-    kappa : float
-        Strength of the regularisation (eq. 2.5.4).
-    target : RegularizationTarget
-        What sparse data lean to: each rater's global performance, no knowledge, or `diagonal`.
-    diagonal : float
-        Probability of the right label in the target "diagonal".
+    fields : FieldSettings
     prior : PriorMode
         Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
     fixed_prior : (K,) ndarray or None
         None: equal shares.
-    pseudo_counts : (diagonal, other)
-        Added to the counts of every window.
     stop : StopRule
         The tolerance is on the mean change of a disputed voxel's posterior.
     """
 
-    radii: tuple[int, ...]
-    kappa: float = 0.01
-    target: RegularizationTarget = "diagonal"
-    diagonal: float = 0.9
+    fields: FieldSettings
     prior: PriorMode = "local"
     fixed_prior: Floats | None = None
-    pseudo_counts: tuple[float, float] = (2.0, 0.0)
-    stop: StopRule = field(default_factory=lambda: StopRule(1e-4, 50))
-
-    def alpha(self, labels: int) -> Floats:
-        """(K, K) pseudo-counts [observed, true]."""
-        return _with_diagonal(labels, *self.pseudo_counts)
+    stop: StopRule = field(default_factory=lambda: StopRule(1e-4, 200))
 
 
 @dataclass(frozen=True)
@@ -150,63 +131,28 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
     It is the M-step (eqs. 2.5.3 and 2.5.4) of the result's posterior, over the whole volume. Where
     nothing is known about the rater, nor any regularisation, it is the target.
     """
-    patterns, settings = result.voxels.patterns, result.settings
+    patterns, fields = result.voxels.patterns, result.settings.fields
     labels = patterns.number_of_labels
     truth = patterns.expand(result.vote.fractions[:, true].astype(np.float32))
     result.voxels.write(result.posterior[true], truth)
 
     def pooled(volume: Floats32) -> Floats32:
-        return box_sum(volume, settings.radii, threads=patterns.threads)
+        return box_sum(volume, fields.radii, threads=patterns.threads)
 
     def says(label: int) -> Floats32:
         return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))
 
     counts = np.stack([pooled(says(label)) for label in range(labels)])
-    sigma = scale_factors(counts, settings.kappa)
-    del counts
-    target = _targets(result.theta, settings)[rater, :, true].astype(np.float32)
+    sigma = scale_factors(counts, fields.kappa)
     present = patterns.expand(patterns.present[:, rater].astype(np.float32))
     return regularised(
         pooled(truth * says(observed)),
         pooled(truth * present),
         sigma,
-        target,
-        settings.alpha(labels)[:, true].astype(np.float32),
+        fields.targets(result.theta)[rater, :, true],
+        fields.alpha(labels)[:, true].astype(np.float32),
         observed,
     )
-
-
-def scale_factors(observed: Floats32, kappa: float) -> Floats32:
-    """Eq. 2.5.4's sigma of (K, ...) counts: what each label lacks to a fair share of the window."""
-    share = observed.sum(axis=0) / np.float32(len(observed))
-    return np.maximum(share - observed, 0) * np.float32(kappa)
-
-
-def regularised(
-    count: Floats32,
-    mass: Floats32,
-    sigma: Floats32,
-    target: Floats32,
-    alpha: Floats32,
-    observed: int,
-) -> Floats32:
-    """Performance from pooled counts, regularised (eq. 2.5.4).
-
-    Parameters
-    ----------
-    count : (...) ndarray
-        Posterior mass of the true label where the rater said `observed`.
-    mass : (...) ndarray
-        The same, whatever the rater said.
-    sigma : (K, ...) ndarray
-    target, alpha : (K,) ndarray
-        Performance leant to, and pseudo-counts, of the true label, by observed label.
-    observed : int
-    """
-    wanted = sigma[observed] * target[observed] + count + alpha[observed]
-    total = np.tensordot(target, sigma, axes=1) + mass + alpha.sum()
-    unknown = np.full_like(wanted, target[observed])
-    return np.divide(wanted, total, out=unknown, where=total > 0)
 
 
 class _SpatialModel:
@@ -215,8 +161,8 @@ class _SpatialModel:
     def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
         self.settings = settings
-        self.pool = WindowPool(patterns, settings.radii)
-        self._alpha = settings.alpha(patterns.number_of_labels).astype(np.float32)
+        self.pool = WindowPool(patterns, settings.fields.radii)
+        self._alpha = settings.fields.alpha(patterns.number_of_labels).astype(np.float32)
 
     def start(self, vote: VoteResult) -> Floats32:
         """(K, N) one for the voted label of each disputed voxel."""
@@ -228,7 +174,7 @@ class _SpatialModel:
         """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
         mass = self._mass(posterior, None)
         log_joint = self._log_prior(posterior, mass)
-        targets = _targets(self.global_theta(posterior), self.settings).astype(np.float32)
+        targets = self.settings.fields.targets(self.global_theta(posterior))
         for rater in np.flatnonzero(self.patterns.present.any(axis=0)):
             own = mass if self.pool.always_present(rater) else self._mass(posterior, rater)
             self._add_votes(rater, posterior, own, targets[rater], log_joint)
@@ -252,7 +198,7 @@ class _SpatialModel:
             if box is None:
                 continue
             members = np.flatnonzero(said == label)
-            sigma = scale_factors(observed[:, members], self.settings.kappa)
+            sigma = scale_factors(observed[:, members], self.settings.fields.kappa)
             for true, weights in enumerate(posterior):
                 count = self.pool.disputed_among(weights, members, box)
                 if true == label:
@@ -288,7 +234,7 @@ class _SpatialModel:
     def global_theta(self, posterior: Floats32) -> Floats:
         """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
         counts = self.patterns.tally(self._truth(posterior))
-        counts += self.settings.alpha(self.patterns.number_of_labels)
+        counts += self.settings.fields.alpha(self.patterns.number_of_labels)
         with np.errstate(invalid="ignore"):
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
@@ -301,20 +247,6 @@ class _SpatialModel:
             np.bincount(self.pool.codes, weights, len(patterns.counts)) for weights in posterior
         ]
         return certain * patterns.counts[:, None] + np.stack(disputed, axis=1)
-
-
-def _targets(theta: Floats, settings: SpatialSettings) -> Floats:
-    """(J, K, K) performance that sparse data lean to."""
-    raters, labels, _ = theta.shape
-    if settings.target == "global":
-        return np.where(np.isnan(theta), 1 / labels, theta)
-    right = settings.diagonal if settings.target == "diagonal" else 1 / labels
-    wrong = (1 - right) / max(labels - 1, 1)
-    return np.broadcast_to(_with_diagonal(labels, right, wrong), (raters, labels, labels))
-
-
-def _with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
-    return np.where(np.eye(labels, dtype=bool), diagonal, other)
 
 
 def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:

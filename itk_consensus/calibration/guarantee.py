@@ -51,4 +51,4 @@ def guarantee(options: BandOptions, number: int, labels: int, reference_kind: st
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.6g} %"
+    return f"{100 * share:.6g}%"

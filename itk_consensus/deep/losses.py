@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
+#: Reach, in voxels, of the neighbourhood whose votes tell agreement from chance.
+_NEIGHBOURHOOD = 2
 #: Dice of a class that neither the truth nor the prediction holds is 1, not 0 / 0.
 _SMOOTH = 1.0
 
@@ -67,6 +70,24 @@ def marginal_log_likelihood(log_probability: Tensor, log_rater_likelihood: Tenso
         sum_a log C_a[k, d_a] over the raters present at the voxel.
     """
     return torch.logsumexp(log_probability + log_rater_likelihood, 1)
+
+
+def local_agreement(votes: Tensor) -> Tensor:
+    """Lead of the most over the second most voted class around each voxel, 0 to 1.
+
+    Parameters
+    ----------
+    votes : (N, A, K, \\*S) Tensor
+
+    Returns
+    -------
+    (N, \\*S) Tensor
+    """
+    counts = votes.sum(1)
+    pool = functional.avg_pool2d if counts.ndim == 4 else functional.avg_pool3d
+    around = pool(counts, 2 * _NEIGHBOURHOOD + 1, stride=1, padding=_NEIGHBOURHOOD)
+    first, second = around.topk(2, 1).values.unbind(1)
+    return (first - second) / around.sum(1).clamp(min=1e-6)
 
 
 def masked_mean(values: Tensor, valid: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,7 +104,12 @@ class ConsensusModel:
         return named if not seen[0] else {0: float(accuracy[0]), **named}
 
     def posterior(
-        self, image: Tensor, votes: Tensor, raters: Tensor, rater_weight: float
+        self,
+        image: Tensor,
+        votes: Tensor,
+        raters: Tensor,
+        rater_weight: float,
+        mixed_precision: bool = False,
     ) -> tuple[Tensor, Tensor]:
         """Class probabilities and total evidence.
 
@@ -122,7 +128,8 @@ class ConsensusModel:
         """
         log_rates = torch.from_numpy(self.rater_model.log_rates()).to(image.device)
         likelihood = rater_log_likelihood(votes, log_rates[raters])
-        alpha = self.network(image, votes, raters, likelihood)
+        with precision(image.device, mixed_precision):
+            alpha = self.network(image, votes, raters, likelihood)
         total = alpha.sum(1, keepdim=True)
         probability = alpha / total
         if self.mode == "joint":
@@ -135,3 +142,19 @@ def new_network(shape: NetworkShape, seed: int, image_stream: Any = None) -> Con
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ConsensusNetwork(shape, image_stream)
+
+
+def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
+    """bfloat16 on CUDA if wanted; everywhere else float32, which is faster or safer there."""
+    if mixed and device.type == "cuda" and torch.cuda.is_bf16_supported():
+        return torch.autocast("cuda", torch.bfloat16)
+    return nullcontext()
+
+
+def find_device(name: str) -> torch.device:
+    """The device meant by a name; "auto" takes the first of CUDA, MPS and CPU there is."""
+    if name != "auto":
+        return torch.device(name)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

@@ -51,6 +51,7 @@ class ConsensusNetwork(nn.Module):
         """`image_stream` replaces the U-Net: (N, 1, \\*S) to (N, shape.channels, \\*S)."""
         super().__init__()
         self.shape = shape
+        self.has_own_image_stream = image_stream is not None
         self.image_stream = image_stream or UNet(shape.dimension, shape.channels)
         self.label_stream = LabelStream(shape) if shape.sees_labels else None
         seen = shape.channels + (self.label_stream.width if self.label_stream else 0)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +34,13 @@ from itk_consensus.deep.cases import (
 from itk_consensus.deep.losses import (
     expected_cross_entropy,
     kl_to_uniform,
+    local_agreement,
     marginal_log_likelihood,
     masked_mean,
     misleading_evidence,
     soft_dice_loss,
 )
-from itk_consensus.deep.model import ConsensusModel
+from itk_consensus.deep.model import ConsensusModel, precision
 from itk_consensus.deep.network import STRIDE, one_hot, rater_log_likelihood
 
 _LARGEST_KL_WEIGHT = 0.05
@@ -68,6 +68,10 @@ class TrainingSettings:
     patience : int
         Evaluations, of ten in a full training, without improvement before training stops.
     seed : int
+    rater_weight : float
+        Joint mode: how much voxels count that the raters contest. At 1 the loss is the likelihood
+        of all votes; at 0 the network learns where the raters agree, and the image alone decides
+        the rest.
     mixed_precision : bool
         bfloat16 for the network, on CUDA only.
     """
@@ -79,6 +83,7 @@ class TrainingSettings:
     validation_fraction: float
     patience: int
     seed: int
+    rater_weight: float = 1.0
     mixed_precision: bool = False
 
 
@@ -93,10 +98,6 @@ class TrainingState:
     stale: int = 0
 
 
-#: Called after each evaluation with the state and the optimizer; writes a checkpoint.
-Checkpoint = Callable[[TrainingState, torch.optim.Optimizer], None]
-
-
 class Trainer:
     """Trains the network of a model in place."""
 
@@ -109,6 +110,7 @@ class Trainer:
         self.model = model
         self.settings = settings
         self.state = TrainingState()
+        self.number_of_cases = len(cases)
         training, validation = split(len(cases), settings.validation_fraction, settings.seed)
         shape = patch_shape(cases, settings.window, STRIDE)
         train_cases = [cases[i] for i in training]
@@ -120,14 +122,15 @@ class Trainer:
         if not model.rater_model.tally.any():
             _first_tally(model, train_cases)
 
-    def run(self, after_iteration: Callable[[float], bool], checkpoint: Checkpoint | None) -> None:
+    def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
         """Train until done, no longer improving, or told to stop; keep the best weights.
 
         Parameters
         ----------
         after_iteration : callable
             Told the share that is done; False stops the training.
-        checkpoint : callable or None
+        checkpoint : callable
+            Called after each evaluation, when the state is worth keeping.
         """
         settings, state = self.settings, self.state
         every = max(1, settings.iterations // _EVALUATIONS)
@@ -136,8 +139,7 @@ class Trainer:
             state.iteration += 1
             if state.iteration % every == 0 or state.iteration == settings.iterations:
                 self._evaluate()
-                if checkpoint is not None:
-                    checkpoint(state, self.optimizer)
+                checkpoint()
             if not after_iteration(state.iteration / settings.iterations):
                 break
         if state.best_weights is not None:
@@ -211,7 +213,13 @@ class Trainer:
             self._tally(posterior, votes, batch.raters)
         kl = kl_to_uniform(misleading_evidence(alpha, posterior))
         log_likelihood = marginal_log_likelihood(log_probability, likelihood)
-        return masked_mean(kl_weight * kl - log_likelihood, valid)
+        return masked_mean(kl_weight * kl - log_likelihood, valid * self._voxel_weight(votes))
+
+    def _voxel_weight(self, votes: Tensor) -> Tensor | float:
+        floor = min(1.0, self.settings.rater_weight)
+        if self.model.mode != "joint" or floor == 1:
+            return 1.0
+        return floor + (1 - floor) * local_agreement(votes) ** 2
 
     def _concentrations(self, batch: Batch, seen: NDArray[np.uint8]) -> tuple[Tensor, Tensor]:
         """Alpha of the network that sees these labels, and log C of every rater of the batch."""
@@ -219,7 +227,7 @@ class Trainer:
         raters = self._tensor(batch.raters)
         log_rates = self._tensor(self.model.rater_model.log_rates())[raters]
         votes = one_hot(self._tensor(seen), network.shape.classes)
-        with self._precision():
+        with precision(self.model.device, self.settings.mixed_precision):
             alpha = network(
                 self._tensor(batch.images), votes, raters, rater_log_likelihood(votes, log_rates)
             )
@@ -234,11 +242,6 @@ class Trainer:
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        if self.settings.mixed_precision and self.model.device.type == "cuda":
-            return torch.autocast("cuda", torch.bfloat16)
-        return nullcontext()
 
 
 def one_cycle(progress: float, rise: float = 0.3, start: float = 0.04) -> float:

@@ -21,6 +21,7 @@ from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_text
+from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.loaded_images import LoadedImages
 
 Record = TypeVar("Record", bound="CalibrationRecord")
@@ -197,12 +198,18 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def _load_raters(
         self, raters: Any, loaded: LoadedImages, which: str
     ) -> tuple[NDArray[Any], ...]:
-        present = [(i, rater) for i, rater in enumerate(raters) if rater is not None]
+        owner = f"{self.GetName()}: raters{which}"
+        views = convert.load(raters, owner=owner, **self._tolerances())
+        present = tuple(array for array in views.arrays if array is not None)
         if len(present) < 2:
-            raise InputError(
-                f"{self.GetName()}: raters{which} must be at least 2 images, got {len(present)}"
-            )
-        return tuple(self._view(image, loaded, f"rater {i}{which}") for i, image in present)
+            raise InputError(f"{owner} must be at least 2 images, got {len(present)}")
+        check_same_space(
+            [loaded.geometry, views.geometry],
+            owner=self.GetName(),
+            names=[f"probability{which}", f"raters{which}"],
+            **self._tolerances(),
+        )
+        return present
 
     def _load_labels(
         self, image: Any, loaded: LoadedImages, name: str, labels: int

@@ -33,7 +33,8 @@ class DirectInferenceFilter(LabelFusionFilter):
     is the map of highest evidence in both cases.
     """
 
-    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    # Equally probable maps, common with two raters, have nothing but their order to choose by.
+    laws = frozenset({"unanimity"})
     method = "direct-inference"
     summary = (
         "STAPLE's assumptions, but the most probable map itself instead of EM's approximation to "

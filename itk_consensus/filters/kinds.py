@@ -173,6 +173,31 @@ class Reals(Kind[tuple[float, ...]]):
 
 
 @dataclass(frozen=True)
+class Integers(Kind[tuple[int, ...]]):
+    """Several whole numbers: any number of them, or exactly `length`."""
+
+    low: int | None = None
+    length: int | None = None
+    annotation = "Sequence[int]"
+
+    @property
+    def wanted(self) -> str:
+        many = "a list of integers" if self.length is None else f"{self.length} integers"
+        return many + _limits(self.low, None)
+
+    def accept(self, value: Any) -> tuple[int, ...]:
+        if isinstance(value, (str, bytes, Mapping)):
+            raise TypeError
+        members = tuple(Integer(self.low).accept(member) for member in value)
+        if self.length is not None and len(members) != self.length:
+            raise ValueError
+        return members
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        return self.accept([int(word) for word in text.replace(",", " ").split()])
+
+
+@dataclass(frozen=True)
 class OneOf(Kind[Any]):
     """Whatever the first of several kinds accepts."""
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.diagnostics import Diagnostics, Estimate, diagnose
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import ImageLike, ImageList, Integer, optional
 from itk_consensus.filters.parameters import Parameter
@@ -190,7 +191,7 @@ class LabelFusionFilter(ProcessObject):
         """The result as the diagnostics see it; a filter that estimates performance adds it."""
         if isinstance(fusion, PatternFusion):
             return Estimate(case.patterns, fusion.decision, fusion.probabilities)
-        if isinstance(fusion, VolumeFusion):
+        if isinstance(fusion, (VolumeFusion, DisputedFusion)):
             # The same pattern may get different labels; each such pair is a row of its own.
             patterns, _, decision = case.patterns.split_by(fusion.decision)
             return Estimate(patterns, decision, majority_vote(patterns).fractions)

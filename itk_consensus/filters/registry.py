@@ -9,6 +9,7 @@ from itk_consensus.filters.label_voting import LabelVotingImageFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
 from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
+from itk_consensus.filters.spatial_staple import SpatialSTAPLEFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 
 FUSERS: tuple[type[LabelFusionFilter], ...] = (
@@ -18,6 +19,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     LabelVotingImageFilter,
     MajorityVoteFilter,
     DirectInferenceFilter,
+    SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,
 )
 

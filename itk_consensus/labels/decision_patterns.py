@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy import sparse
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.encoding import Table, encode, merge_tables
-from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.label_stack import LabelStack, default_threads, label_array
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,11 @@ class DecisionPatterns:
 
         Being sparse it never multiplies an absent vote by log 0, and costs P*J however many labels.
         """
-        rows, raters = np.nonzero(self.present)
-        columns = raters * self.number_of_labels + self.patterns[rows, raters]
+        first = np.arange(self.number_of_raters, dtype=np.int32) * self.number_of_labels
+        columns = (first + self.patterns)[self.present]
+        ends = np.concatenate([[0], np.cumsum(self.present.sum(axis=1))])
         shape = (len(self.patterns), self.number_of_raters * self.number_of_labels)
-        return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+        return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
 
     def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """(P, K) votes each label got, weighted by rater if `weights` (J,) is given."""
@@ -122,9 +123,9 @@ class DecisionPatterns:
         return np.asarray(flat, dtype=np.float64).reshape(shape)
 
     @cached_property
-    def _transposed(self) -> sparse.csr_matrix:
-        # Kept, because scipy rebuilds a transpose each time it is asked for one.
-        return self.one_hot.T.tocsr()
+    def _transposed(self) -> sparse.csc_matrix:
+        # Kept, because making the object takes longer than a product; it shares one_hot's memory.
+        return self.one_hot.T
 
     def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
         """The table of all volumes together: counts add, labels unite; codes are dropped."""
@@ -136,7 +137,8 @@ class DecisionPatterns:
             )
         if len({table.strata is None for table in tables}) > 1:
             raise InputError("DecisionPatterns.merge: all tables or none must have strata")
-        labels = reduce(np.union1d, (table.labels for table in tables))
+        values = {int(label) for table in tables for label in table.labels}
+        labels = label_array(values, "DecisionPatterns.merge")
         relabelled = [_relabel(table, labels) for table in tables]
         patterns, strata, merged_counts, _ = merge_tables(relabelled)
         return DecisionPatterns(
@@ -163,10 +165,11 @@ class DecisionPatterns:
         table[self.slots] = values
         if out is None:
             out = np.empty(self.codes.shape, dtype=values.dtype)
-        if out.dtype != values.dtype or out.shape != self.codes.shape:
+        fits = out.dtype == values.dtype and out.shape == self.codes.shape
+        if not fits or not out.flags.c_contiguous or not out.flags.writeable:
             raise InputError(
                 f"DecisionPatterns.expand: out must be {values.dtype} {self.codes.shape}, "
-                f"got {out.dtype} {out.shape}"
+                f"C-contiguous and writable, got {out.dtype} {out.shape}"
             )
         _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
         return out
@@ -229,7 +232,7 @@ class DecisionPatterns:
 
 def _relabel(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
     """Express a table's digits as indices into a larger label table."""
-    digits = np.append(np.searchsorted(labels, table.labels), len(labels))
+    digits = np.append(np.searchsorted(labels, table.labels.astype(labels.dtype)), len(labels))
     width = np.uint8 if len(labels) < 256 else np.uint16
     strata = np.zeros(len(table.counts), np.uint32) if table.strata is None else table.strata
     return digits.astype(width)[table.patterns], strata, table.counts

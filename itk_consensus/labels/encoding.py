@@ -55,7 +55,8 @@ def encode_direct(
     )
     outside = None if stack.mask is None else number_of_codes - 1
     slots = np.flatnonzero(counts if outside is None else counts[:-1])
-    digits = np.stack(np.unravel_index(slots, (radix,) * len(votes)), axis=1)
+    places = radix ** np.arange(len(votes) - 1, -1, -1, dtype=np.int64)
+    digits = slots[:, None] // places % radix
     return Encoding(
         _with_missing_raters(digits.astype(np.min_scalar_type(len(stack.labels))), stack),
         counts[slots],
@@ -152,4 +153,4 @@ def merge_tables(
 
 def _big_endian_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
     swapped = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder(">")))
-    return swapped.view(np.uint8).reshape(len(rows), -1)
+    return swapped.view(np.uint8).reshape(len(rows), rows.shape[1] * rows.itemsize)

@@ -7,7 +7,7 @@ equally long, every value a whole number, every mask uint8.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,8 +79,8 @@ class LabelStack:
             np.array([0, 1], dtype=np.int64),
             foreground,
             missing_label,
-            _as_mask(mask),
-            _as_masks(rater_masks, len(present), owner),
+            _as_mask(mask, present, f"{owner}: MaskImage"),
+            _as_masks(rater_masks, present, owner),
         )
 
     @classmethod
@@ -98,7 +98,7 @@ class LabelStack:
         present = _prepare(arrays, owner)
         labels = label_table(present, owner, threads)
         if missing_label is not None:
-            labels = labels[labels != missing_label]
+            labels = label_array([int(v) for v in labels if int(v) != missing_label], owner)
         if labels.size == 0:
             raise InputError(f"{owner}: every voxel of every input is missing")
         return cls(
@@ -106,8 +106,8 @@ class LabelStack:
             labels,
             None,
             missing_label,
-            _as_mask(mask),
-            _as_masks(rater_masks, len(present), owner),
+            _as_mask(mask, present, f"{owner}: MaskImage"),
+            _as_masks(rater_masks, present, owner),
         )
 
     @property
@@ -135,17 +135,20 @@ class LabelStack:
         ]
 
     def _rater_votes(self, array: AnyArray, mask: NDArray[np.uint8] | None) -> _kernels.RaterVotes:
+        pairs: list[tuple[float, int]]
         if self.foreground is not None:
             pairs = [(self.foreground, 1)]
         else:
-            pairs = [(label, digit) for digit, label in enumerate(self.labels)]
+            # Label 0 of the table is what every other value reads as; leaving it out makes the
+            # commonest case, two labels, a single compare.
+            pairs = [(int(label), digit) for digit, label in enumerate(self.labels) if digit]
         if self.missing_label is not None:
             pairs = [(v, d) for v, d in pairs if v != self.missing_label]
             pairs.append((self.missing_label, self.missing_digit))
         pairs = [(value, digit) for value, digit in pairs if _fits(value, array.dtype)]
         return _kernels.RaterVotes(
             array.reshape(-1),
-            np.array([value for value, _ in pairs]).astype(array.dtype),
+            _exact([value for value, _ in pairs], array.dtype),
             [digit for _, digit in pairs],
             0,
             None if mask is None else mask.reshape(-1),
@@ -162,7 +165,12 @@ def label_table(
         for index, array in enumerate(arrays)
         if array is not None
     ]
-    labels = sorted({int(value) for table in tables for value in table})
+    return label_array({int(value) for table in tables for value in table}, owner)
+
+
+def label_array(values: Iterable[int], owner: str) -> NDArray[Any]:
+    """Sorted labels as int64, or uint64 if they need it; a common float type would round them."""
+    labels = sorted(values)
     if len(labels) > MOST_LABELS:
         raise InputError(
             f"{owner}: label images with at most {MOST_LABELS} distinct labels wanted, "
@@ -226,23 +234,36 @@ def _contiguous(array: AnyArray, owner: str, index: int) -> AnyArray:
     return np.require(array, dtype=native, requirements=["C", "A"])
 
 
-def _as_mask(mask: AnyArray | None) -> NDArray[np.uint8] | None:
-    return None if mask is None else np.ascontiguousarray(mask != 0).view(np.uint8)
+def _as_mask(
+    mask: AnyArray | None, arrays: Sequence[AnyArray | None], where: str
+) -> NDArray[np.uint8] | None:
+    if mask is None:
+        return None
+    shape = next(array.shape for array in arrays if array is not None)
+    if np.shape(mask) != shape:
+        raise InputError(f"{where} must have the inputs' shape {shape}, got {np.shape(mask)}")
+    return np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
 
 
 def _as_masks(
-    masks: Sequence[AnyArray | None] | None, raters: int, owner: str
+    masks: Sequence[AnyArray | None] | None, arrays: Sequence[AnyArray | None], owner: str
 ) -> tuple[NDArray[np.uint8] | None, ...] | None:
     if masks is None:
         return None
-    if len(masks) != raters:
-        raise InputError(f"{owner}: RaterMasks must have {raters} entries, got {len(masks)}")
-    return tuple(_as_mask(mask) for mask in masks)
+    if len(masks) != len(arrays):
+        raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
+    return tuple(_as_mask(m, arrays, f"{owner}: RaterMasks[{i}]") for i, m in enumerate(masks))
 
 
-def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether an array of this type can hold the value at all."""
+def _fits(value: float, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of this type can hold exactly this value at all."""
     if dtype.kind == "f":
-        return True
+        return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value
     limits = np.iinfo(dtype)
-    return bool(value == int(value)) and limits.min <= int(value) <= limits.max
+    return value == int(value) and limits.min <= int(value) <= limits.max
+
+
+def _exact(values: Sequence[float], dtype: np.dtype[Any]) -> AnyArray:
+    """Values as an array of this type, integers never passing through float."""
+    whole = dtype.kind != "f"
+    return np.array([int(value) if whole else value for value in values], dtype=dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,13 @@ from itk_consensus.report.slices import (
     slices_to_show,
 )
 
-_WHITE, _CERTAIN, _BAND = "#FFFFFF", "#C9CDD2", "#FBD9A0"
 _CONSENSUS_COLOR = "#111111"
+_FINE, _BOLD = 1.0, 2.2
+
+# Of background, foreground, ambiguous and empty voxels.
+_COLORS = np.array(
+    [[255, 255, 255], [201, 205, 210], [250, 236, 160], [250, 236, 160]], dtype=np.uint8
+)
 
 
 def draw_band(
@@ -34,6 +40,7 @@ def draw_band(
     band: NDArray[Any],
     spacing: Sequence[float],
     title: str,
+    emphasised: str | None = None,
 ) -> None:
     """Draw what is certain, what is ambiguous, and everybody's contour.
 
@@ -48,51 +55,46 @@ def draw_band(
         What ConformalBandFilter returns.
     spacing : (3,) sequence of float
         Voxel size in mm, in the order of the axes.
+    emphasised : str, optional
+        The rater drawn boldly, such as one who was held out of the consensus.
     """
-    shown = (band != 0) | np.any(list(raters.values()), axis=0)
-    window, slices = Window.around(shown, spacing), slices_to_show(shown)
+    window = Window.around((band != 0) | np.any(list(raters.values()), axis=0), spacing)
+    slices = slices_to_show(consensus)
     columns = (len(slices) + 1) // 2 if len(slices) > 4 else len(slices)
     rows = -(-len(slices) // columns)
     size = (1.6 * PANEL_INCHES * columns, 1.6 * PANEL_INCHES * rows * window.aspect + 1.1)
     figure = figure_class()(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    styles = {
+        name: (color, _BOLD if name == emphasised else _FINE)
+        for name, color in zip(raters, itertools.cycle(RATER_COLORS), strict=False)
+    }
     for panel in panels:
         panel.set_axis_off()
     for panel, index in zip(panels, slices, strict=False):
         panel.set_title(f"slice {index}", fontsize=8, color=TEXT_COLOR)
-        panel.imshow(_colors(window.cut(band[index])), extent=window.extent)
-        for mask, color in zip(raters.values(), RATER_COLORS, strict=False):
-            outline(panel, window, mask[index], color, width=1.2)
-        outline(panel, window, consensus[index], _CONSENSUS_COLOR, width=2.2)
+        panel.imshow(_COLORS[window.cut(band[index])], extent=window.extent)
+        outline(panel, window, consensus[index], _CONSENSUS_COLOR, width=_BOLD)
+        for name, mask in raters.items():
+            color, width = styles[name]
+            outline(panel, window, mask[index], color, width=width)
     draw_scale_bar(panels[0], window)
     figure.suptitle(title, fontsize=10)
-    _draw_legend(figure, list(raters))
+    _draw_legend(figure, styles)
     save_figure(figure, path)
 
 
-def _colors(codes: NDArray[Any]) -> NDArray[np.uint8]:
-    """An RGB value per voxel."""
-    table = np.array([_rgb(_WHITE), _rgb(_CERTAIN), _rgb(_BAND), _rgb(_BAND)], dtype=np.uint8)
-    assert (FOREGROUND, AMBIGUOUS) == (1, 2)
-    colors: NDArray[np.uint8] = table[codes]
-    return colors
-
-
-def _rgb(color: str) -> list[int]:
-    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _draw_legend(figure: Any, raters: Sequence[str]) -> None:
+def _draw_legend(figure: Any, styles: Mapping[str, tuple[str, float]]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles = [
-        Line2D([], [], color=color, linewidth=1.4, label=name)
-        for name, color in zip(raters, RATER_COLORS, strict=False)
+    handles: list[Any] = [
+        Line2D([], [], color=color, linewidth=width, label=name)
+        for name, (color, width) in styles.items()
     ]
     handles += [
-        Line2D([], [], color=_CONSENSUS_COLOR, linewidth=2.2, label="consensus"),
-        Patch(facecolor=_CERTAIN, label="certainly foreground"),
-        Patch(facecolor=_BAND, label="ambiguous"),
+        Line2D([], [], color=_CONSENSUS_COLOR, linewidth=_BOLD, label="consensus"),
+        Patch(facecolor=_COLORS[FOREGROUND] / 255, label="foreground"),
+        Patch(facecolor=_COLORS[AMBIGUOUS] / 255, label="ambiguous"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8, frameon=False)

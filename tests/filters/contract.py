@@ -130,10 +130,16 @@ def snake_case_function_of(fuser: Fuser) -> Callable[..., Any]:
     return getattr(itk_consensus, snake_case(fuser.__name__))
 
 
-def few_iterations(fuser: Fuser) -> dict[str, int]:
-    """A cap on the iterations, if the fuser has one: before rounding can choose between optima."""
+def capped(fuser: Fuser, iterations: int) -> dict[str, int]:
+    """A cap on the iterations, if the fuser has one."""
     names = {parameter.name for parameter in parameters_of(fuser)}
-    return dict.fromkeys(names & {"MaximumIterations", "MaximumNumberOfIterations"}, 10)
+    return dict.fromkeys(names & {"MaximumIterations", "MaximumNumberOfIterations"}, iterations)
+
+
+def without_chance(fuser: Fuser) -> dict[str, int]:
+    """No random starts, and a cap on iterations before rounding can choose between optima."""
+    names = {parameter.name for parameter in parameters_of(fuser)}
+    return capped(fuser, 10) | dict.fromkeys(names & {"NumberOfInitializations"}, 1)
 
 
 def iterates(fuser: Fuser) -> bool:

@@ -646,7 +646,7 @@ def test_abort_in_an_iteration_returns_the_current_estimate(fuser: Fuser) -> Non
     assert calls == ["Iteration", "End"]
     assert filter_.GetElapsedIterations() == 1
     assert not filter_.GetConverged()
-    capped = fuser(**dict.fromkeys(contract.few_iterations(fuser), 1))
+    capped = fuser(**contract.capped(fuser, 1))
     np.testing.assert_array_equal(output, capped.Execute(raters()))
     filter_.RemoveAllCommands()
     np.testing.assert_array_equal(filter_.Execute(raters()), fuser().Execute(raters()))
@@ -886,7 +886,7 @@ def labels_for(fuser: Fuser) -> tuple[int, ...]:
 
 
 def run(fuser: Fuser, images: list[np.ndarray]) -> Any:
-    filter_ = fuser(**contract.few_iterations(fuser))
+    filter_ = fuser(**contract.without_chance(fuser))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_.Execute(images)
@@ -904,7 +904,7 @@ def is_clear(shares: np.ndarray) -> np.ndarray:
 
 
 @declaring("rater permutation")
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(st.data())
 def test_the_order_of_raters_does_not_matter(fuser: Fuser, data: st.DataObject) -> None:
     images = data.draw(stacks(labels_for(fuser)))
@@ -919,7 +919,7 @@ def test_the_order_of_raters_does_not_matter(fuser: Fuser, data: st.DataObject) 
 
 
 @declaring("relabelling")
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(st.data())
 def test_the_names_of_labels_do_not_matter(fuser: Fuser, data: st.DataObject) -> None:
     images = data.draw(stacks(labels_for(fuser)))
@@ -936,7 +936,7 @@ def test_the_names_of_labels_do_not_matter(fuser: Fuser, data: st.DataObject) ->
 
 
 @declaring("unanimity")
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(st.data())
 def test_raters_who_agree_everywhere_are_believed(fuser: Fuser, data: st.DataObject) -> None:
     image = data.draw(stacks(labels_for(fuser)))[0]
@@ -947,7 +947,7 @@ def test_raters_who_agree_everywhere_are_believed(fuser: Fuser, data: st.DataObj
 
 
 @declaring("background padding")
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(st.data())
 def test_background_around_the_images_changes_nothing_inside(
     fuser: Fuser, data: st.DataObject

@@ -31,9 +31,11 @@ class HashedEncoder {
         stack_, begin, end,
         [&](std::size_t at, std::size_t n) {
           if (overflow_) return;
-          const Code code = stack_.inside(at) ? code_at(at) : Code{0};
+          const bool inside = stack_.inside(at);
+          const Code code = inside ? code_at(at) : Code{0};
+          if (overflow_) return;  // the last pattern found no code: there is nothing to count it under
           std::fill_n(codes + at, n, code);
-          if (stack_.inside(at)) counts_[code - first_code()] += static_cast<std::int64_t>(n);
+          if (inside) counts_[code - first_code()] += static_cast<std::int64_t>(n);
         },
         [&](std::size_t at, std::size_t n) {
           if (!overflow_) encode_voxels(at, n, codes);

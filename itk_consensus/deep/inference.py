@@ -1,0 +1,136 @@
+"""Inference by windows: only those that hold a voxel in question, blended where they overlap.
+
+The windows lie on one grid over the whole volume, whichever of them are computed. Every window
+that covers a voxel in question is computed, so its answer does not depend on which others are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from itk_consensus.deep.cases import Case, as_batch, cropped
+from itk_consensus.deep.model import ConsensusModel
+from itk_consensus.deep.network import STRIDE, one_hot
+
+Box = tuple[slice, ...]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the network says inside a box; it is meaningful at the voxels in question.
+
+    Attributes
+    ----------
+    box : tuple of slice
+        Where in the volume.
+    probability : (K, \\*B) ndarray of float32
+    evidence : ndarray of float32, shape B
+    """
+
+    box: Box
+    probability: NDArray[np.float32]
+    evidence: NDArray[np.float32]
+
+
+def predict(
+    model: ConsensusModel,
+    case: Case,
+    asked: NDArray[np.bool_],
+    *,
+    window: Sequence[int],
+    overlap: float,
+    rater_weight: float,
+    mixed_precision: bool,
+    progress: Callable[[float], None],
+) -> Prediction:
+    """Class probabilities and evidence at the voxels in question.
+
+    Parameters
+    ----------
+    case : Case
+    asked : ndarray of bool
+        The voxels in question.
+    window : sequence of int
+        In array axis order.
+    overlap : float
+        Share of a window that its neighbour covers too.
+    progress : callable
+        Told the share that is done; may raise to stop.
+    """
+    windows = [box for box in window_grid(asked.shape, window, overlap) if asked[box].any()]
+    box = _hull(windows, asked.ndim)
+    shape = [side.stop - side.start for side in box]
+    total = np.zeros((len(model.labels) + 1, *shape), np.float32)
+    weight = np.zeros(shape, np.float32)
+    for number, place in enumerate(windows):
+        answer = _predict_window(model, case, place, rater_weight, mixed_precision)
+        inside = tuple(
+            slice(w.start - b.start, w.stop - b.start) for w, b in zip(place, box, strict=True)
+        )
+        bell = _bell(tuple(answer.shape[1:]))
+        total[(slice(None), *inside)] += bell * answer
+        weight[inside] += bell
+        progress((number + 1) / len(windows))
+    np.divide(total, weight, out=total, where=weight > 0)
+    return Prediction(box, total[:-1], total[-1])
+
+
+def window_grid(shape: Sequence[int], window: Sequence[int], overlap: float) -> Iterator[Box]:
+    """Windows that cover a volume; the last of each axis ends with it."""
+    axes = []
+    for side, wanted in zip(shape, window, strict=True):
+        extent = min(side, wanted)
+        step = max(1, round(extent * (1 - overlap)))
+        starts = sorted({*range(0, side - extent, step), side - extent})
+        axes.append([slice(start, start + extent) for start in starts])
+    return itertools.product(*axes)
+
+
+def _predict_window(
+    model: ConsensusModel, case: Case, place: Box, rater_weight: float, mixed_precision: bool
+) -> NDArray[np.float32]:
+    """(K + 1, \\*W): probabilities, then evidence."""
+    sides = [side.stop - side.start for side in place]
+    padded = [-(-side // STRIDE) * STRIDE for side in sides]
+    within = Case(case.image[place], case.labels[(slice(None), *place)], case.raters)
+    batch = as_batch([cropped(within, [0] * len(sides), padded)])
+    device = model.device
+    with torch.no_grad():
+        votes = one_hot(torch.from_numpy(batch.labels).to(device), len(model.labels))
+        probability, evidence = model.posterior(
+            torch.from_numpy(batch.images).to(device),
+            votes,
+            torch.from_numpy(batch.raters).to(device),
+            rater_weight,
+            mixed_precision,
+        )
+    answer = torch.cat([probability[0], evidence], 0).cpu().numpy()
+    inner: NDArray[np.float32] = answer[(slice(None), *(slice(side) for side in sides))]
+    return inner
+
+
+def _hull(windows: Sequence[Box], dimension: int) -> Box:
+    if not windows:
+        return (slice(0, 0),) * dimension
+    return tuple(
+        slice(min(w[axis].start for w in windows), max(w[axis].stop for w in windows))
+        for axis in range(dimension)
+    )
+
+
+def _bell(shape: tuple[int, ...]) -> NDArray[Any]:
+    """Gaussian weights, an eighth of the side wide: a window is worst informed at its rim."""
+    axes = []
+    for axis, side in enumerate(shape):
+        offset = (np.arange(side) - (side - 1) / 2) / max(1.0, side / 8)
+        profile = np.exp(-0.5 * offset**2).clip(1e-3).astype(np.float32)
+        axes.append(profile.reshape([-1 if a == axis else 1 for a in range(len(shape))]))
+    return np.asarray(reduce(np.multiply, axes))

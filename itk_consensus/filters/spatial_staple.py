@@ -1,0 +1,209 @@
+"""SpatialSTAPLEFilter: STAPLE for raters who are good in one place and poor in another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.algorithms.performance_field import (
+    REGULARIZATION_TARGETS,
+    FieldSettings,
+)
+from itk_consensus.algorithms.spatial_staple import (
+    PRIOR_MODES,
+    SpatialResult,
+    SpatialSettings,
+    confusion_field,
+    spatial_staple,
+)
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.disputed_fusion import DisputedFusion
+from itk_consensus.filters.fusion import FusionCase
+from itk_consensus.filters.kinds import Choice, Integer, LabelProbabilities, Real, Reals, optional
+from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.process_object import PROGRESS_EVENT
+from itk_consensus.images import convert
+from itk_consensus.labels.box_sum import radii_in_voxels
+
+
+class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
+    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+
+    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
+    around each voxel. Voxels that all raters give to one label keep it.
+    """
+
+    method = "spatial-staple"
+    summary = (
+        "Assumes raters independent given the truth, whose performance varies smoothly in space. "
+        "Use when raters are good in different places. Asman & Landman 2012."
+    )
+
+    WindowRadius: Parameter[float] = Parameter(
+        Real(low=0.0), 20.0, "Half width, in mm, of the box over which performance is pooled."
+    )
+    Kappa: Parameter[float] = Parameter(
+        Real(low=0.0),
+        FieldSettings.kappa,
+        "Strength of the regularisation where a rater used a label less than its fair share.",
+    )
+    RegularizationTarget: Parameter[Any] = Parameter(
+        Choice(REGULARIZATION_TARGETS),
+        FieldSettings.target,
+        "Performance that sparse data lean to: global (the rater's over all voxels), uniform "
+        "(chance) or diagonal (DiagonalTarget).",
+    )
+    DiagonalTarget: Parameter[float] = Parameter(
+        Real(0.0, 1.0),
+        FieldSettings.diagonal,
+        "Probability of the right label in the regularisation target diagonal.",
+    )
+    PseudoCounts: Parameter[tuple[float, ...]] = Parameter(
+        Reals(low=0.0, length=2),
+        FieldSettings.pseudo_counts,
+        "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
+    )
+    PriorMode: Parameter[Any] = Parameter(
+        Choice(PRIOR_MODES),
+        lambda filter_: "local" if filter_.Prior is None else "fixed",
+        "Label prior: the mean posterior in the window (local), over all voxels (global; may lose "
+        "small labels), or Prior (fixed).",
+        default_doc="local, or fixed with Prior",
+    )
+    Prior: Parameter[Any] = Parameter(
+        optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
+        None,
+        "Fixed label prior: of the higher of two labels, or {label: probability}.",
+        default_doc="equal shares",
+    )
+    MaximumIterations: Parameter[int] = Parameter(
+        Integer(low=1), 200, "Most iterations of EM."
+    )
+    Tolerance: Parameter[float] = Parameter(
+        Real(low=0.0), 1e-4, "EM stops when the mean posterior of disputed voxels moves by less."
+    )
+
+    ElapsedIterations: Measurement[int] = Measurement("int", "Iterations of EM that were run.")
+    Converged: Measurement[bool] = Measurement("bool", "Whether the tolerance was met.")
+    LogLikelihoodTrace: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Log likelihood of the disputed voxels' votes in each iteration."
+    )
+    ChangeTrace: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Mean change of the disputed voxels' posteriors in each iteration."
+    )
+    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]",
+        "(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels().",
+    )
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._result: SpatialResult | None = None
+
+    # -- fields -----------------------------------------------------------------------------
+
+    def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
+        """Image (float32) of the probability that a rater says `observed` where `true` is true."""
+        case, _ = self._done()
+        assert self._result is not None
+        raters = case.patterns.number_of_raters
+        if not 0 <= rater < raters:
+            raise IndexError(f"{self.GetName()}: rater must be 0 to {raters - 1}, got {rater}")
+        labels = self.GetLabels()
+        for name, label in (("observed", observed), ("true", true)):
+            if label not in labels:
+                raise ParameterError(
+                    f"{self.GetName()}: GetConfusionField's {name} label must be one of "
+                    f"{labels}, got {label!r}"
+                )
+        field = confusion_field(self._result, rater, labels.index(observed), labels.index(true))
+        return convert.to_image(field, case.loaded)
+
+    def GetSensitivityField(self, rater: int) -> Any:
+        """Image of the probability that a rater sees the higher of two labels where it is true."""
+        _, foreground = self._two_labels("GetSensitivityField")
+        return self.GetConfusionField(rater, foreground, foreground)
+
+    def GetSpecificityField(self, rater: int) -> Any:
+        """Image of the probability that a rater sees the lower of two labels where it is true."""
+        background, _ = self._two_labels("GetSpecificityField")
+        return self.GetConfusionField(rater, background, background)
+
+    def _two_labels(self, method: str) -> tuple[int, int]:
+        labels = self.GetLabels()
+        if len(labels) != 2:
+            raise ParameterError(
+                f"{self.GetName()}: {method} needs inputs of two labels, got {labels}; "
+                "GetConfusionField serves any number"
+            )
+        return labels[0], labels[1]
+
+    # -- fusion -----------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        if self.Prior is not None and self.PriorMode != "fixed":
+            raise ParameterError(
+                f"{self.GetName()}: PriorMode must be fixed when Prior is given, "
+                f"got {self.PriorMode}"
+            )
+
+    def _fuse(self, case: FusionCase) -> DisputedFusion:
+        self._check_undecided_label(case)
+        result = spatial_staple(
+            case.patterns, self._settings(case), observer=self._after_iteration
+        )
+        self._result = result
+        self.ElapsedIterations = len(result.change)
+        self.Converged = result.converged
+        self.LogLikelihoodTrace = tuple(result.log_likelihood.tolist())
+        self.ChangeTrace = tuple(result.change.tolist())
+        self.ConfusionTables = result.theta
+        return DisputedFusion(
+            result.voxels, result.vote, result.decision, lambda label: result.posterior[label]
+        )
+
+    def _after_iteration(self, number: int) -> bool:
+        self._progress = 0.5 + 0.49 * number / self.MaximumIterations
+        self._invoke(PROGRESS_EVENT)
+        return super()._after_iteration(number)
+
+    def _settings(self, case: FusionCase) -> SpatialSettings:
+        diagonal, other = self.PseudoCounts
+        fields = FieldSettings(
+            radii_in_voxels(self.WindowRadius, case.spacing),
+            self.Kappa,
+            self.RegularizationTarget,
+            self.DiagonalTarget,
+            (diagonal, other),
+        )
+        return SpatialSettings(
+            fields,
+            self.PriorMode,
+            self._fixed_prior([int(label) for label in case.patterns.labels]),
+            StopRule(self.Tolerance, self.MaximumIterations),
+        )
+
+    def _fixed_prior(self, labels: list[int]) -> NDArray[np.float64] | None:
+        """Prior by label index, summing to one; None: equal shares."""
+        given = self.Prior
+        if given is None or len(labels) == 1:
+            return None
+        if not isinstance(given, Mapping):
+            if len(labels) != 2:
+                raise ParameterError(
+                    f"{self.GetName()}: Prior must be a {{label: probability}} dict for the labels "
+                    f"{labels}, got {given}"
+                )
+            return np.array([1 - given, given])
+        shares = np.array([given.get(label, 0.0) for label in labels])
+        if not (shares > 0).all():
+            raise ParameterError(
+                f"{self.GetName()}: Prior must give each of the labels {labels} a probability > 0, "
+                f"got {given}"
+            )
+        return np.asarray(shares / shares.sum())
