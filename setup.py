@@ -1,6 +1,7 @@
 """The compiled extension; everything else about the package is in pyproject.toml."""
 
 import os
+from glob import glob
 
 from pybind11.setup_helpers import Pybind11Extension, build_ext
 from setuptools import setup
@@ -9,6 +10,7 @@ kernels = Pybind11Extension(
     "itk_consensus._kernels",
     ["wrapping/consensus_kernels.cpp"],
     include_dirs=["wrapping/include"],
+    depends=sorted(glob("wrapping/include/*.hpp")),
     cxx_std=17,
 )
 

@@ -116,10 +116,20 @@ Stack make_stack(const std::vector<const RaterVotes*>& raters, std::uint32_t rad
                  std::size_t extent) {
   Stack stack{{}, radix, nullptr, nullptr};
   for (const RaterVotes* rater : raters) {
+    if (!rater) throw std::invalid_argument("every rater must be a RaterVotes, got None");
     require_extent(rater->data, extent);
     stack.raters.push_back(rater->votes.get());
   }
   return stack;
+}
+
+// Every key, and "outside" after them, must have its own count.
+void require_codes(std::size_t raters, std::uint32_t radix, bool masked, std::size_t number_of_codes) {
+  std::size_t needed = 1;
+  for (std::size_t k = 0; k < raters && needed <= number_of_codes; ++k) needed *= radix;
+  if (needed + (masked ? 1 : 0) > number_of_codes) {
+    throw std::invalid_argument("fewer counts than codes");
+  }
 }
 
 using Mask = std::optional<py::array_t<std::uint8_t, py::array::c_style>>;
@@ -132,6 +142,7 @@ py::array_t<std::int64_t> bind_encode_direct(const std::vector<const RaterVotes*
   require_extent(codes, extent);
   Stack stack = make_stack(raters, radix, extent);
   stack.mask = pointer_or_null(mask, extent);
+  require_codes(raters.size(), radix, mask.has_value(), number_of_codes);
   std::vector<std::int64_t> total(number_of_codes, 0);
   with_code_type(codes, [&](auto tag) {
     using Code = typename decltype(tag)::type;

@@ -46,6 +46,25 @@ class Starts:
 
 
 @dataclass(frozen=True)
+class VoxelBeliefs:
+    """What a spatial E-step believes of single voxels, whose patterns alone do not tell.
+
+    Attributes
+    ----------
+    voxels : (N,) ndarray of intp
+        Flat indices in the volume.
+    beliefs : (K, N) ndarray of float32
+        Probability of each label.
+    weight : float
+        Smoothness weight at the end.
+    """
+
+    voxels: NDArray[np.intp]
+    beliefs: NDArray[np.float32]
+    weight: float
+
+
+@dataclass(frozen=True)
 class Optima:
     """Where S runs of EM ended.
 
@@ -60,6 +79,8 @@ class Optima:
     converged : (S,) ndarray of bool
     trace : (iterations, S) ndarray
         Log posterior after each iteration; NaN once a start has stopped.
+    voxels : VoxelBeliefs or None
+        If the E-step was spatial.
     """
 
     theta: Floats
@@ -71,6 +92,7 @@ class Optima:
     iterations: NDArray[np.int64]
     converged: NDArray[np.bool_]
     trace: Floats
+    voxels: VoxelBeliefs | None = None
 
 
 def maximize(

@@ -61,7 +61,7 @@ class FieldSettings:
 def scale_factors(observed: Floats32, kappa: float) -> Floats32:
     """Eq. 2.5.4's sigma of (K, ...) counts: what each label lacks to a fair share of the window."""
     share = observed.sum(axis=0) / np.float32(len(observed))
-    return np.maximum(share - observed, 0) * np.float32(kappa)
+    return np.asarray(np.maximum(share - observed, 0) * np.float32(kappa))
 
 
 def regularised(
@@ -88,7 +88,7 @@ def regularised(
     wanted = sigma[observed] * target[observed] + count + alpha[observed]
     total = np.tensordot(target, sigma, axes=1) + mass + alpha.sum()
     unknown = np.full_like(wanted, target[observed])
-    return np.divide(wanted, total, out=unknown, where=total > 0)
+    return np.asarray(np.divide(wanted, total, out=unknown, where=total > 0))
 
 
 def _with_diagonal(labels: int, diagonal: float, other: float) -> Floats:

@@ -104,7 +104,7 @@ def shape_based_average(
     observer: ProgressObserver | None = None,
 ) -> ShapeAverage:
     """Average the raters' signed distances to every label."""
-    voxels = DisputedVoxels(patterns, contour_region(patterns))
+    voxels = DisputedVoxels(patterns, contour_region(patterns, len(settings.spacing)))
     vote = majority_vote(patterns, weights=settings.weights, ties=settings.ties)
     distances = _mean_distances(voxels, settings, observer or (lambda _: None))
     decision = decide_voxels(
@@ -117,7 +117,7 @@ def shape_based_average(
     return ShapeAverage(voxels, distances, decision, vote)
 
 
-def contour_region(patterns: DecisionPatterns) -> tuple[slice, ...]:
+def contour_region(patterns: DecisionPatterns, axes: int) -> tuple[slice, ...]:
     """Smallest box within which distances from disputed voxels equal those in the whole volume.
 
     It holds all that differs from the commonest pattern, and a shell of that pattern: a voxel of
@@ -129,7 +129,7 @@ def contour_region(patterns: DecisionPatterns) -> tuple[slice, ...]:
     others[commonest] = patterns.outside_code is not None or not patterns.unanimous[commonest]
     if not (~patterns.unanimous & patterns.present.any(axis=1)).any():
         others[:] = False
-    return patterns.region(others, [1] * np.ndim(patterns.codes))
+    return patterns.region(others, [1] * axes)
 
 
 def _mean_distances(
@@ -164,7 +164,7 @@ def _rater_weights(patterns: DecisionPatterns, settings: AveragingSettings) -> F
 def _distances(
     voxels: DisputedVoxels, rater: int, label: int, settings: AveragingSettings
 ) -> Floats32:
-    """(N,) signed distances of the disputed voxels to one rater's label; NaN where it is missing."""
+    """(N,) signed distances of disputed voxels to one rater's label; NaN where it is missing."""
     patterns = voxels.patterns
     says = patterns.patterns[:, rater] == label
     denies = patterns.present[:, rater] & ~says
@@ -190,7 +190,7 @@ def _distances(
 
 
 def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
-    """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is nothing to average."""
+    """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is none."""
     mean = np.empty(distances.shape[1], np.float32)
     for part in chunks(len(mean), CHUNK):
         values = _bounded(distances[:, part].astype(np.float64))

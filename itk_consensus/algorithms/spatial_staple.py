@@ -168,14 +168,14 @@ class _SpatialModel:
         """(K, N) one for the voted label of each disputed voxel."""
         voted = vote.decision[self.pool.codes]
         labels = np.arange(self.patterns.number_of_labels)
-        return (labels[:, None] == voted).astype(np.float32)
+        return np.asarray(labels[:, None] == voted, dtype=np.float32)
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float]:
         """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
         mass = self._mass(posterior, None)
         log_joint = self._log_prior(posterior, mass)
         targets = self.settings.fields.targets(self.global_theta(posterior))
-        for rater in np.flatnonzero(self.patterns.present.any(axis=0)):
+        for rater in np.flatnonzero(self.patterns.present.any(axis=0)).tolist():
             own = mass if self.pool.always_present(rater) else self._mass(posterior, rater)
             self._add_votes(rater, posterior, own, targets[rater], log_joint)
         return _normalised(log_joint)
@@ -220,7 +220,7 @@ class _SpatialModel:
             prior = np.empty_like(posterior)
             prior[...] = self._shares(posterior)[:, None]
         with np.errstate(divide="ignore"):
-            return np.log(prior, out=prior)
+            return np.asarray(np.log(prior))
 
     def _shares(self, posterior: Floats32) -> Floats:
         """(K,) label prior common to all voxels."""
@@ -246,7 +246,7 @@ class _SpatialModel:
         disputed = [
             np.bincount(self.pool.codes, weights, len(patterns.counts)) for weights in posterior
         ]
-        return certain * patterns.counts[:, None] + np.stack(disputed, axis=1)
+        return np.asarray(certain * patterns.counts[:, None] + np.stack(disputed, axis=1))
 
 
 def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
@@ -262,7 +262,8 @@ def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
 
 def _mass_moved(before: Floats32, after: Floats32) -> float:
     """Mean over voxels of the probability that went from some labels to others."""
-    return float(np.abs(after - before).sum(dtype=np.float64)) / (2 * before.shape[1])
+    moved = np.abs(after - before).sum(dtype=np.float64) / 2
+    return float(moved / before.shape[1])
 
 
 def _finished(change: list[float], stop: StopRule) -> bool:

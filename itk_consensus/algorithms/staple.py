@@ -18,6 +18,7 @@ from itk_consensus.algorithms.expectation_maximization import (
     IterationObserver,
     Optima,
     StopRule,
+    VoxelBeliefs,
     maximize,
 )
 from itk_consensus.algorithms.initialization import (
@@ -28,6 +29,7 @@ from itk_consensus.algorithms.initialization import (
     make_starts,
     mean_of_votes,
 )
+from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -124,6 +126,8 @@ class StapleResult:
     converged : bool
     starts : StartSummary
     settings : StapleSettings
+    voxels : VoxelBeliefs or None
+        With a Markov field: what differs from voxel to voxel. A pattern's posterior is their mean.
     """
 
     posterior: Floats
@@ -138,6 +142,7 @@ class StapleResult:
     converged: bool
     starts: StartSummary
     settings: StapleSettings
+    voxels: VoxelBeliefs | None = None
 
     @property
     def decision(self) -> NDArray[np.int64]:
@@ -155,6 +160,7 @@ def staple(
     patterns: DecisionPatterns,
     settings: StapleSettings | None = None,
     *,
+    field: MarkovField | None = None,
     observer: IterationObserver | None = None,
     owner: str = "staple",
 ) -> StapleResult:
@@ -166,12 +172,18 @@ def staple(
         Of a binary stack: label 1 is the foreground.
     settings : StapleSettings
         Default: SimpleITK's.
+    field : MarkovField
+        Makes neighbouring voxels of these patterns tend to one label; the field then stands for
+        the prior, unless `settings` give one.
     observer : callable
         Called after each iteration; returning False stops with the current estimate.
     owner : str
         Who is named in errors.
     """
     settings = settings or StapleSettings()
+    if field is not None:
+        even = 0.5 if settings.prior is None else settings.prior
+        settings = replace(settings, prior=even, estimate_prior=False)
     weights = patterns.counts.astype(np.float64)
     if settings.exclude_consensus:
         weights = np.where(patterns.unanimous, 0.0, weights)
@@ -183,8 +195,9 @@ def staple(
     prior = _label_prior(patterns, settings, frequencies, owner)
     model = ConfusionModel(patterns, weights, settings.pseudo_counts, settings.estimate_prior)
     starts = make_starts(model, settings.plan, frequencies, prior)
-    optima = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
-    return _result(patterns, weights, optima, settings)
+    search = maximize if field is None else field.maximize
+    optima = search(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    return staple_result(patterns, weights, optima, settings)
 
 
 def _one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
@@ -209,9 +222,10 @@ def _label_prior(
     return np.stack([1 - given, given], axis=-1)
 
 
-def _result(
+def staple_result(
     patterns: DecisionPatterns, weights: Floats, optima: Optima, settings: StapleSettings
 ) -> StapleResult:
+    """The best start's answer, and what the others found."""
     winner = best_start(optima)
     responsibilities = _keep_consensus(patterns, optima.responsibilities[:, :, 1], settings)
     posterior = responsibilities[:, winner]
@@ -241,6 +255,7 @@ def _result(
         bool(optima.converged[winner]),
         summary,
         settings,
+        optima.voxels,
     )
 
 

@@ -55,9 +55,8 @@ class WindowPool:
 
     def observed(self, rater: int) -> Floats32:
         """(K, N) how often the rater said each label in the window."""
-        return self._keep(
-            ("observed", rater), lambda: self._fixed(lambda d: self.patterns.patterns[:, rater] == d)
-        )
+        said = self.patterns.patterns[:, rater]
+        return self._keep(("observed", rater), lambda: self._fixed(lambda d: said == d))
 
     def agreed(self, rater: int | None) -> Floats32:
         """(K, N) unanimous voxels of each label in the window that the rater annotated.

@@ -96,6 +96,7 @@ def distance_scores(
     spacing: Sequence[float],
     margin: float,
     spreads: Sequence[float],
+    threads: int | None = None,
 ) -> ScoreMaps:
     """Signed distance to each label of the consensus, over that label's spread.
 
@@ -111,13 +112,13 @@ def distance_scores(
         One per label, in mm; 1 to score in mm. Of two labels both have the same.
     """
     labels = consensus[box]
-    distance = signed_distance(labels != 0, spacing)
+    distance = signed_distance(labels != 0, spacing, threads=threads)
     region = distance <= margin
     foreground = distance / spreads[0]
     if len(spreads) == 2:
         return ScoreMaps(box, (-foreground, foreground), region)
     others = [
-        signed_distance(labels == label, spacing) / spread
+        signed_distance(labels == label, spacing, threads=threads) / spread
         for label, spread in enumerate(spreads[1:], start=1)
     ]
     return ScoreMaps(box, (-foreground, *others), region)
@@ -129,10 +130,10 @@ def probability_scores(
     box: Box,
     spacing: Sequence[float],
     margin: float,
+    threads: int | None = None,
 ) -> ScoreMaps:
     """Minus the log-odds of each label; beyond the region only the background fits."""
-    foreground = signed_distance(consensus[box] != 0, spacing)
-    region = foreground <= margin
+    region = signed_distance(consensus[box] != 0, spacing, threads=threads) <= margin
     odds = [np.round(log_odds(p[box]), TIE_DECIMALS) for p in probabilities]
     if len(odds) == 1:
         odds = [-odds[0], odds[0]]

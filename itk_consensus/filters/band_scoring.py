@@ -63,7 +63,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads:
         )
     spreads = label_spreads(case, options, owner, threads)
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
-    maps = score_maps(case, options, spreads, box)
+    maps = score_maps(case, options, spreads, box, threads)
     return ScoredCase(
         maps.distributions(reference),
         spreads,
@@ -77,13 +77,13 @@ def score_maps(
     options: BandOptions,
     spreads: tuple[float, ...],
     box: tuple[slice, ...],
+    threads: int,
 ) -> ScoreMaps:
     """Scores of every label in a box that holds the consensus."""
-    margin = options.region_margin
+    where = (case.consensus, box, case.spacing, options.region_margin)
     if options.score == "probability":
-        return probability_scores(case.probabilities, case.consensus, box, case.spacing, margin)
-    units = spreads or (1.0,) * case.labels
-    return distance_scores(case.consensus, box, case.spacing, margin, units)
+        return probability_scores(case.probabilities, *where, threads)
+    return distance_scores(*where, spreads or (1.0,) * case.labels, threads)
 
 
 def band_box(

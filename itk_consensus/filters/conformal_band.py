@@ -202,11 +202,13 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         with self._running():
             case = self._load_case(probability, raters)
             self._check_record(record, options, case)
-            spreads = label_spreads(case, options, self.GetName(), self.NumberOfThreads)
+            threads = self.NumberOfThreads
+            spreads = label_spreads(case, options, self.GetName(), threads)
             self._check_spreads(record, spreads)
             self._report(0.3)
             box = band_box(case, options, spreads, record.tau)
-            sets = prediction_sets(score_maps(case, options, spreads, box).scores, record.tau)
+            maps = score_maps(case, options, spreads, box, threads)
+            sets = prediction_sets(maps.scores, record.tau)
             self._report(0.9)
             empty = ~sets.any(axis=0)
             if self.EmptyPolicy == "ambiguous":

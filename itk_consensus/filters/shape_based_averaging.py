@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from itk_consensus.algorithms.shape_based_averaging import AveragingSettings, shape_based_average
 from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import FusionCase
@@ -31,7 +33,7 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
         0.0,
         "Share of the raters whose distances are left out at each end before averaging.",
     )
-    TieRule: Parameter[str] = Parameter(
+    TieRule: Parameter[Any] = Parameter(
         Choice(TIE_RULES),
         "undecided",
         "What a voxel as far from one label as from another becomes.",

@@ -197,7 +197,8 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         region = np.zeros(union.shape, dtype=bool)
         if union.any():
             box = box_around(union, self.RegionMargin, case.spacing)
-            region[box] = signed_distance(union[box], case.spacing) <= self.RegionMargin
+            distance = signed_distance(union[box], case.spacing, threads=self.NumberOfThreads)
+            region[box] = distance <= self.RegionMargin
         return region
 
     def _compare(
