@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from itk_consensus import MajorityVoteFilter, MultiLabelSTAPLEImageFilter
+from itk_consensus import MultiLabelSTAPLEImageFilter
 from itk_consensus.calibration.reliability import ReliabilityCurve
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
@@ -86,10 +86,9 @@ def score(cohort: Cohort, fuse: Fuser, missing: Sequence[Sequence[int]] | None =
 
 
 def vote(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
-    """The majority vote; ties go to the smaller label, as none is left undecided."""
-    fused = MajorityVoteFilter().Execute(raters)
-    labels = [k for k in range(int(fused.max()) + 1)]
-    votes = np.stack([sum((r == k) for r in raters if r is not None) for k in labels])
+    """The plurality vote; of tied labels the smallest wins."""
+    present = np.stack([rater for rater in raters if rater is not None])
+    votes = np.stack([(present == k).sum(0) for k in range(int(present.max()) + 1)])
     return np.asarray(votes.argmax(0))
 
 

@@ -8,27 +8,21 @@ voxel alike and cancels; `edge_agreement` has the gate that acts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.expectation_maximization import IterationObserver
+from itk_consensus.algorithms.local_correlation import correlation, patches_of_raters
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.labels.ties import TieRule
 
 Floats = NDArray[np.float64]
 
-#: Called after each iteration with its number; stops the loop by returning False.
-Observer = Callable[[int], bool]
-
 #: Shares that sums in different order cannot tell apart.
 TIE_TOLERANCE = 1e-9
-
-#: Products of standard deviations below this are rounding errors of constant patches.
-_CONSTANT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -86,7 +80,7 @@ def boundary_simple(
     settings: BoundarySettings,
     *,
     gate: Floats | None = None,
-    observer: Observer | None = None,
+    observer: IterationObserver | None = None,
 ) -> BoundaryResult:
     """Alternate between the consensus and the weights.
 
@@ -131,28 +125,37 @@ class _LocalWeights:
         gate: Floats | None,
     ) -> None:
         patterns = voxels.patterns
-        self._voxels, self._vote, self._settings = voxels, vote, settings
+        self._voxels, self._vote, self._alpha = voxels, vote, settings.local_weight
         self._gate = 1.0 if gate is None else gate
         self._digits = np.stack([voxels.of_pattern(votes) for votes in patterns.patterns.T])
         self.present = self._digits != patterns.number_of_labels
         # Of two labels one is the other's complement and adds nothing to a correlation.
         self._labels = [1] if patterns.number_of_labels == 2 else range(patterns.number_of_labels)
-        self._groups = _groups_of_raters(voxels, settings.radii)
+        self._patches = patches_of_raters(voxels, settings.radii)
         self._means = {
-            (rater, label): patch.mean(self._says(rater, label).astype(np.float64))
-            for patch, raters in self._groups
-            for rater in raters
+            (rater, label): patches.mean(self._says(rater, label).astype(np.float64))
+            for patches in self._patches
+            for rater in patches.raters
             for label in self._labels
         }
+        self._own_variance = np.zeros(self.present.shape)
+        for (rater, _), mean in self._means.items():
+            self._own_variance[rater] += mean - mean**2
 
     def weights(self, shares: Floats) -> Floats:
         """(J, N) weight of each rater, given the consensus."""
-        similarity = np.where(self.present, (self._correlation(shares) + 1) / 2, 0.0)
-        voxels = np.maximum(np.count_nonzero(self.present, axis=1), 1)
-        overall = _normalised(similarity.sum(axis=1) / voxels)
-        alpha = self._settings.local_weight
-        weights = (alpha * similarity + (1 - alpha) * overall[:, None]) * self._gate
-        return np.where(self.present, weights, 0.0)
+        weights = self._correlation(shares)
+        # To [0, 1], and in place: there are as many of these as raters times disputed voxels.
+        weights += 1
+        weights /= 2
+        weights *= self.present
+        annotated = np.maximum(np.count_nonzero(self.present, axis=1), 1)
+        overall = _normalised(weights.sum(axis=1) / annotated)
+        weights *= self._alpha
+        weights += (1 - self._alpha) * overall[:, None]
+        weights *= self._gate
+        weights *= self.present
+        return weights
 
     def shares(self, weights: Floats) -> Floats:
         """(K, N) weighted share of each label."""
@@ -161,58 +164,28 @@ class _LocalWeights:
         return np.stack(votes) / weights.sum(axis=0)
 
     def _correlation(self, shares: Floats) -> Floats:
-        """(J, N) correlation of each rater's patch with the consensus's, over all labels at once."""
-        covariance, rater_variance, variance = np.zeros((3, *self.present.shape))
+        """(J, N) correlation of each rater's patch with the consensus, all labels together."""
+        covariance = np.zeros(self.present.shape)
+        variances = np.zeros((len(self._patches), shares.shape[1]))
         for label in self._labels:
             consensus = self._voxels.expand(self._vote.fractions[:, label])
             consensus.reshape(-1)[self._voxels.places] = shares[label]
-            for patch, raters in self._groups:
-                mean = patch.mean(consensus.copy())
-                variance[raters] += patch.mean(consensus**2) - mean**2
-                for rater in raters:
-                    own = self._means[rater, label]
-                    rater_variance[rater] += own - own**2
-                    covariance[rater] += patch.mean(consensus * self._says(rater, label)) - own * mean
-        norm = np.sqrt(np.maximum(rater_variance * variance, 0.0))
-        correlation = np.divide(covariance, norm, out=np.zeros_like(norm), where=norm > _CONSTANT)
-        return np.clip(correlation, -1.0, 1.0)
+            for patches, variance in zip(self._patches, variances, strict=True):
+                mean, spread = patches.mean_and_variance(consensus)
+                variance += spread
+                for rater in patches.raters:
+                    both = patches.mean(consensus * self._says(rater, label))
+                    covariance[rater] += both - self._means[rater, label] * mean
+        for patches, variance in zip(self._patches, variances, strict=True):
+            for rater in patches.raters:
+                covariance[rater] = correlation(
+                    covariance[rater], self._own_variance[rater], variance
+                )
+        return covariance
 
     def _says(self, rater: int, label: int) -> NDArray[np.bool_]:
         """Where in the box a rater says a label."""
         return self._voxels.expand(self._voxels.patterns.patterns[:, rater] == label)
-
-
-class _Patches:
-    """Means over the annotated part of the patch around each disputed voxel."""
-
-    def __init__(
-        self, voxels: DisputedVoxels, radii: tuple[int, ...], annotated: NDArray[np.bool_]
-    ) -> None:
-        self._voxels, self._radii = voxels, radii
-        # Outside the mask every volume is zero already.
-        self._annotated = None if annotated.all() else voxels.expand(annotated)
-        self._count = np.maximum(self._sum(voxels.expand(annotated.astype(np.float64))), 1.0)
-
-    def mean(self, volume: Floats) -> Floats:
-        """(N,) means of a volume of the box's shape, which is overwritten."""
-        if self._annotated is not None:
-            volume *= self._annotated
-        return self._sum(volume) / self._count
-
-    def _sum(self, volume: Floats) -> Floats:
-        threads = self._voxels.patterns.threads
-        return self._voxels.take(box_sum(volume, self._radii, threads=threads))
-
-
-def _groups_of_raters(
-    voxels: DisputedVoxels, radii: tuple[int, ...]
-) -> list[tuple[_Patches, list[int]]]:
-    """Raters who annotated the same voxels, with the patches they share."""
-    groups: dict[bytes, list[int]] = {}
-    present = voxels.patterns.present
-    for rater in range(present.shape[1]):
-        groups.setdefault(present[:, rater].tobytes(), []).append(rater)
-    return [(_Patches(voxels, radii, present[:, raters[0]]), raters) for raters in groups.values()]
 
 
 def _normalised(values: Floats) -> Floats:

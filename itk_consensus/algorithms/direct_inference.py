@@ -17,7 +17,7 @@ from scipy.special import betaincinv
 from itk_consensus.algorithms.evidence_search import (
     MOST_ENUMERATED,
     Climb,
-    climb,
+    climb_best,
     finish,
     number_of_maps,
     preferred,
@@ -145,7 +145,7 @@ def direct_inference(
     names, maps = starting_maps(patterns, settings.plan, observer)
     # Starts often coincide; each distinct map is climbed from once.
     distinct, which = np.unique(maps, axis=1, return_inverse=True)
-    search = climb(model, distinct, observer).of(which.reshape(-1))
+    search = climb_best(model, distinct, observer).of(which.reshape(-1))
     winner = preferred(model, search.maps, search.log_evidence)
     best = finish(model, search.maps[:, winner], observer)
     search.maps[:, winner], search.log_evidence[winner] = best

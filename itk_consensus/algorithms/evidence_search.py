@@ -24,6 +24,9 @@ MOST_ENUMERATED = 4096
 #: Numbers in the arrays of one batch of maps.
 _BATCH = 2**21
 
+#: Numbers that one round of moves of all maps may look at; sets how many starts are climbed from.
+_CLIMB_WORK = 2**21
+
 #: Numbers that one round of chains may look at; sets how many start, and how far they go.
 _CHAIN_WORK = 2**16
 
@@ -60,18 +63,31 @@ def climb(model: LabelEvidence, maps: Labels, observer: IterationObserver | None
     active = np.arange(maps.shape[1])
     trace: list[Floats] = []
     while active.size and (observer is None or observer(len(trace) + 1)):
-        trace.append(np.full(maps.shape[1], np.nan))
-        better = np.zeros(active.size, dtype=bool)
+        before = log_evidence[active]
         for batch in _batches(model, active.size):
-            found, evidence = _best_round(model, maps[:, active[batch]])
-            better[batch] = evidence > log_evidence[active[batch]] + model.resolution
-            chosen = active[batch][better[batch]]
-            maps[:, chosen] = found[:, better[batch]]
-            log_evidence[chosen] = evidence[better[batch]]
+            part = active[batch]
+            maps[:, part], log_evidence[part] = _move(model, maps[:, part], log_evidence[part])
+        trace.append(np.full(maps.shape[1], np.nan))
         trace[-1][active] = log_evidence[active]
         rounds[active] += 1
-        active = active[better]
+        active = active[log_evidence[active] > before]
     return Climb(maps, log_evidence, rounds, np.array(trace).reshape(-1, maps.shape[1]))
+
+
+def climb_best(
+    model: LabelEvidence, maps: Labels, observer: IterationObserver | None = None
+) -> Climb:
+    """Climb from as many of the maps as is reasonable, the most probable ones; leave the others."""
+    number = max(2, _CLIMB_WORK // _numbers_per_map(model))
+    log_evidence = model.log_evidence(maps)
+    chosen = np.argsort(-log_evidence, kind="stable")[:number]
+    climbed = climb(model, maps[:, chosen], observer)
+    rounds = np.zeros(maps.shape[1], dtype=np.int64)
+    trace = np.full((len(climbed.trace), maps.shape[1]), np.nan)
+    maps = maps.copy()
+    maps[:, chosen], log_evidence[chosen] = climbed.maps, climbed.log_evidence
+    rounds[chosen], trace[:, chosen] = climbed.rounds, climbed.trace
+    return Climb(maps, log_evidence, rounds, trace)
 
 
 def finish(
@@ -88,7 +104,7 @@ def finish(
     improved = True
     while improved and (observer is None or observer(1)):
         others = np.stack([_end_of_chains(model, best), _renamed(model, best)], axis=1)
-        climbed = climb(model, others, observer)
+        climbed = climb(model, others[:, (others != best[:, None]).any(axis=0)], observer)
         higher = int(climbed.log_evidence.argmax())
         improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
         if improved:
@@ -110,19 +126,23 @@ def preferred(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> int:
     return int(near[model.agreement(maps[:, near]).argmax()])
 
 
-def _best_round(model: LabelEvidence, maps: Labels) -> tuple[Labels, Floats]:
-    """The q best moves of each map made at once, q being the power of 2 that does most.
+def _move(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> tuple[Labels, Floats]:
+    """Make all useful moves at once, or the better half of them, and so on down to the best one.
 
-    One of the q is 1, so a map that any move improves is improved.
+    The best one alone raises the evidence, so a map that any move improves is improved.
     """
     gain, target = _best_moves(model, maps)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
-    useful = np.where(gain > model.resolution, rank, len(maps))
-    sizes = 2 ** np.arange((len(maps) - 1).bit_length() + 1)
-    proposals = np.where(useful[:, None] < sizes[:, None], target[:, None], maps[:, None])
-    evidence = model.log_evidence(proposals.reshape(len(maps), -1)).reshape(len(sizes), -1)
-    best, columns = evidence.argmax(axis=0), np.arange(maps.shape[1])
-    return proposals[:, best, columns], evidence[best, columns]
+    moves = (gain > model.resolution).sum(axis=0)
+    found, reached = maps.copy(), log_evidence.copy()
+    while (waiting := np.flatnonzero(moves)).size:
+        proposals = np.where(rank < moves, target, maps)[:, waiting]
+        evidence = model.log_evidence(proposals)
+        better = evidence > log_evidence[waiting] + model.resolution
+        found[:, waiting[better]] = proposals[:, better]
+        reached[waiting[better]] = evidence[better]
+        moves[waiting] = np.where(better, 0, moves[waiting] // 2)
+    return found, reached
 
 
 def _best_moves(model: LabelEvidence, maps: Labels) -> tuple[Floats, Labels]:
@@ -138,8 +158,7 @@ def _end_of_chains(model: LabelEvidence, start: Labels) -> Labels:
 
     The first that is better than the start is taken at once.
     """
-    patterns = len(start)
-    work = patterns * model.patterns.number_of_raters * model.patterns.number_of_labels
+    patterns, work = len(start), _numbers_per_map(model)
     breadth = int(np.clip(_CHAIN_WORK // (4 * work), 1, patterns))
     depth = int(np.clip(_CHAIN_WORK // (breadth * work), 2, patterns))
     chains = np.arange(breadth)
@@ -164,6 +183,12 @@ def _end_of_chains(model: LabelEvidence, start: Labels) -> Labels:
     return best
 
 
+def _numbers_per_map(model: LabelEvidence) -> int:
+    """How many counts a round of moves looks at."""
+    patterns = model.patterns
+    return len(patterns.counts) * patterns.number_of_raters * patterns.number_of_labels
+
+
 def _renamed(model: LabelEvidence, labels: Labels) -> Labels:
     """The map with its labels renamed so that the most votes agree with it."""
     size = model.patterns.number_of_labels
@@ -181,9 +206,7 @@ def _best_of_all(model: LabelEvidence) -> tuple[Labels, float]:
 
 
 def _batches(model: LabelEvidence, number: int) -> Iterator[slice]:
-    """Split maps so that a batch's proposals fit the memory we allow."""
-    patterns = len(model.patterns.counts)
-    per_map = patterns * model.patterns.number_of_raters * (patterns.bit_length() + 1)
-    step = max(1, _BATCH // per_map)
+    """Split maps so that a batch's arrays fit the memory we allow."""
+    step = max(1, _BATCH // (len(model.patterns.counts) * model.patterns.number_of_labels))
     for first in range(0, number, step):
         yield slice(first, first + step)

@@ -163,8 +163,10 @@ def em_step(
     """One M-step, damped (eq. 17: theta <- (1-g) new + g old), and one E-step."""
     new_theta, new_prior = model.m_step(responsibilities, prior)
     if damping:
-        # A start made from votes has no old theta to lean on; its first step is undamped.
-        old = np.where(np.isnan(theta), new_theta, theta)
+        # Only columns that are distributions can be leaned on: a start made from votes has none,
+        # and ITK's seed sums to one along its rows instead.
+        proper = np.abs(theta.sum(axis=1, keepdims=True) - 1) < 1e-6
+        old = np.where(proper, theta, new_theta)
         new_theta = (1 - damping) * new_theta + damping * old
     return new_theta, new_prior, model.e_step(new_theta, new_prior)
 

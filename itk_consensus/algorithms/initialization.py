@@ -153,8 +153,12 @@ def label_switched(optima: Optima) -> NDArray[np.bool_]:
     For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
     performance is undefined, cannot have been switched.
     """
-    diagonal = np.nan_to_num(np.einsum("jksk->sjk", optima.theta), nan=1.0)
-    return np.asarray(diagonal.mean(axis=1).sum(axis=1) < 1)
+    diagonal = np.einsum("jksk->sjk", optima.theta)
+    defined = ~np.isnan(diagonal)
+    raters = defined.sum(axis=1)
+    total = np.where(defined, diagonal, 0.0).sum(axis=1)
+    mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
+    return np.asarray(mean.sum(axis=1) < 1)
 
 
 def best_start(optima: Optima) -> int:

@@ -62,17 +62,10 @@ class LabelEvidence:
 
     def parameter_posterior(self, maps: Labels) -> ParameterPosterior:
         """Count voxels by label, and votes by rater, vote and label."""
-        starts, labels = maps.shape[1], self.patterns.number_of_labels
-        columns = np.arange(starts) * labels + maps
-        voxels = np.broadcast_to(self._sizes[:, None], maps.shape)
-        prior = np.bincount(columns.ravel(), voxels.ravel(), starts * labels)
-        cells = (self._cells * (starts * labels))[:, :, None] + columns[:, None, :]
-        votes = np.broadcast_to(self._votes[:, :, None], cells.shape)
-        shape = (self.patterns.number_of_raters, labels, starts, labels)
-        confusion = np.bincount(cells.ravel(), votes.ravel(), int(np.prod(shape))).reshape(shape)
+        voxels = (maps[:, :, None] == np.arange(self.patterns.number_of_labels)) * self._sizes
         return ParameterPosterior(
-            np.asarray(prior.reshape(starts, labels) + 1.0),
-            np.asarray(confusion + self._concentration[:, None, :]),
+            voxels.sum(axis=0) + 1,
+            self.patterns.tally(voxels) + self._concentration[:, None, :],
         )
 
     def log_evidence(self, maps: Labels) -> Floats:
@@ -102,22 +95,26 @@ class LabelEvidence:
             Blocks are single voxels of each pattern, not all of them.
         """
         prior, confusion = self.parameter_posterior(maps)
+        present = self.patterns.present
         total = confusion.sum(axis=1)
+        if present.all():
+            # Every rater voted as often as there are voxels: one column of totals serves for all.
+            total, present = total[:1], present[:, :1]
+        repeats = len(confusion) // len(total)
         log_prior, log_confusion, log_total = gammaln(prior), gammaln(confusion), gammaln(total)
-        raters = np.arange(self.patterns.number_of_raters)
-        scores = np.empty((*maps.shape, self.patterns.number_of_labels))
-        for part in self._parts(confusion[0].size * len(raters) // prior.shape[1]):
-            own = maps[part, :, None] == np.arange(prior.shape[1])
+        raters = np.arange(len(confusion))
+        scores = np.empty((*maps.shape, prior.shape[1]))
+        for part in self._parts(confusion.size // prior.shape[1]):
             # Counts without the block's own voxels: they leave their label, or join another.
-            sign = np.where(own, -1.0, 1.0)
-            block = np.ones(sign.shape[0]) if single_voxels else self._sizes[part]
-            change = block[:, None, None] * sign
+            sign = np.where(maps[part, :, None] == np.arange(prior.shape[1]), -1.0, 1.0)
+            change = sign if single_voxels else self._sizes[part] * sign
             # A rater who is missing here has no count that changes.
             votes = change[:, None] * self.patterns.present[part, :, None, None]
             here = raters, self._digits[part]
-            gained = gammaln(confusion[here] + votes) - log_confusion[here]
-            gained -= gammaln(total + votes) - log_total
-            scores[part] = sign * (gained.sum(axis=1) + gammaln(prior + change) - log_prior)
+            gained = (gammaln(confusion[here] + votes) - log_confusion[here]).sum(axis=1)
+            votes = change[:, None] * present[part, :, None, None]
+            gained -= repeats * (gammaln(total + votes) - log_total).sum(axis=1)
+            scores[part] = sign * (gained + gammaln(prior + change) - log_prior)
         return scores
 
     def agreement(self, maps: Labels) -> Floats:
@@ -127,7 +124,7 @@ class LabelEvidence:
     @cached_property
     def label_votes(self) -> Floats:
         """(P, K) votes of all voxels of a pattern for each label."""
-        return self.patterns.votes() * self._sizes[:, None]
+        return self.patterns.votes() * self._sizes[:, 0]
 
     @cached_property
     def _concentration(self) -> Floats:
@@ -135,23 +132,13 @@ class LabelEvidence:
 
     @cached_property
     def _sizes(self) -> Floats:
-        return self.patterns.counts.astype(np.float64)
-
-    @cached_property
-    def _votes(self) -> Floats:
-        """(P, J) voxels for which the rater voted as the pattern says."""
-        return self.patterns.present * self._sizes[:, None]
+        """(P, 1, 1) voxels of each pattern."""
+        return self.patterns.counts.astype(np.float64)[:, None, None]
 
     @cached_property
     def _digits(self) -> Labels:
-        """(P, J) voted label; 0, which then counts nothing, for a missing rater."""
+        """(P, J) voted label; 0, whose count is then left alone, for a missing rater."""
         return np.where(self.patterns.present, self.patterns.patterns, 0).astype(np.int64)
-
-    @cached_property
-    def _cells(self) -> Labels:
-        """(P, J) index of (rater, voted label)."""
-        raters = np.arange(self.patterns.number_of_raters)
-        return self._digits + raters * self.patterns.number_of_labels
 
     def _parts(self, numbers_per_pattern: int) -> Iterator[slice]:
         step = max(1, _CHUNK // numbers_per_pattern)

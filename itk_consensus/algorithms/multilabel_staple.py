@@ -7,7 +7,8 @@ The defaults follow ITK's main branch, which seeds from the vote without its tie
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from itk_consensus.algorithms.expectation_maximization import (
     IterationObserver,
     Optima,
     StopRule,
+    VoxelBeliefs,
     maximize,
 )
 from itk_consensus.algorithms.initialization import (
@@ -28,6 +30,7 @@ from itk_consensus.algorithms.initialization import (
     make_starts,
     mean_of_votes,
 )
+from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import decide
 
@@ -75,8 +78,8 @@ class MultiLabelSettings:
     exclude_consensus: bool = False
     pseudo_counts: Floats | None = None
     damping: float = 0.0
-    stop: StopRule = field(default_factory=lambda: StopRule(1e-5, 2**32 - 1))
-    plan: StartPlan = field(default_factory=lambda: StartPlan("LabelVoting"))
+    stop: StopRule = dataclass_field(default_factory=lambda: StopRule(1e-5, 2**32 - 1))
+    plan: StartPlan = dataclass_field(default_factory=lambda: StartPlan("LabelVoting"))
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,8 @@ class MultiLabelResult:
     converged : bool
     starts : StartSummary
     settings : MultiLabelSettings
+    voxels : VoxelBeliefs or None
+        With a Markov field: what differs from voxel to voxel. A pattern's posterior is their mean.
     """
 
     posterior: Floats
@@ -109,12 +114,14 @@ class MultiLabelResult:
     converged: bool
     starts: StartSummary
     settings: MultiLabelSettings
+    voxels: VoxelBeliefs | None = None
 
 
 def multilabel_staple(
     patterns: DecisionPatterns,
     settings: MultiLabelSettings | None = None,
     *,
+    field: MarkovField | None = None,
     observer: IterationObserver | None = None,
 ) -> MultiLabelResult:
     """Fuse patterns of any number of labels.
@@ -124,11 +131,17 @@ def multilabel_staple(
     patterns : DecisionPatterns
     settings : MultiLabelSettings
         Default: ITK's.
+    field : MarkovField
+        Makes neighbouring voxels of these patterns tend to one label; the field then stands for
+        the prior, unless `settings` give one.
     observer : callable
         Called after each iteration; returning False stops with the current estimate.
     """
     settings = settings or MultiLabelSettings()
     labels = patterns.number_of_labels
+    if field is not None:
+        even = np.full(labels, 1 / labels) if settings.prior is None else settings.prior
+        settings = replace(settings, prior=even, estimate_prior=False)
     weights = patterns.counts.astype(np.float64)
     if settings.exclude_consensus and not patterns.unanimous.all():
         weights = np.where(patterns.unanimous, 0.0, weights)
@@ -141,7 +154,8 @@ def multilabel_staple(
     )
     model = ConfusionModel(patterns, weights, pseudo, settings.estimate_prior)
     starts = make_starts(model, settings.plan, frequencies, prior)
-    optima = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    search = maximize if field is None else field.maximize
+    optima = search(model, starts, settings.stop, damping=settings.damping, observer=observer)
     return _result(patterns, weights, optima, settings)
 
 
@@ -185,6 +199,7 @@ def _result(
         bool(optima.converged[winner]),
         summary,
         settings,
+        optima.voxels,
     )
 
 

@@ -17,8 +17,15 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
-from itk_consensus.labels.distance import signed_distance
+from itk_consensus.labels.disputed_voxels import (
+    CHUNK,
+    Box,
+    DisputedVoxels,
+    chunks,
+    decide_voxels,
+    intersection,
+)
+from itk_consensus.labels.distance import VOLUME_AXES, signed_distance
 from itk_consensus.labels.ties import TieRule
 
 Floats = NDArray[np.float64]
@@ -29,6 +36,9 @@ ProgressObserver = Callable[[float], None]
 
 #: Mean distances, in units of the smallest voxel side, that float32 sums cannot tell apart.
 TIE_TOLERANCE = 1e-5
+
+#: Labels farther from a voxel than this many (largest) voxel sides are tried if none is nearer.
+NEAR = 10
 
 #: All raters' distances are kept for at most this many times the voxels of the box; more raters of
 #: noisier labels are averaged in several passes.
@@ -111,13 +121,13 @@ def shape_based_average(
         -distances,
         patterns.labels,
         settings.ties,
-        tolerance=TIE_TOLERANCE * min(settings.spacing),
+        tolerance=TIE_TOLERANCE * min(settings.spacing[-VOLUME_AXES:]),
         prior=vote.frequencies,
     )
     return ShapeAverage(voxels, distances, decision, vote)
 
 
-def contour_region(patterns: DecisionPatterns, axes: int) -> tuple[slice, ...]:
+def contour_region(patterns: DecisionPatterns, axes: int) -> Box:
     """Smallest box within which distances from disputed voxels equal those in the whole volume.
 
     It holds all that differs from the commonest pattern, and a shell of that pattern: a voxel of
@@ -135,24 +145,62 @@ def contour_region(patterns: DecisionPatterns, axes: int) -> tuple[slice, ...]:
 def _mean_distances(
     voxels: DisputedVoxels, settings: AveragingSettings, observer: ProgressObserver
 ) -> Floats32:
-    patterns, number = voxels.patterns, len(voxels.places)
-    mean = np.empty((patterns.number_of_labels, number), np.float32)
-    weights = _rater_weights(patterns, settings)
-    raters = np.flatnonzero(weights)
+    """(K, N) mean distances, each label's computed only around it as far as can matter."""
+    patterns = voxels.patterns
+    gaps = patterns.outside_code is not None or not patterns.present.all()
+    extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
+    # Where labels are unknown a box does not hold all that is near.
+    margin = extent if gaps else NEAR * max(settings.spacing[-VOLUME_AXES:])
+    while margin < extent:
+        near = _near_distances(voxels, _label_regions(voxels, margin, settings), settings, observer)
+        # Left out were distances beyond the margin: they matter only if nothing is nearer.
+        if near.min(axis=0).max(initial=0.0) <= margin:
+            return near
+        margin *= 4
+    whole = [voxels.region] * patterns.number_of_labels
+    return _near_distances(voxels, whole, settings, observer)
+
+
+def _label_regions(
+    voxels: DisputedVoxels, margin: float, settings: AveragingSettings
+) -> list[Box]:
+    """Per label a box with all voxels that any rater gave it, and a margin in mm."""
+    patterns = voxels.patterns
+    around = [int(np.ceil(margin / size)) for size in settings.spacing]
+    said = [(patterns.patterns == label).any(axis=1) for label in range(patterns.number_of_labels)]
+    return [intersection(patterns.region(flagged, around), voxels.region) for flagged in said]
+
+
+def _near_distances(
+    voxels: DisputedVoxels,
+    regions: list[Box],
+    settings: AveragingSettings,
+    observer: ProgressObserver,
+) -> Floats32:
+    """(K, N) mean distances to each label within its region, infinite elsewhere."""
+    labels = len(regions)
+    distances = np.full((labels, len(voxels.places)), np.inf, np.float32)
     # With two labels and no gaps one distance is minus the other.
-    labels = [1] if len(mean) == 2 and patterns.present.all() else list(range(len(mean)))
-    room = max(1, _VOLUMES_KEPT * int(np.prod(voxels.shape)) // max(1, len(raters)))
-    parts = list(chunks(number, room))
-    steps = iter(np.linspace(0, 1, len(labels) * len(parts) * len(raters) + 1)[1:])
-    for label in labels:
-        for part in parts:
-            kept = np.empty((len(raters), part.stop - part.start), np.float32)
-            for row, rater in zip(kept, raters, strict=True):
-                row[...] = _distances(voxels, int(rater), label, settings)[part]
-                observer(float(next(steps)))
-            mean[label, part] = _average(kept, weights[raters], settings.trim)
-    if len(labels) < len(mean):
-        mean[0] = -mean[1]
+    mirrored = labels == 2 and voxels.patterns.present.all()
+    for label in range(int(mirrored), labels):
+        near = DisputedVoxels(voxels.patterns, voxels.region if mirrored else regions[label])
+        members = voxels.inside(near.region)
+        distances[label, members] = _mean_distance(near, label, settings)
+        observer((label + 1) / labels)
+    if mirrored:
+        distances[0] = -distances[1]
+    return distances
+
+
+def _mean_distance(voxels: DisputedVoxels, label: int, settings: AveragingSettings) -> Floats32:
+    number = len(voxels.places)
+    mean = np.empty(number, np.float32)
+    weights = _rater_weights(voxels.patterns, settings)
+    raters = np.flatnonzero(weights).tolist()
+    room = max(1, _VOLUMES_KEPT * int(np.prod(voxels.shape)) // len(raters))
+    for part in chunks(number, room):
+        kept = np.stack([_distances(voxels, rater, label, settings)[part] for rater in raters])
+        mean[part] = _average(kept, weights[raters], settings.trim)
     return mean
 
 

@@ -22,7 +22,7 @@ from itk_consensus.algorithms.performance_field import FieldSettings, regularise
 from itk_consensus.algorithms.window_pooling import WindowPool
 from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.labels.disputed_voxels import Box, DisputedVoxels, decide_voxels
 
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
@@ -30,7 +30,8 @@ Floats32 = NDArray[np.float32]
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[str, ...] = get_args(PriorMode)
 
-#: Least probability of a vote, so that a performance estimated as perfect can still be refuted.
+#: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
+#: that is less probable has none, so it takes no part in sums far from where it is disputed.
 LEAST_PROBABILITY = np.float32(1e-10)
 
 #: Posteriors that float32 sums cannot tell apart.
@@ -172,6 +173,7 @@ class _SpatialModel:
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float]:
         """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
+        self._reach = [self.pool.reach(weights) for weights in posterior]
         mass = self._mass(posterior, None)
         log_joint = self._log_prior(posterior, mass)
         targets = self.settings.fields.targets(self.global_theta(posterior))
@@ -184,8 +186,8 @@ class _SpatialModel:
         """(K, N) posterior mass in the window, of voxels that the rater (None: anybody) saw."""
         mass = self.pool.agreed(rater).copy()
         saw = True if rater is None else self.patterns.present[self.pool.codes, rater]
-        for row, weights in zip(mass, posterior, strict=True):
-            row += self.pool.disputed(weights * saw)
+        for row, weights, reach in zip(mass, posterior, self._reach, strict=True):
+            row += self.pool.disputed(weights * saw, reach)
         return mass
 
     def _add_votes(
@@ -200,7 +202,7 @@ class _SpatialModel:
             members = np.flatnonzero(said == label)
             sigma = scale_factors(observed[:, members], self.settings.fields.kappa)
             for true, weights in enumerate(posterior):
-                count = self.pool.disputed_among(weights, members, box)
+                count = self.pool.disputed_among(weights, self._reach[true], members, box)
                 if true == label:
                     count += agreed[true, members]
                 theta = regularised(
@@ -209,7 +211,7 @@ class _SpatialModel:
                 log_joint[true, members] += np.log(np.maximum(theta, LEAST_PROBABILITY))
 
     @cached_property
-    def _boxes(self) -> list[list[tuple[slice, ...] | None]]:
+    def _boxes(self) -> list[list[Box | None]]:
         return [self.pool.boxes(rater) for rater in range(self.patterns.number_of_raters)]
 
     def _log_prior(self, posterior: Floats32, mass: Floats32) -> Floats32:
@@ -256,6 +258,7 @@ def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
     joint = np.exp(log_joint, out=log_joint)
     total = joint.sum(axis=0)
     joint /= total
+    joint[joint < LEAST_PROBABILITY] = 0
     evidence = np.log(total).sum(dtype=np.float64) + peak.sum(dtype=np.float64)
     return joint, float(evidence)
 

@@ -7,7 +7,8 @@ of "When Does Consensus Beat Voting?". The defaults give SimpleITK's answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -84,8 +85,8 @@ class StapleSettings:
     sensitivity_prior: tuple[float, float] = (1.0, 1.0)
     specificity_prior: tuple[float, float] = (1.0, 1.0)
     damping: float = 0.0
-    stop: StopRule = field(default_factory=lambda: StopRule(1e-7, 2**32 - 1))
-    plan: StartPlan = field(default_factory=StartPlan)
+    stop: StopRule = dataclass_field(default_factory=lambda: StopRule(1e-7, 2**32 - 1))
+    plan: StartPlan = dataclass_field(default_factory=StartPlan)
 
     @classmethod
     def for_variant(cls, variant: Variant, **changes: Any) -> StapleSettings:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from scipy.ndimage import find_objects
 
 from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.disputed_voxels import Box, DisputedVoxels, intersection
 
 Floats32 = NDArray[np.float32]
 
@@ -72,22 +71,31 @@ class WindowPool:
         certain = self.patterns.unanimous & annotated
         return self._keep(("agreed", rater), lambda: self._fixed(lambda t: certain & (said == t)))
 
-    def disputed(self, weights: Floats32) -> Floats32:
-        """(N,) sum of the disputed voxels' (N,) weights in the window."""
-        return self._pool(weights, self.voxels.places, ...)
+    def disputed(self, weights: Floats32, reach: Box) -> Floats32:
+        """(N,) sum of the disputed voxels' (N,) weights in the window; `reach` is the weights'."""
+        whole = tuple(slice(0, size) for size in self.voxels.shape)
+        return self._pool(weights, self.voxels.places, whole, reach)
 
     def disputed_among(
-        self, weights: Floats32, members: NDArray[np.intp], box: tuple[slice, ...]
+        self, weights: Floats32, reach: Box, members: NDArray[np.intp], box: Box
     ) -> Floats32:
         """The same for some disputed voxels, which all lie in `box`, and seen from these."""
-        return self._pool(weights[members], self.voxels.places[members], box)
+        return self._pool(weights[members], self.voxels.places[members], box, reach)
 
-    def boxes(self, rater: int) -> list[tuple[slice, ...] | None]:
+    def reach(self, weights: Floats32) -> Box:
+        """The box of voxels whose window can hold a disputed voxel of weight > 0."""
+        where = np.unravel_index(self.voxels.places[weights > 0], self.voxels.shape)
+        return tuple(
+            slice(max(0, int(at.min()) - r), int(at.max()) + 1 + r) if at.size else slice(0, 0)
+            for at, r in zip(where, self.radii, strict=True)
+        )
+
+    def boxes(self, rater: int) -> list[Box | None]:
         """Per label the bounding box of the disputed voxels that the rater gave it."""
         said = self.patterns.patterns[:, rater].astype(np.int32) + 1
         volume = self.voxels.expand(np.where(self.voxels.flags, said, 0))
         labels = self.patterns.number_of_labels
-        found: list[tuple[slice, ...] | None] = find_objects(volume, labels)
+        found: list[Box | None] = find_objects(volume, labels)
         return found
 
     def _fixed(self, of_label: Callable[[int], NDArray[np.bool_]]) -> Floats32:
@@ -98,12 +106,15 @@ class WindowPool:
             row[...] = self._around.take(self._summed(volume))
         return sums
 
-    def _pool(self, weights: Floats32, places: NDArray[np.intp], box: Any) -> Floats32:
+    def _pool(
+        self, weights: Floats32, places: NDArray[np.intp], box: Box, reach: Box
+    ) -> Floats32:
         if not weights.any():
             return np.zeros(len(places), np.float32)
-        flat, view = self._scratch.reshape(-1), self._scratch[box]
-        view.fill(0)
+        flat = self._scratch.reshape(-1)
+        self._scratch[box].fill(0)
         flat[places] = weights
+        view = self._scratch[intersection(box, reach)]
         part = np.ascontiguousarray(view)
         self._summed(part)
         if part is not view:

@@ -64,5 +64,6 @@ class ScoreDistribution:
         """The share of voxels that score higher than a threshold; 0 if there are none."""
         if self.total == 0:
             return 0.0
-        within = int(np.searchsorted(self.values, threshold, side="right"))
-        return 1 - int(self.cumulative[within - 1]) / self.total if within else 1.0
+        steps = int(np.searchsorted(self.values, threshold, side="right"))
+        within = int(self.cumulative[steps - 1]) if steps else 0
+        return (self.total - within) / self.total

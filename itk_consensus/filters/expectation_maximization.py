@@ -7,16 +7,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from itk_consensus.algorithms.diagnostics import Estimate
+from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.initialization import Initialization, StartPlan, StartSummary
+from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.multilabel_staple import MultiLabelResult
 from itk_consensus.algorithms.staple import VARIANT_NAMES, StapleResult
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase
-from itk_consensus.filters.kinds import Boolean, Choice, Integer, Real, Reals
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
+from itk_consensus.filters.kinds import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.ties import BACKGROUND
 
 
 def from_variant(name: str) -> Callable[[Any], Any]:
@@ -65,6 +71,13 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
         "Range from which random starts draw each rater's performance.",
     )
 
+    SmoothnessWeight: Parameter[Any] = Parameter(
+        OneOf((Real(low=0.0), Choice(("estimate",)))),
+        0.0,
+        "Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field "
+        "in place of the prior); 2 is recommended, with Variant Advanced; 0: no field.",
+    )
+
     ElapsedIterations: Measurement[int] = Measurement(
         "int", "Index of the iteration that met the stop rule, or the cap."
     )
@@ -78,6 +91,9 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
     LogLikelihoods: Measurement[tuple[float, ...]] = Measurement(
         "tuple[float, ...]", "Log likelihood that each start reached."
     )
+    EstimatedSmoothnessWeight: Measurement[float] = Measurement(
+        "float", "Weight of the Potts field at the end; 0 without one."
+    )
     Starts: Measurement[StartSummary] = Measurement(
         "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
     )
@@ -85,6 +101,17 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
     def _plan(self, initialization: Initialization) -> StartPlan:
         low, high = self.InitializationRange
         return StartPlan(initialization, self.NumberOfInitializations, self.RandomSeed, low, high)
+
+    def _field(self, case: FusionCase) -> MarkovField | None:
+        weight = self.SmoothnessWeight
+        if weight == 0:
+            return None
+        if self.NumberOfInitializations > 1:
+            raise ParameterError(
+                f"{self.GetName()}: NumberOfInitializations must be 1 with a SmoothnessWeight, "
+                f"got {self.NumberOfInitializations}"
+            )
+        return MarkovField(case.patterns, case.spacing, None if weight == "estimate" else weight)
 
     def _check_raters(self, patterns: DecisionPatterns, asks_for_more: bool) -> bool:
         """Whether there are raters enough to estimate anything; if not, priors are an error."""
@@ -98,8 +125,10 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         settings = self._result.settings
-        # A mask or an exclusion of agreed voxels fixes what is analysed, whatever lies around it.
-        fixed = settings.exclude_consensus or case.patterns.outside_code is not None
+        # A mask or an exclusion of agreed voxels fixes what is analysed, whatever lies around it;
+        # and no table of patterns tells what a field would do there.
+        masked = case.patterns.outside_code is not None
+        fixed = settings.exclude_consensus or masked or self._result.voxels is not None
         return replace(
             super()._estimate(case, fusion),
             theta=self._result.theta,
@@ -119,3 +148,26 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
         self.LogPosterior = result.log_posterior
         self.LogLikelihoods = tuple(float(value) for value in result.starts.log_likelihood)
         self.Starts = result.starts
+        self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight
+
+
+def with_voxels(
+    answer: PatternFusion, voxels: VoxelBeliefs, decision: NDArray[np.int32]
+) -> VolumeFusion:
+    """An answer by pattern, but where a field has beliefs of its own by voxel.
+
+    Parameters
+    ----------
+    decision : (N,) ndarray
+        Label index of each of those voxels, or a code of `labels.ties`.
+    """
+
+    def expanded(by_pattern: NDArray[Any], by_voxel: NDArray[Any], outside: Any) -> NDArray[Any]:
+        volume = answer.patterns.expand(np.ascontiguousarray(by_pattern), outside=outside)
+        volume.reshape(-1)[voxels.voxels] = by_voxel
+        return volume
+
+    return VolumeFusion(
+        expanded(answer.decision.astype(np.int32), decision, BACKGROUND),
+        lambda label: expanded(answer.probabilities[:, label], voxels.beliefs[label], 0.0),
+    )

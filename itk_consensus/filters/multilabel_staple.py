@@ -20,8 +20,9 @@ from itk_consensus.errors import ConsensusWarning, ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     from_variant,
+    with_voxels,
 )
-from itk_consensus.filters.fusion import FusionCase, PatternFusion
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
 from itk_consensus.filters.kinds import (
     Choice,
     Integer,
@@ -33,9 +34,13 @@ from itk_consensus.filters.kinds import (
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import decide_voxels
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
+
+#: Beliefs of a field, which are float32, this close are a tie.
+BELIEF_TOLERANCE = 1e-6
 
 
 class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFilter):
@@ -121,10 +126,13 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             raise IndexError(f"{self.GetName()}: rater must be 0 to {raters - 1}, got {rater}")
         return rater
 
-    def _fuse(self, case: FusionCase) -> PatternFusion:
+    def _fuse(self, case: FusionCase) -> Fusion:
         self._check_undecided_label(case)
         result = multilabel_staple(
-            case.patterns, self._settings(case), observer=self._after_iteration
+            case.patterns,
+            self._settings(case),
+            field=self._field(case),
+            observer=self._after_iteration,
         )
         self._store(result)
         if result.starts.switched[result.starts.winner]:
@@ -133,7 +141,13 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
                 ConsensusWarning,
                 stacklevel=4,
             )
-        return PatternFusion(case.patterns, result.decision, result.posterior)
+        answer = PatternFusion(case.patterns, result.decision, result.posterior)
+        if result.voxels is None:
+            return answer
+        decision = decide_voxels(
+            result.voxels.beliefs, case.patterns.labels, "undecided", tolerance=BELIEF_TOLERANCE
+        )
+        return with_voxels(answer, result.voxels, decision)
 
     def _run(self, patterns: DecisionPatterns, settings: Any) -> MultiLabelResult:
         return multilabel_staple(patterns, settings)

@@ -15,8 +15,9 @@ from itk_consensus.errors import ConsensusWarning, InputError, ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     from_variant,
+    with_voxels,
 )
-from itk_consensus.filters.fusion import FusionCase, PatternFusion
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
 from itk_consensus.filters.kinds import Choice, ImageLike, Integer, Real, Reals, optional
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.images.loaded_images import LoadedImages
@@ -92,11 +93,12 @@ class STAPLEImageFilter(ExpectationMaximizationFilter):
     EstimatedPrior: Measurement[float] = Measurement("float", "Foreground prior at the end.")
 
     def _check_parameters(self) -> None:
-        explicit = self.Prior is not None or self.EstimatePrior
+        explicit = self.Prior is not None or self.EstimatePrior or self.SmoothnessWeight != 0
         if explicit and self.ConfidenceWeight != 1.0:
             raise ParameterError(
-                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with Prior or "
-                f"EstimatePrior it must stay 1, got {self.ConfidenceWeight:g}"
+                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with Prior, "
+                "EstimatePrior or SmoothnessWeight it must stay 1, "
+                f"got {self.ConfidenceWeight:g}"
             )
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
@@ -114,16 +116,23 @@ class STAPLEImageFilter(ExpectationMaximizationFilter):
         # Equal votes under different priors are different patterns; float32 bits tell them apart.
         return np.ascontiguousarray(prior).view(np.uint32)
 
-    def _fuse(self, case: FusionCase) -> PatternFusion:
+    def _fuse(self, case: FusionCase) -> Fusion:
         self._check_foreground(case)
-        settings = self._settings(case)
         result = staple(
-            case.patterns, settings, observer=self._after_iteration, owner=self.GetName()
+            case.patterns,
+            self._settings(case),
+            field=self._field(case),
+            observer=self._after_iteration,
+            owner=self.GetName(),
         )
         self._store(result)
         self._warn(result)
         posterior = np.stack([1 - result.posterior, result.posterior], axis=1)
-        return PatternFusion(case.patterns, result.decision, posterior)
+        answer = PatternFusion(case.patterns, result.decision, posterior)
+        if result.voxels is None:
+            return answer
+        foreground = result.voxels.beliefs[1] >= 0.5
+        return with_voxels(answer, result.voxels, foreground.astype(np.int32))
 
     def _run(self, patterns: DecisionPatterns, settings: Any) -> StapleResult:
         return staple(patterns, settings, owner=self.GetName())

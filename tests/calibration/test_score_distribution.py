@@ -27,7 +27,7 @@ def test_missed_share_is_counted(scores, threshold):
 def test_threshold_is_the_smallest_that_keeps_the_tolerance(scores, tolerance):
     distribution = ScoreDistribution.of(np.array(scores))
     threshold = distribution.threshold_for(tolerance)
-    allowed = int(round(tolerance * 20)) * len(scores) / 20
+    allowed = round(tolerance * 20) * len(scores) / 20
     assert np.sum(np.array(scores) > threshold) <= allowed
     lower = [score for score in scores if score < threshold]
     assert all(np.sum(np.array(scores) > score) > allowed for score in lower)

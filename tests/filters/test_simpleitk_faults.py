@@ -291,7 +291,7 @@ def test_floating_labels_come_out_in_the_smallest_integer_type() -> None:
 
 @every_function
 def test_float_images_that_hold_no_whole_numbers_are_refused(function: Any) -> None:
-    with pytest.raises(InputError, match="whole-number labels, found 0.25"):
+    with pytest.raises(InputError, match=r"whole-number labels, found 0\.25"):
         function([np.array([[0.0, 0.25]]), np.array([[0.0, 1.0]])])
 
 

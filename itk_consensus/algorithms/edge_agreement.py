@@ -1,0 +1,99 @@
+"""An edge gate that acts: raters whose contour lies on edges of the image count more.
+
+The gate of section 2.6 has one value per voxel for all raters and cancels in their weighted mean.
+Here the gradient magnitude is correlated with each rater's own contour, so the gate differs
+between raters and favours those who drew where the image changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+from itk_consensus.algorithms.local_correlation import correlation, patches_of_raters
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.distance import VOLUME_AXES
+
+Floats = NDArray[np.float64]
+
+#: Standard deviations after which the Gaussian is cut off.
+_TRUNCATE = 4.0
+
+
+def edge_agreement(
+    voxels: DisputedVoxels,
+    image: NDArray[np.float64],
+    radii: tuple[int, ...],
+    spacing: Sequence[float],
+    scale: float,
+) -> Floats:
+    """Correlation, in a patch, of each rater's contour with the edges of an image.
+
+    Parameters
+    ----------
+    voxels : DisputedVoxels
+        In a box with a margin of `radii`.
+    image : ndarray of the whole volume's shape
+    radii : tuple of int
+        Half width of the patch in voxels per array axis.
+    spacing : sequence of float
+        Voxel size per array axis.
+    scale : float
+        Standard deviation, in mm, of the smoothing before the gradient is taken.
+
+    Returns
+    -------
+    (J, N) ndarray
+        From 0, where a rater's contour has nothing to do with the edges around a disputed voxel
+        or is not there at all, to 1.
+    """
+    patterns = voxels.patterns
+    edges = edge_strength(image, voxels.region, spacing, scale)
+    agreement = np.zeros((patterns.number_of_raters, len(voxels.places)))
+    for patches in patches_of_raters(voxels, radii):
+        mean, variance = patches.mean_and_variance(edges)
+        for rater in patches.raters:
+            contour = _contour(voxels.expand(patterns.patterns[:, rater]))
+            own = patches.mean(contour.astype(np.float64))
+            covariance = patches.mean(contour * edges) - own * mean
+            agreement[rater] = correlation(covariance, own - own**2, variance)
+    return np.maximum(agreement, 0.0)
+
+
+def edge_strength(
+    image: NDArray[np.float64], region: tuple[slice, ...], spacing: Sequence[float], scale: float
+) -> Floats:
+    """Gradient magnitude of the smoothed image in a box, in units of its own spread there."""
+    independent = max(len(spacing) - VOLUME_AXES, 0)
+    sigmas = [0.0] * independent + [scale / size for size in spacing[independent:]]
+    # One voxel more than the Gaussian reaches, for the difference between neighbours.
+    reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
+    wide = tuple(
+        slice(max(part.start - r, 0), part.stop + r) for part, r in zip(region, reach, strict=True)
+    )
+    inner = tuple(
+        slice(part.start - around.start, part.stop - around.start)
+        for part, around in zip(region, wide, strict=True)
+    )
+    smooth = gaussian_filter(image[wide].astype(np.float64), sigmas, truncate=_TRUNCATE)
+    squared = np.zeros(smooth.shape)
+    for axis in range(independent, smooth.ndim):
+        if smooth.shape[axis] > 1:
+            squared += np.gradient(smooth, spacing[axis], axis=axis) ** 2
+    strength = np.sqrt(squared[inner])
+    spread = strength.std(dtype=np.float64) if strength.size else 0.0
+    return np.asarray(strength / spread if spread > 0 else np.zeros_like(strength))
+
+
+def _contour(labels: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Voxels with a face neighbour of another label, on both sides of every contour."""
+    contour = np.zeros(labels.shape, dtype=bool)
+    for axis in range(max(labels.ndim - VOLUME_AXES, 0), labels.ndim):
+        along, marked = np.moveaxis(labels, axis, 0), np.moveaxis(contour, axis, 0)
+        step = along[1:] != along[:-1]
+        marked[1:] |= step
+        marked[:-1] |= step
+    return contour

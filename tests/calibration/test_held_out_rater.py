@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cohorts import array, cohort, image
+
+from itk_consensus.calibration.held_out_rater import hold_out
+from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.held_out_rater import hold_out_raters
+from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
+
+
+def test_raters_take_turns():
+    turns = [hold_out(["a", "b", "c"], case) for case in range(4)]
+    assert turns == [("a", ["b", "c"]), ("b", ["a", "c"]), ("c", ["a", "b"]), ("a", ["b", "c"])]
+
+
+def test_a_lone_rater_cannot_be_held_out():
+    with pytest.raises(InputError, match=r"case 7 must have at least 2 raters, got 1"):
+        hold_out(["a"], 7)
+
+
+def test_the_reference_has_no_part_in_the_consensus():
+    cases = [case.raters for case in cohort(3)]
+    held = hold_out_raters(cases, MajorityVoteFilter())
+    for number, raters in enumerate(cases):
+        masks = [array(rater) for rater in raters]
+        np.testing.assert_array_equal(array(held.references[number]), masks.pop(number))
+        np.testing.assert_allclose(array(held.probabilities[number]), np.mean(masks, axis=0))
+        assert len(held.raters[number]) == 4
+        assert held.probabilities[number].GetOrigin() == raters[0].GetOrigin()
+
+
+def test_one_label_of_many_can_be_held_out():
+    one, two = (np.zeros((6, 12, 12), np.uint8) for _ in range(2))
+    one[2:4, 3:8, 3:8], one[2:4, 8:10, 3:8] = 3, 1
+    two[2:4, 4:9, 3:8] = 3
+    held = hold_out_raters(
+        [[image(one), image(two), image(two)]], STAPLEImageFilter(), foreground=3
+    )
+    np.testing.assert_array_equal(array(held.references[0]), one == 3)
+    np.testing.assert_array_equal(array(held.raters[0][0]), two == 3)
+
+
+def test_the_cohort_is_what_calibrate_takes():
+    held = hold_out_raters([case.raters for case in cohort(12)], STAPLEImageFilter())
+    band = ConformalBandFilter()
+    band.Calibrate(**held._asdict())
+    record = band.GetRecord()
+    assert (record.reference_kind, record.fusion_method) == ("held-out rater", "staple")
+    assert record.rater_count == 4
+    assert "a new rater's (not the true) foreground" in band.GetGuarantee()
+    scaling = TemperatureScalingFilter()
+    scaling.Calibrate(held.probabilities, held.references, held.raters)
+    assert scaling.GetRecord().number == 12
+
+
+def test_raters_in_different_places_are_refused():
+    one, two = image(np.ones((4, 5, 6))), image(np.ones((4, 5, 6)))
+    two.SetOrigin((0, 0, 0))
+    with pytest.raises(GeometryError, match=r"hold_out_raters: case 0.*origin"):
+        hold_out_raters([[one, two]], MajorityVoteFilter())
