@@ -37,7 +37,7 @@ def _public() -> dict[str, Any]:
     names = {name: getattr(errors, name) for name in _ERRORS}
     names["ProcessObject"] = process_object.ProcessObject
     names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
-    names |= {fuser.__name__: fuser for fuser in registry.FUSERS}
+    names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}
     names |= procedural.FUNCTIONS
     return names
 

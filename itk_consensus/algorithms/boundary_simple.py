@@ -161,7 +161,7 @@ class _LocalWeights:
         """(K, N) weighted share of each label."""
         labels = range(self._voxels.patterns.number_of_labels)
         votes = [np.where(self._digits == label, weights, 0.0).sum(axis=0) for label in labels]
-        return np.stack(votes) / weights.sum(axis=0)
+        return np.asarray(np.stack(votes) / weights.sum(axis=0))
 
     def _correlation(self, shares: Floats) -> Floats:
         """(J, N) correlation of each rater's patch with the consensus, all labels together."""

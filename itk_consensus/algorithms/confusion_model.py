@@ -45,12 +45,15 @@ class ConfusionModel:
         alpha[d, t], added to the counts of eq. 13.
     estimate_prior : bool
         Whether eq. 16 updates the label prior; else it stays as given.
+    groups : (P,) ndarray of int or None
+        Patterns of one group, such as one case of a cohort, share a prior; None: all do.
     """
 
     patterns: DecisionPatterns
     weights: Floats
     pseudo_counts: Floats
     estimate_prior: bool
+    groups: NDArray[np.int64] | None = None
 
     def e_step(self, theta: Floats, prior: Floats) -> Expectation:
         """Posterior of the truth given the parameters, eq. 7.
@@ -59,7 +62,7 @@ class ConfusionModel:
         ----------
         theta : (J, K, S, K) ndarray
             NaN, an undefined column, counts as impossible: such a class has no mass to lose.
-        prior : (S, K) or (P, 1, K) ndarray
+        prior : (S, K), (P, 1, K) or (P, S, K) ndarray
         """
         raters, labels, starts, _ = theta.shape
         with np.errstate(divide="ignore"):
@@ -87,9 +90,19 @@ class ConfusionModel:
         with np.errstate(invalid="ignore"):
             theta = counts / counts.sum(axis=1, keepdims=True)
         if self.estimate_prior:
-            mass = weighted.sum(axis=0)
-            prior = mass / mass.sum(axis=1, keepdims=True)
+            prior = self._estimated_prior(weighted, prior)
         return theta, prior
+
+    def _estimated_prior(self, weighted: Floats, prior: Floats) -> Floats:
+        """Eq. 16, in every group by itself; a group without weight keeps its prior."""
+        if self.groups is None:
+            mass = weighted.sum(axis=0)
+            return np.asarray(mass / mass.sum(axis=1, keepdims=True))
+        mass = np.zeros((int(self.groups.max()) + 1, *weighted.shape[1:]))
+        np.add.at(mass, self.groups, weighted)
+        mass = mass[self.groups]
+        total = mass.sum(axis=2, keepdims=True)
+        return np.divide(mass, total, out=prior.copy(), where=total > 0)
 
     def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""

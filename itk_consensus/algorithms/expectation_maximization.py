@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class Starts:
     ----------
     responsibilities : (P, S, K) ndarray
         The first M-step works on these.
-    prior : (S, K) or (P, 1, K) ndarray
+    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
     theta : (J, K, S, K) ndarray
         The parameters that made the responsibilities; NaN where a start came from votes instead,
         which keeps such a start from stopping at its first iteration.
@@ -71,7 +72,7 @@ class Optima:
     Attributes
     ----------
     theta : (J, K, S, K) ndarray
-    prior : (S, K) or (P, 1, K) ndarray
+    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
     responsibilities, log_joint : (P, S, K) ndarray
     log_likelihood, log_posterior : (S,) ndarray
     iterations : (S,) ndarray of int64
@@ -123,7 +124,7 @@ def maximize(
         done = largest_change(new_theta, old_theta) <= stop.tolerance
         theta[:, :, active] = new_theta
         if model.estimate_prior:
-            prior[active] = new_prior
+            prior[_at(prior, active)] = new_prior
         responsibilities[:, active] = expectation.responsibilities
         log_joint[:, active] = expectation.log_joint
         log_likelihood[active] = expectation.log_likelihood
@@ -179,4 +180,10 @@ def largest_change(new: Floats, old: Floats) -> Floats:
 
 
 def _of(prior: Floats, active: slice | NDArray[np.int64]) -> Floats:
-    return prior if prior.ndim == 3 else prior[active]
+    shared = prior.ndim == 3 and prior.shape[1] == 1
+    return prior if shared else prior[_at(prior, active)]
+
+
+def _at(prior: Floats, active: slice | NDArray[np.int64]) -> Any:
+    """Index of these starts in a prior, which may differ from pattern to pattern."""
+    return (slice(None), active) if prior.ndim == 3 else active

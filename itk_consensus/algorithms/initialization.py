@@ -158,7 +158,7 @@ def label_switched(optima: Optima) -> NDArray[np.bool_]:
     raters = defined.sum(axis=1)
     total = np.where(defined, diagonal, 0.0).sum(axis=1)
     mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
-    return np.asarray(mean.sum(axis=1) < 1)
+    return np.asarray(mean.sum(axis=1) < 1 - 1e-9)
 
 
 def best_start(optima: Optima) -> int:

@@ -26,9 +26,7 @@ class Patches:
         The raters, all of whom annotated the same voxels.
     """
 
-    def __init__(
-        self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]
-    ) -> None:
+    def __init__(self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]) -> None:
         self.raters = raters
         self._voxels, self._radii = voxels, radii
         annotated = voxels.patterns.present[:, raters[0]]

@@ -59,9 +59,18 @@ class FieldSettings:
 
 
 def scale_factors(observed: Floats32, kappa: float) -> Floats32:
-    """Eq. 2.5.4's sigma of (K, ...) counts: what each label lacks to a fair share of the window."""
+    """Eq. 2.5.4's sigma: what each label lacks to a fair share of the window, times kappa.
+
+    Parameters
+    ----------
+    observed : (K, ...) ndarray
+        How often the rater said each label in the window; overwritten by the result.
+    """
     share = observed.sum(axis=0) / np.float32(len(observed))
-    return np.asarray(np.maximum(share - observed, 0) * np.float32(kappa))
+    np.subtract(share, observed, out=observed)
+    np.maximum(observed, 0, out=observed)
+    observed *= np.float32(kappa)
+    return observed
 
 
 def regularised(

@@ -199,7 +199,9 @@ def _mean_distance(voxels: DisputedVoxels, label: int, settings: AveragingSettin
     raters = np.flatnonzero(weights).tolist()
     room = max(1, _VOLUMES_KEPT * int(np.prod(voxels.shape)) // len(raters))
     for part in chunks(number, room):
-        kept = np.stack([_distances(voxels, rater, label, settings)[part] for rater in raters])
+        kept = np.empty((len(raters), part.stop - part.start), np.float32)
+        for row, rater in zip(kept, raters, strict=True):
+            row[...] = _distances(voxels, rater, label, settings)[part]
         mean[part] = _average(kept, weights[raters], settings.trim)
     return mean
 

@@ -66,7 +66,7 @@ def selective_simple(
     ties : TieRule
     observer : callable, optional
     """
-    annotated = patterns.present.any(axis=0)
+    annotated = np.asarray(patterns.present.any(axis=0))
     selected, weights = annotated, annotated.astype(np.float64)
     vote = majority_vote(patterns, weights=weights, ties=ties)
     trace: list[float] = []
@@ -98,7 +98,8 @@ def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Flo
     counted = (both > 0) & (patterns.labels != 0)
     dice = np.divide(2 * agreed, both, out=np.zeros_like(both), where=counted)
     number = np.count_nonzero(counted, axis=1)
-    return np.divide(dice.sum(axis=1), number, out=np.ones(len(dice)), where=number > 0)
+    mean = np.divide(dice.sum(axis=1), number, out=np.ones(len(dice)), where=number > 0)
+    return np.asarray(mean)
 
 
 def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) -> NDArray[np.bool_]:

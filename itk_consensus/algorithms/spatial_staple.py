@@ -22,7 +22,7 @@ from itk_consensus.algorithms.performance_field import FieldSettings, regularise
 from itk_consensus.algorithms.window_pooling import WindowPool
 from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import Box, DisputedVoxels, decide_voxels
+from itk_consensus.labels.disputed_voxels import CHUNK, Box, DisputedVoxels, chunks, decide_voxels
 
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
@@ -162,7 +162,7 @@ class _SpatialModel:
     def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
         self.settings = settings
-        self.pool = WindowPool(patterns, settings.fields.radii)
+        self.pool = WindowPool(patterns, settings.fields)
         self._alpha = settings.fields.alpha(patterns.number_of_labels).astype(np.float32)
 
     def start(self, vote: VoteResult) -> Floats32:
@@ -195,12 +195,12 @@ class _SpatialModel:
     ) -> None:
         """Add the log probability of the rater's votes; each voxel needs its own label's row."""
         said = self.patterns.patterns[:, rater][self.pool.codes]
-        observed, agreed = self.pool.observed(rater), self.pool.agreed(rater)
+        factors, agreed = self.pool.scale_factors(rater), self.pool.agreed(rater)
         for label, box in enumerate(self._boxes[rater]):
             if box is None:
                 continue
             members = np.flatnonzero(said == label)
-            sigma = scale_factors(observed[:, members], self.settings.fields.kappa)
+            sigma = factors[:, members]
             for true, weights in enumerate(posterior):
                 count = self.pool.disputed_among(weights, self._reach[true], members, box)
                 if true == label:
@@ -217,12 +217,13 @@ class _SpatialModel:
     def _log_prior(self, posterior: Floats32, mass: Floats32) -> Floats32:
         """(K, N); minus infinity for a label that has no mass to be the prior of."""
         if self.settings.prior == "local":
-            prior = mass / mass.sum(axis=0)
+            prior: Floats32 = mass / mass.sum(axis=0)
         else:
             prior = np.empty_like(posterior)
             prior[...] = self._shares(posterior)[:, None]
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(prior))
+            np.log(prior, out=prior)
+        return prior
 
     def _shares(self, posterior: Floats32) -> Floats:
         """(K,) label prior common to all voxels."""
@@ -245,10 +246,12 @@ class _SpatialModel:
         patterns = self.patterns
         said = patterns.patterns.min(axis=1)
         certain = patterns.unanimous[:, None] & (said[:, None] == np.arange(len(posterior)))
-        disputed = [
-            np.bincount(self.pool.codes, weights, len(patterns.counts)) for weights in posterior
-        ]
-        return np.asarray(certain * patterns.counts[:, None] + np.stack(disputed, axis=1))
+        truth = np.where(certain, patterns.counts[:, None], 0.0)
+        # In chunks, because bincount makes wide copies of all it is given.
+        for part in chunks(posterior.shape[1], CHUNK):
+            for label, weights in enumerate(posterior):
+                truth[:, label] += np.bincount(self.pool.codes[part], weights[part], len(truth))
+        return truth
 
 
 def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
@@ -265,8 +268,10 @@ def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
 
 def _mass_moved(before: Floats32, after: Floats32) -> float:
     """Mean over voxels of the probability that went from some labels to others."""
-    moved = np.abs(after - before).sum(dtype=np.float64) / 2
-    return float(moved / before.shape[1])
+    moved = 0.0
+    for old, new in zip(before, after, strict=True):
+        moved += float(np.abs(new - old).sum(dtype=np.float64)) / 2
+    return moved / len(before[0])
 
 
 def _finished(change: list[float], stop: StopRule) -> bool:

@@ -185,11 +185,9 @@ def staple(
     if field is not None:
         even = 0.5 if settings.prior is None else settings.prior
         settings = replace(settings, prior=even, estimate_prior=False)
-    weights = patterns.counts.astype(np.float64)
-    if settings.exclude_consensus:
-        weights = np.where(patterns.unanimous, 0.0, weights)
-    if not weights.any() or _one_class(patterns, weights):
-        return _nothing_to_estimate(patterns, weights, settings)
+    weights = counted_voxels(patterns, settings)
+    if one_class(patterns, weights):
+        return nothing_to_estimate(patterns, weights, settings)
     shares = mean_of_votes(patterns)
     annotated = ~np.isnan(shares[:, 0])
     frequencies = label_frequencies(weights[annotated], shares[annotated, None])[0]
@@ -201,8 +199,14 @@ def staple(
     return staple_result(patterns, weights, optima, settings)
 
 
-def _one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
-    """Whether no rater disputes that everything is background, or everything foreground."""
+def counted_voxels(patterns: DecisionPatterns, settings: StapleSettings) -> Floats:
+    """(P,) voxels that each pattern counts for."""
+    excluded = settings.exclude_consensus & patterns.unanimous
+    return np.where(excluded, 0.0, patterns.counts)
+
+
+def one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
+    """Whether no rater disputes that all that counts is background, or all of it foreground."""
     counted = patterns.present & (weights > 0)[:, None]
     votes = patterns.patterns[counted]
     return votes.size == 0 or bool((votes == votes[0]).all())
@@ -230,10 +234,8 @@ def staple_result(
     winner = best_start(optima)
     responsibilities = _keep_consensus(patterns, optima.responsibilities[:, :, 1], settings)
     posterior = responsibilities[:, winner]
-    prior = optima.prior
-    foreground = (
-        prior[winner, 1] if prior.ndim == 2 else np.average(prior[:, 0, 1], weights=weights)
-    )
+    priors = foreground_prior(optima, winner)
+    foreground = priors[0] if optima.prior.ndim == 2 else np.average(priors, weights=weights)
     summary = StartSummary(
         winner,
         optima.log_likelihood,
@@ -258,6 +260,13 @@ def staple_result(
         settings,
         optima.voxels,
     )
+
+
+def foreground_prior(optima: Optima, start: int) -> Floats:
+    """(P,) foreground prior of each pattern that a start ended with."""
+    prior = optima.prior
+    of_start = prior[start] if prior.ndim == 2 else prior[:, min(start, prior.shape[1] - 1)]
+    return np.broadcast_to(of_start[..., 1], len(optima.responsibilities))
 
 
 def _keep_consensus(
@@ -286,7 +295,7 @@ def pairwise_dice(masks: NDArray[np.bool_], counts: NDArray[np.int64]) -> Floats
     return np.asarray(np.divide(2 * weighted, total, out=np.ones_like(total), where=total > 0))
 
 
-def _nothing_to_estimate(
+def nothing_to_estimate(
     patterns: DecisionPatterns, weights: Floats, settings: StapleSettings
 ) -> StapleResult:
     """Every counted vote is the same: the answer is that class, and its opposite is undefined."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects
 
+from itk_consensus.algorithms.performance_field import FieldSettings, scale_factors
 from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import Box, DisputedVoxels, intersection
@@ -29,33 +31,38 @@ class WindowPool:
     Parameters
     ----------
     patterns : DecisionPatterns
-    radii : tuple of int
-        Half width of the window per array axis, in voxels.
+    settings : FieldSettings
     """
 
-    def __init__(self, patterns: DecisionPatterns, radii: tuple[int, ...]) -> None:
+    def __init__(self, patterns: DecisionPatterns, settings: FieldSettings) -> None:
         self.patterns = patterns
-        self.radii = radii
-        self.voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * len(radii)))
-        self._around = DisputedVoxels(patterns, patterns.disputed_region(radii))
+        self.radii = settings.radii
+        self.kappa = settings.kappa
+        self.voxels = DisputedVoxels(patterns, patterns.disputed_region([0] * len(self.radii)))
+        self._around = DisputedVoxels(patterns, patterns.disputed_region(self.radii))
         self._scratch = np.zeros(self.voxels.shape, np.float32)
         self._kept: dict[Hashable, Floats32] = {}
         self._room = _VOLUMES_KEPT * self._scratch.dtype.itemsize * int(np.prod(self._around.shape))
 
     @cached_property
-    def codes(self) -> NDArray[np.int32]:
+    def codes(self) -> NDArray[np.unsignedinteger[Any]]:
         """(N,) pattern of each disputed voxel."""
-        return self.voxels.of_pattern(np.arange(len(self.patterns.counts), dtype=np.int32))
+        number = len(self.patterns.counts)
+        return self.voxels.of_pattern(np.arange(number, dtype=np.min_scalar_type(number)))
 
     def always_present(self, rater: int) -> bool:
         """Whether the rater annotated every voxel that anybody annotated."""
         somebody = self.patterns.present.any(axis=1)
         return bool(self.patterns.present[somebody, rater].all())
 
-    def observed(self, rater: int) -> Floats32:
-        """(K, N) how often the rater said each label in the window."""
+    def scale_factors(self, rater: int) -> Floats32:
+        """(K, N) eq. 2.5.4's sigma for the rater."""
         said = self.patterns.patterns[:, rater]
-        return self._keep(("observed", rater), lambda: self._fixed(lambda d: said == d))
+
+        def make() -> Floats32:
+            return scale_factors(self._fixed(lambda label: said == label), self.kappa)
+
+        return self._keep(("sigma", rater), make)
 
     def agreed(self, rater: int | None) -> Floats32:
         """(K, N) unanimous voxels of each label in the window that the rater annotated.

@@ -22,7 +22,7 @@ from itk_consensus.filters.parameters import (
 )
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STUB = PACKAGE / "__init__.pyi"
@@ -56,7 +56,7 @@ Image = Any
 
 def stub_text() -> str:
     """The whole of __init__.pyi."""
-    classes: list[type] = [ProcessObject, LabelFusionFilter, *FUSERS]
+    classes: list[type] = [ProcessObject, LabelFusionFilter, *FUSERS, *OTHER_FILTERS]
     parts = [_HEADER, *("\n".join(_class_stub(cls)) for cls in classes)]
     functions = [
         _function_stub(fuser, style) for fuser in FUSERS for style in ("keyword", "snake_case")
@@ -111,10 +111,10 @@ def _function_stub(fuser: type[LabelFusionFilter], style: str) -> str:
     return f"def {name}(*images: Any, {keywords}) -> Image: ..."
 
 
-def parameter_table(fuser: type[LabelFusionFilter]) -> str:
-    """Markdown table of the parameters a fuser has beyond every filter's."""
+def parameter_table(filter_: type[ProcessObject]) -> str:
+    """Markdown table of the parameters a filter has beyond every filter's."""
     common = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
-    rows = [_row(p) for p in parameters_of(fuser) if p.name not in common]
+    rows = [_row(p) for p in parameters_of(filter_) if p.name not in common]
     return "\n".join(["| parameter | value | default | |", "|---|---|---|---|", *rows])
 
 
@@ -134,8 +134,8 @@ def readme_tables() -> str:
         ),
     ]
     sections = [
-        f"<details><summary>{fuser.__name__}</summary>\n\n{parameter_table(fuser)}\n\n</details>"
-        for fuser in FUSERS
+        f"<details><summary>{cls.__name__}</summary>\n\n{parameter_table(cls)}\n\n</details>"
+        for cls in (*FUSERS, *OTHER_FILTERS)
     ]
     everyone = ["| parameter | value | default | |", "|---|---|---|---|"]
     everyone += [_row(parameter) for parameter in parameters_of(LabelFusionFilter)]

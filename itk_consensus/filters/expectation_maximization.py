@@ -1,75 +1,31 @@
-"""The parameters that binary and multi-label STAPLE share: variants, starts, damping, priors."""
+"""What binary and multi-label STAPLE share beyond their parameters: smoothness, diagnostics."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
-from itk_consensus.algorithms.initialization import Initialization, StartPlan, StartSummary
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.multilabel_staple import MultiLabelResult
-from itk_consensus.algorithms.staple import VARIANT_NAMES, StapleResult
+from itk_consensus.algorithms.staple import StapleResult
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Boolean, Choice, Integer, OneOf, Real, Reals
+from itk_consensus.filters.kinds import Choice, OneOf, Real
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.staple_parameters import ExpectationMaximizationMixin
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import BACKGROUND
 
 
-def from_variant(name: str) -> Callable[[Any], Any]:
-    """A default that follows the filter's Variant until the parameter is set itself."""
-    return lambda filter_: filter_.variants[filter_.Variant][name]
-
-
-class ExpectationMaximizationFilter(LabelFusionFilter):
-    """Base of the STAPLE filters."""
-
-    #: What each variant sets.
-    variants: ClassVar[dict[str, dict[str, Any]]] = {}
-
-    Variant: Parameter[Any] = Parameter(
-        Choice(VARIANT_NAMES),
-        "Basic",
-        "Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the "
-        "prior, expects raters better than chance and starts from the vote. "
-        "Parameters that are set themselves win over it.",
-    )
-    ExcludeConsensusVoxels: Parameter[bool] = Parameter(
-        Boolean(),
-        from_variant("ExcludeConsensusVoxels"),
-        "Leave voxels where all raters agree out of the estimation; they keep their label.",
-        default_doc="from Variant",
-    )
-    EstimatePrior: Parameter[bool] = Parameter(
-        Boolean(),
-        from_variant("EstimatePrior"),
-        "Estimate the label prior in every iteration instead of fixing it.",
-        default_doc="from Variant",
-    )
-    Damping: Parameter[float] = Parameter(
-        Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration."
-    )
-    NumberOfInitializations: Parameter[int] = Parameter(
-        Integer(1, 10_000),
-        1,
-        "Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random "
-        "ones; the highest log posterior wins.",
-    )
-    RandomSeed: Parameter[int] = Parameter(Integer(low=0), 0, "Seed of the random starts.")
-    InitializationRange: Parameter[tuple[float, ...]] = Parameter(
-        Reals(0.0, 1.0, length=2, increasing=True),
-        (0.5, 1.0),
-        "Range from which random starts draw each rater's performance.",
-    )
+class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):
+    """Base of the STAPLE filters that fuse one list of images."""
 
     SmoothnessWeight: Parameter[Any] = Parameter(
         OneOf((Real(low=0.0), Choice(("estimate",)))),
@@ -78,29 +34,9 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
         "in place of the prior); 2 is recommended, with Variant Advanced; 0: no field.",
     )
 
-    ElapsedIterations: Measurement[int] = Measurement(
-        "int", "Index of the iteration that met the stop rule, or the cap."
-    )
-    Converged: Measurement[bool] = Measurement("bool", "Whether the stop rule was met.")
-    LogLikelihood: Measurement[float] = Measurement(
-        "float", "Log likelihood of the votes under the estimate."
-    )
-    LogPosterior: Measurement[float] = Measurement(
-        "float", "Log likelihood plus the log of the parameters' prior, which picks the winner."
-    )
-    LogLikelihoods: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Log likelihood that each start reached."
-    )
     EstimatedSmoothnessWeight: Measurement[float] = Measurement(
         "float", "Weight of the Potts field at the end; 0 without one."
     )
-    Starts: Measurement[StartSummary] = Measurement(
-        "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
-    )
-
-    def _plan(self, initialization: Initialization) -> StartPlan:
-        low, high = self.InitializationRange
-        return StartPlan(initialization, self.NumberOfInitializations, self.RandomSeed, low, high)
 
     def _field(self, case: FusionCase) -> MarkovField | None:
         weight = self.SmoothnessWeight
@@ -141,13 +77,8 @@ class ExpectationMaximizationFilter(LabelFusionFilter):
         """The algorithm, on any table of patterns."""
 
     def _store(self, result: Any) -> None:
+        super()._store(result)
         self._result: StapleResult | MultiLabelResult = result
-        self.ElapsedIterations = result.iterations
-        self.Converged = result.converged
-        self.LogLikelihood = result.log_likelihood
-        self.LogPosterior = result.log_posterior
-        self.LogLikelihoods = tuple(float(value) for value in result.starts.log_likelihood)
-        self.Starts = result.starts
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight
 
 

@@ -21,7 +21,7 @@ from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import ImageLike, ImageList, Integer, optional
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
+from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -45,6 +45,8 @@ class LabelFusionFilter(ProcessObject):
     method: ClassVar[str] = ""
     #: What the README's table says: what it assumes, when to use it, reference.
     summary: ClassVar[str] = ""
+    #: Whether images of probabilities are welcome among the inputs.
+    takes_probabilities: ClassVar[bool] = False
 
     MaskImage: Parameter[Any] = Parameter(
         optional(ImageLike()),
@@ -91,7 +93,7 @@ class LabelFusionFilter(ProcessObject):
             case = self._load(images[0] if len(images) == 1 else list(images))
             self._report(0.5)
             self._fusion = self._fuse(case)
-            self._case = _without_inputs(case)
+            self._case = without_inputs(case)
             return self._primary_output()
 
     def _check_parameters(self) -> None:
@@ -137,11 +139,6 @@ class LabelFusionFilter(ProcessObject):
         return convert.load_one(
             image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
         )
-
-    def _after_iteration(self, _number: int) -> bool:
-        """Observer of EM loops: tells the commands, and whether to go on."""
-        self._invoke(ITERATION_EVENT)
-        return not self._aborting
 
     # -- outputs ----------------------------------------------------------------------------
 
@@ -237,7 +234,7 @@ class UndecidedLabelMixin(ProcessObject):
             )
 
 
-def _without_inputs(case: FusionCase) -> FusionCase:
+def without_inputs(case: FusionCase) -> FusionCase:
     """Keep what outputs need and let the caller's images go; empty arrays remember the types."""
     types = tuple(None if a is None else np.empty(0, a.dtype) for a in case.loaded.arrays)
     loaded = replace(case.loaded, arrays=(), owners=())

@@ -19,7 +19,6 @@ from itk_consensus.algorithms.multilabel_staple import (
 from itk_consensus.errors import ConsensusWarning, ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
-    from_variant,
     with_voxels,
 )
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
@@ -33,6 +32,7 @@ from itk_consensus.filters.kinds import (
 )
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.staple_parameters import from_variant
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import decide_voxels
 

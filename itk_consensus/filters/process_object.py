@@ -159,6 +159,11 @@ class ProcessObject:
         if self._aborting and progress < 1.0:
             raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
+    def _after_iteration(self, _number: int) -> bool:
+        """Observer of EM loops: tells the commands, and whether to go on."""
+        self._invoke(ITERATION_EVENT)
+        return not self._aborting
+
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned."""
         self._aborting = True
@@ -238,10 +243,10 @@ def _printed(value: Any) -> str:
         return "[" + ", ".join(_printed(member) for member in value) + "]"
     if _holds_image(value):
         return "(image)"
-    return str(value)
+    return repr(value) if isinstance(value, ProcessObject) else str(value)
 
 
 def _holds_image(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(_holds_image(member) for member in value)
-    return not isinstance(value, (int, float, str, bool, dict, type(None)))
+    return not isinstance(value, (int, float, str, bool, dict, ProcessObject, type(None)))

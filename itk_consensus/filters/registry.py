@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
+from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
+from itk_consensus.filters.hybrid import HybridFusionFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
+from itk_consensus.filters.opinion_pool import LogOpinionPoolFilter
+from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
+from itk_consensus.filters.simple import SIMPLEFilter
 from itk_consensus.filters.spatial_staple import SpatialSTAPLEFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
 
 FUSERS: tuple[type[LabelFusionFilter], ...] = (
     ConsensusFilter,
@@ -21,6 +29,17 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     DirectInferenceFilter,
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,
+    SIMPLEFilter,
+    LogOpinionPoolFilter,
+    HybridFusionFilter,
+)
+
+#: Filters whose Execute takes something else than a list of label images.
+OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
+    ConformalBandFilter,
+    TemperatureScalingFilter,
+    CohortSTAPLEFilter,
+    DeepConsensusFilter,
 )
 
 METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}

@@ -40,7 +40,7 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """
 
     method = "simple"
-    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    laws = frozenset({"rater permutation", "unanimity", "background padding"})
     summary = (
         "Assumes that whoever agrees with the others is right: here (boundary) or overall "
         "(selective). Use selective to find who drew something else, boundary with Image when "
@@ -48,15 +48,15 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
 
     Method: Parameter[str] = Parameter(
-        Choice(("boundary", "selective")),
-        "boundary",
+        Choice(("selective", "boundary")),
+        lambda filter_: "selective" if filter_.Image is None else "boundary",
         "Weights per voxel (boundary), or per rater with the worst dropped (selective).",
+        default_doc="selective, or boundary with Image",
     )
     Image: Parameter[Any] = Parameter(
         optional(ImageLike()),
         None,
         "Boundary: intensity image whose edges raise the weight of raters who follow them.",
-        in_cli=False,
     )
     PatchRadius: Parameter[float | None] = Parameter(
         optional(Real(low=0.0)),
@@ -154,8 +154,10 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         )
 
     def _radii(self, case: FusionCase) -> tuple[int, ...]:
-        radius, smallest = self.PatchRadius, _smallest_side(case)
-        radii = radii_in_voxels(DEFAULT_PATCH * smallest if radius is None else radius, case.spacing)
+        smallest, radius = _smallest_side(case), self.PatchRadius
+        if radius is None:
+            radius = DEFAULT_PATCH * smallest
+        radii = radii_in_voxels(radius, case.spacing)
         if not any(radii):
             raise ParameterError(
                 f"{self.GetName()}: PatchRadius must be at least the smallest voxel side "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import FusionCase
 from itk_consensus.filters.kinds import Choice, Integer, LabelProbabilities, Real, Reals, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.label_prior import label_prior
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import PROGRESS_EVENT
 from itk_consensus.images import convert
@@ -184,26 +184,6 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         return SpatialSettings(
             fields,
             self.PriorMode,
-            self._fixed_prior([int(label) for label in case.patterns.labels]),
+            label_prior(self.Prior, self._label_values(case), self.GetName()),
             StopRule(self.Tolerance, self.MaximumIterations),
         )
-
-    def _fixed_prior(self, labels: list[int]) -> NDArray[np.float64] | None:
-        """Prior by label index, summing to one; None: equal shares."""
-        given = self.Prior
-        if given is None or len(labels) == 1:
-            return None
-        if not isinstance(given, Mapping):
-            if len(labels) != 2:
-                raise ParameterError(
-                    f"{self.GetName()}: Prior must be a {{label: probability}} dict for the labels "
-                    f"{labels}, got {given}"
-                )
-            return np.array([1 - given, given])
-        shares = np.array([given.get(label, 0.0) for label in labels])
-        if not (shares > 0).all():
-            raise ParameterError(
-                f"{self.GetName()}: Prior must give each of the labels {labels} a probability > 0, "
-                f"got {given}"
-            )
-        return np.asarray(shares / shares.sum())

@@ -17,7 +17,7 @@ from itk_consensus.labels.ties import TieRule, decide
 Box = tuple[slice, ...]
 
 #: Voxels handled at once where a step needs wide temporary arrays.
-CHUNK = 1 << 18
+CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus
+from itk_consensus.filters.hybrid import Fuser as FuserKind
 from itk_consensus.filters.kinds import (
     Boolean,
     Choice,
@@ -29,6 +30,7 @@ from itk_consensus.filters.kinds import (
     Text,
 )
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.registry import FUSERS
@@ -154,6 +156,12 @@ def good_value(parameter: Parameter[Any], images: list[np.ndarray]) -> Any:
     return _good(parameter.kind, parameter.default, images)
 
 
+def holds_images(value: Any) -> bool:
+    """Whether a value is an image, or one for each rater."""
+    members = value if isinstance(value, tuple) else (value,)
+    return any(isinstance(member, np.ndarray) for member in members)
+
+
 def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
     if isinstance(kind, OneOf):
         return _good(kind.kinds[0], default, images)
@@ -171,6 +179,8 @@ def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
         return {0: 0.75, 1: 0.25}
     if isinstance(kind, Text):
         return "something"
+    if isinstance(kind, FuserKind):
+        return next(name for name in kind.names[::-1] if name != default)
     if isinstance(kind, ImageLike):
         return np.ones_like(images[0])
     if isinstance(kind, ImageList):
@@ -209,6 +219,7 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
     Choice: ["no such name", "", 3, None],
     Reals: ["12", 3.0, None, [np.nan], [np.inf], ["a"], [[0.5]], {0.5: 0.5}, [None], [True]],
     Text: [3, None, ["a"]],
+    FuserKind: ["no such method", "", 3, None, MajorityVoteFilter],
     Nothing: [0, "", False, []],
     LabelProbabilities: [3, "0:1", {1: 2.0}, {1: -0.5}, {"a": 0.5}, {0.5: 0.5}, {1: np.nan}],
     ImageLike: ["mask.nrrd", 3, 2.5, None, [1, 2], {"a": 1}, b"x"],

@@ -615,12 +615,19 @@ def test_empty_policy_can_still_be_chosen_after_loading(band):
 
 
 def test_an_unusual_spread_is_worth_a_warning(band):
-    shifted = cohort(4, first=1000, kind="shifted")
-    hard = max(shifted, key=lambda case: np.sum(array(case.fraction) % 1 > 0))
-    usual = np.quantile([spread[1] for spread in band.GetRecord().case_spreads], 0.95)
-    with pytest.warns(ConsensusWarning, match="farther than in 95 % of the calibration cases"):
-        band.Execute(hard.fraction, hard.raters)
-    assert band.GetSpread() > usual
+    case, record = cohort(1)[0], band.GetRecord()
+    band.Execute(case.fraction, case.raters)
+    spread = band.GetSpread()
+    for usual, unusual in ((spread * 1.01, False), (spread * 0.99, True)):
+        spreads = tuple((usual, usual) for _ in record.case_spreads)
+        other = ConformalBandFilter.FromRecord(replace(record, case_spreads=spreads))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            other.Execute(case.fraction, case.raters)
+        told = [str(w.message) for w in caught if issubclass(w.category, ConsensusWarning)]
+        assert ["farther than in 95 % of the calibration cases" in text for text in told] == (
+            [True] if unusual else []
+        )
 
 
 def test_few_cases_for_risk_control_are_worth_a_warning():

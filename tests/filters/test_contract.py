@@ -325,6 +325,8 @@ def test_the_global_tolerance_is_what_filters_use_by_default(fuser: Fuser) -> No
 @every_fuser
 @pytest.mark.parametrize("odd", [0.5, np.nan])
 def test_values_that_are_no_labels_are_refused(fuser: Fuser, odd: float) -> None:
+    if fuser.takes_probabilities and odd == 0.5:
+        pytest.skip("takes it as a probability")
     arrays = [array.astype(np.float32) for array in raters()]
     arrays[2][3, 3] = odd
     with pytest.raises(InputError, match=f"{fuser.__name__}: input 2 must hold whole-number"):
@@ -700,7 +702,7 @@ def test_pickling_keeps_parameters_and_drops_callbacks_images_and_results(
     other = way(filter_)
     for parameter in parameters_of(fuser):
         value = getattr(other, f"Get{parameter.name}")()
-        if parameter.name in ("MaskImage", "RaterMasks"):
+        if contract.holds_images(contract.good_value(parameter, images)):
             assert value is None
         else:
             assert value == getattr(filter_, f"Get{parameter.name}")()

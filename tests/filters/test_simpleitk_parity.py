@@ -300,14 +300,10 @@ def test_abort_in_an_iteration_returns_what_simpleitk_returns(masks: list[np.nda
 
 
 @settings(max_examples=150)
-@given(label_stacks(("uint8", "uint16", "uint32", "int16", "int32")))
+@given(label_stacks(("uint8", "uint16", "uint32", "uint64")))
 def test_label_voting_equals_simpleitk_everywhere(arrays: list[np.ndarray]) -> None:
     images = images_of(arrays)
-    try:
-        theirs = sitk.LabelVoting(images)
-    except RuntimeError:
-        assume(False)
-    ours = itk_consensus.LabelVoting(images)
+    ours, theirs = itk_consensus.LabelVoting(images), sitk.LabelVoting(images)
     assert ours.GetPixelID() == theirs.GetPixelID()
     np.testing.assert_array_equal(sitk.GetArrayFromImage(ours), sitk.GetArrayFromImage(theirs))
 

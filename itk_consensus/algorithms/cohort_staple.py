@@ -1,0 +1,150 @@
+"""STAPLE over a cohort: the same raters saw many cases.
+
+One sensitivity and specificity per rater are shared by all cases, and each case has its own
+prior. It is STAPLE (Warfield, Zou & Wells, 2004) on the cases' pattern tables one below the other;
+small structures, each too small to judge a rater by, are enough together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.confusion_model import ConfusionModel, Floats
+from itk_consensus.algorithms.expectation_maximization import IterationObserver, maximize
+from itk_consensus.algorithms.initialization import make_starts, mean_of_votes
+from itk_consensus.algorithms.staple import (
+    StapleResult,
+    StapleSettings,
+    counted_voxels,
+    foreground_prior,
+    nothing_to_estimate,
+    one_class,
+    staple_result,
+)
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+
+@dataclass(frozen=True)
+class CohortResult:
+    """What a cohort's cases say together.
+
+    Attributes
+    ----------
+    shared : StapleResult
+        Each rater's performance, and the posterior of all cases' patterns one below the other.
+    posteriors : tuple of (P_c,) ndarray
+        Foreground probability of each case's patterns.
+    priors : (C,) ndarray
+        Each case's foreground prior at the end.
+    """
+
+    shared: StapleResult
+    posteriors: tuple[Floats, ...]
+    priors: Floats
+
+
+def cohort_staple(
+    cases: Sequence[DecisionPatterns],
+    settings: StapleSettings | None = None,
+    *,
+    observer: IterationObserver | None = None,
+    owner: str = "cohort_staple",
+) -> CohortResult:
+    """Fuse the binary patterns of many cases with one performance per rater.
+
+    Parameters
+    ----------
+    cases : sequence of DecisionPatterns
+        Each with the same raters in the same order; one who is absent from a case is missing in
+        all its patterns.
+    settings : StapleSettings
+        As for `staple`; `prior` may also hold one number per case.
+    observer : callable
+        Called after each iteration; returning False stops with the current estimate.
+    owner : str
+        Who is named in errors.
+    """
+    settings = settings or StapleSettings()
+    table, groups = _one_below_the_other(cases, owner)
+    weights = counted_voxels(table, settings)
+    frequencies = _frequencies(table, weights, groups)
+    if one_class(table, weights):
+        shared = nothing_to_estimate(table, weights, replace(settings, prior=None))
+        return CohortResult(shared, _by_case(shared.posterior, groups), frequencies)
+    priors = _case_priors(frequencies, settings, owner)
+    model = ConfusionModel(table, weights, settings.pseudo_counts, settings.estimate_prior, groups)
+    starts = make_starts(model, settings.plan, _pairs(frequencies)[groups], _pairs(priors)[groups])
+    if settings.estimate_prior:
+        # Every start estimates priors of its own.
+        starts = replace(starts, prior=np.repeat(starts.prior, settings.plan.number, axis=1))
+    optima = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    shared = staple_result(table, weights, optima, settings)
+    first_rows = np.searchsorted(groups, np.arange(len(cases)))
+    final = foreground_prior(optima, shared.starts.winner)[first_rows]
+    return CohortResult(shared, _by_case(shared.posterior, groups), final)
+
+
+def _one_below_the_other(
+    cases: Sequence[DecisionPatterns], owner: str
+) -> tuple[DecisionPatterns, NDArray[np.int64]]:
+    """One table of all cases, and the case of each row."""
+    if not cases:
+        raise InputError(f"{owner}: at least one case wanted, got none")
+    raters = [case.number_of_raters for case in cases]
+    odd = next((index for index, number in enumerate(raters) if number != raters[0]), None)
+    if odd is not None:
+        raise InputError(
+            f"{owner}: every case must have the same raters, None for an absent one; "
+            f"case 0 has {raters[0]}, case {odd} has {raters[odd]}"
+        )
+    table = DecisionPatterns(
+        np.concatenate([case.patterns for case in cases]),
+        np.concatenate([case.counts for case in cases]),
+        cases[0].labels,
+    )
+    return table, np.repeat(np.arange(len(cases)), [len(case.counts) for case in cases])
+
+
+def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.int64]) -> Floats:
+    """(C,) share of each case's counted votes that are foreground; the cohort's where none are."""
+    shares = mean_of_votes(table)[:, 1]
+    counted = np.where(np.isnan(shares), 0.0, weights)
+    votes = np.bincount(groups, counted * np.nan_to_num(shares))
+    total = np.bincount(groups, counted)
+    overall = votes.sum() / total.sum() if total.any() else 0.0
+    start = np.full(len(total), overall)
+    return np.asarray(np.divide(votes, total, out=start, where=total > 0))
+
+
+def _case_priors(frequencies: Floats, settings: StapleSettings, owner: str) -> Floats:
+    """(C,) foreground prior that each case starts with."""
+    if settings.prior is None:
+        priors = frequencies * settings.confidence_weight
+        # A case in which nobody marks anything has prior 0, and rightly stays empty.
+        if not ((priors >= 0) & (priors <= 1)).all():
+            raise ParameterError(
+                f"{owner}: ConfidenceWeight must keep every case's prior inside [0, 1], "
+                f"got {settings.confidence_weight:g}, which makes one {priors.max():.6g}"
+            )
+        return priors
+    given = np.atleast_1d(np.asarray(settings.prior, dtype=np.float64))
+    if len(given) not in (1, len(frequencies)):
+        raise ParameterError(
+            f"{owner}: Prior must be one number, or one for each of the {len(frequencies)} cases, "
+            f"got {len(given)}"
+        )
+    return np.broadcast_to(given, len(frequencies))
+
+
+def _pairs(foreground: Floats) -> Floats:
+    return np.stack([1 - foreground, foreground], axis=1)
+
+
+def _by_case(values: Floats, groups: NDArray[np.int64]) -> tuple[Floats, ...]:
+    bounds = np.flatnonzero(np.diff(groups)) + 1
+    return tuple(np.split(values, bounds))

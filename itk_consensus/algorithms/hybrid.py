@@ -1,0 +1,41 @@
+"""Where a hybrid changes from its interior to its boundary method: a band around a contour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import find_objects
+
+from itk_consensus.labels.distance import VOLUME_AXES, signed_distance
+
+
+def contour_band(
+    labels: NDArray[Any], width: float, spacing: Sequence[float], threads: int | None = None
+) -> NDArray[np.bool_]:
+    """Voxels within `width` mm of a voxel with another label, on both sides of every contour.
+
+    Parameters
+    ----------
+    labels : ndarray of int
+        In 4D the first axis holds independent volumes.
+    width : float
+    spacing : sequence of float
+        Voxel size per array axis.
+    """
+    band = np.zeros(labels.shape, dtype=bool)
+    independent = max(labels.ndim - VOLUME_AXES, 0)
+    margin = [0] * independent + [int(width / size) + 1 for size in spacing[independent:]]
+    values, index, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    boxes = find_objects(index.reshape(labels.shape) + 1)
+    # Every contour has another label than the commonest on one of its sides.
+    for position in np.delete(np.arange(len(values)), counts.argmax()):
+        box = tuple(
+            slice(max(part.start - m, 0), part.stop + m)
+            for part, m in zip(boxes[position], margin, strict=True)
+        )
+        distance = signed_distance(labels[box] == values[position], spacing, threads=threads)
+        band[box] |= np.abs(distance) <= width
+    return band

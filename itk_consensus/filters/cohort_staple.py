@@ -1,0 +1,144 @@
+"""CohortSTAPLEFilter: the same raters over many cases, judged by all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from itk_consensus.algorithms.cohort_staple import CohortResult, cohort_staple
+from itk_consensus.errors import InputError, NotExecutedError
+from itk_consensus.filters.fusion import FusionCase, PatternFusion
+from itk_consensus.filters.kinds import Real, Reals, optional
+from itk_consensus.filters.label_fusion import LabelFusionFilter, without_inputs
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.staple_parameters import BinaryStapleMixin, warn_of
+from itk_consensus.images import convert
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.label_types import common_type
+
+
+class CohortSTAPLEFilter(BinaryStapleMixin):
+    """STAPLE whose raters are judged by a whole cohort: Execute takes a list of cases.
+
+    Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
+    case is a list of images, the same raters in the same order, None for one who did not see it;
+    cases need not share a grid. For one case the answer is STAPLE's.
+    """
+
+    Prior: Parameter[Any] = Parameter(
+        optional(Real(0.0, 1.0, exclusive=True), Reals(0.0, 1.0)),
+        None,
+        "Foreground prior: a number, or one for each case.",
+        default_doc="mean of each case's masks",
+    )
+    MissingLabel = LabelFusionFilter.MissingLabel
+
+    Priors: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Foreground prior of each case at the end."
+    )
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._answers: list[tuple[FusionCase, PatternFusion]] = []
+        self._labels: list[int] = []
+
+    def Execute(self, cases: Iterable[Any]) -> list[Any]:
+        """Fuse every case.
+
+        Parameters
+        ----------
+        cases : list of cases
+            A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+            image with one rater per component.
+
+        Returns
+        -------
+        list of images
+            The float64 foreground probability of each case, with the family, geometry and
+            metadata of its first image.
+        """
+        self._answers = []
+        with self._running():
+            self._check_parameters()
+            loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
+            self._report(0.5)
+            result = self._fuse(loaded)
+            self._labels = self._both_labels()
+            self._answers = [
+                (without_inputs(case), _answer(case.patterns, posterior))
+                for case, posterior in zip(loaded, result.posteriors, strict=True)
+            ]
+            return self.GetProbabilityImages()
+
+    def GetProbabilityImages(self) -> list[Any]:
+        """Foreground probability of each case of the last Execute."""
+        return [
+            _written(case, np.float64, lambda out, of=fusion: of.write_probability(1, out))
+            for case, fusion in self._done()
+        ]
+
+    def GetLabelImages(self) -> list[Any]:
+        """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
+        return [self._label_image(case, fusion) for case, fusion in self._done()]
+
+    def _label_image(self, case: FusionCase, fusion: PatternFusion) -> Any:
+        dtype = common_type(case.stack.arrays, self._labels)
+        values = np.array([*self._labels, 0, 0], dtype=dtype)
+        return _written(case, dtype, lambda out: fusion.write_labels(values, out))
+
+    def _check_parameters(self) -> None:
+        if self.Prior is not None or self.EstimatePrior:
+            self._refuse_confidence_weight("Prior or EstimatePrior")
+
+    def _listed(self, cases: Any) -> list[Any]:
+        if isinstance(cases, (str, bytes)) or not isinstance(cases, Iterable):
+            raise InputError(
+                f"{self.GetName()}: a list of cases wanted, each a list of images, "
+                f"got {type(cases).__name__}"
+            )
+        listed = list(cases)
+        if not listed:
+            raise InputError(f"{self.GetName()}: at least one case wanted, got none")
+        return listed
+
+    def _load(self, images: Any, index: int) -> FusionCase:
+        owner = f"{self.GetName()}: case {index}"
+        loaded = convert.load(images, owner=owner, **self._tolerances())
+        stack = LabelStack.binary(
+            loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
+        )
+        patterns = DecisionPatterns.from_stack(stack, threads=self.NumberOfThreads)
+        return FusionCase(loaded, stack, patterns)
+
+    def _fuse(self, cases: list[FusionCase]) -> CohortResult:
+        self._check_foreground(cases, self.MissingLabel)
+        result = cohort_staple(
+            [case.patterns for case in cases],
+            self._settings_with(self.Prior),
+            observer=self._after_iteration,
+            owner=self.GetName(),
+        )
+        self._store(result.shared)
+        self.Priors = tuple(float(prior) for prior in result.priors)
+        warn_of(result.shared, self.GetName())
+        return result
+
+    def _done(self) -> list[tuple[FusionCase, PatternFusion]]:
+        if not self._answers:
+            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+        return self._answers
+
+
+def _answer(patterns: DecisionPatterns, posterior: NDArray[np.float64]) -> PatternFusion:
+    decision = (posterior >= 0.5).astype(np.int64)
+    return PatternFusion(patterns, decision, np.stack([1 - posterior, posterior], axis=1))
+
+
+def _written(case: FusionCase, dtype: DTypeLike, write: Any) -> Any:
+    output = convert.allocate(dtype, case.loaded)
+    write(output.array)
+    return output.image()

@@ -1,0 +1,40 @@
+"""A label prior as users give it: one number for two labels, or a probability for each label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import ParameterError
+
+
+def label_prior(
+    given: float | Mapping[int, float] | None, labels: Sequence[int], owner: str
+) -> NDArray[np.float64]:
+    """(K,) probability of each label, summing to one.
+
+    Parameters
+    ----------
+    given : float, mapping or None
+        Probability of the higher of two labels, or of each label; None: equal shares.
+    labels : sequence of int
+    owner : str
+        The filter that asks, for messages.
+    """
+    if given is None or len(labels) == 1:
+        return np.full(len(labels), 1 / len(labels))
+    if not isinstance(given, Mapping):
+        if len(labels) != 2:
+            raise ParameterError(
+                f"{owner}: Prior must be a {{label: probability}} dict for the labels {labels}, "
+                f"got {given}"
+            )
+        return np.array([1 - given, given])
+    shares = np.array([given.get(label, 0.0) for label in labels])
+    if not (shares > 0).all():
+        raise ParameterError(
+            f"{owner}: Prior must give each of the labels {labels} a probability > 0, got {given}"
+        )
+    return np.asarray(shares / shares.sum())

@@ -1,0 +1,231 @@
+"""The parameters of EM, and of binary STAPLE, for every filter that has them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.algorithms.initialization import Initialization, StartPlan, StartSummary
+from itk_consensus.algorithms.staple import (
+    VARIANT_NAMES,
+    VARIANTS,
+    StapleResult,
+    StapleSettings,
+)
+from itk_consensus.errors import ConsensusWarning, InputError, ParameterError
+from itk_consensus.filters.fusion import FusionCase
+from itk_consensus.filters.kinds import Boolean, Choice, Integer, Real, Reals
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.labels.label_stack import label_table
+
+
+def from_variant(name: str) -> Callable[[Any], Any]:
+    """A default that follows the filter's Variant until the parameter is set itself."""
+    return lambda filter_: filter_.variants[filter_.Variant][name]
+
+
+class ExpectationMaximizationMixin(ProcessObject):
+    """Variants, starts and damping; what a run of EM leaves behind."""
+
+    #: What each variant sets.
+    variants: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    Variant: Parameter[Any] = Parameter(
+        Choice(VARIANT_NAMES),
+        "Basic",
+        "Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the "
+        "prior, expects raters better than chance and starts from the vote. "
+        "Parameters that are set themselves win over it.",
+    )
+    ExcludeConsensusVoxels: Parameter[bool] = Parameter(
+        Boolean(),
+        from_variant("ExcludeConsensusVoxels"),
+        "Leave voxels where all raters agree out of the estimation; they keep their label.",
+        default_doc="from Variant",
+    )
+    EstimatePrior: Parameter[bool] = Parameter(
+        Boolean(),
+        from_variant("EstimatePrior"),
+        "Estimate the label prior in every iteration instead of fixing it.",
+        default_doc="from Variant",
+    )
+    Damping: Parameter[float] = Parameter(
+        Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration."
+    )
+    NumberOfInitializations: Parameter[int] = Parameter(
+        Integer(1, 10_000),
+        1,
+        "Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random "
+        "ones; the highest log posterior wins.",
+    )
+    RandomSeed: Parameter[int] = Parameter(Integer(low=0), 0, "Seed of the random starts.")
+    InitializationRange: Parameter[tuple[float, ...]] = Parameter(
+        Reals(0.0, 1.0, length=2, increasing=True),
+        (0.5, 1.0),
+        "Range from which random starts draw each rater's performance.",
+    )
+
+    ElapsedIterations: Measurement[int] = Measurement(
+        "int", "Index of the iteration that met the stop rule, or the cap."
+    )
+    Converged: Measurement[bool] = Measurement("bool", "Whether the stop rule was met.")
+    LogLikelihood: Measurement[float] = Measurement(
+        "float", "Log likelihood of the votes under the estimate."
+    )
+    LogPosterior: Measurement[float] = Measurement(
+        "float", "Log likelihood plus the log of the parameters' prior, which picks the winner."
+    )
+    LogLikelihoods: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Log likelihood that each start reached."
+    )
+    Starts: Measurement[StartSummary] = Measurement(
+        "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
+    )
+
+    def _plan(self, initialization: Initialization) -> StartPlan:
+        low, high = self.InitializationRange
+        return StartPlan(initialization, self.NumberOfInitializations, self.RandomSeed, low, high)
+
+    def _store(self, result: Any) -> None:
+        self.ElapsedIterations = result.iterations
+        self.Converged = result.converged
+        self.LogLikelihood = result.log_likelihood
+        self.LogPosterior = result.log_posterior
+        self.LogLikelihoods = tuple(float(value) for value in result.starts.log_likelihood)
+        self.Starts = result.starts
+
+
+class BinaryStapleMixin(ExpectationMaximizationMixin):
+    """The parameters and measurements of binary STAPLE."""
+
+    variants = VARIANTS
+
+    ConfidenceWeight: Parameter[float] = Parameter(
+        Real(), 1.0, "Scales the prior, which is the mean of the masks."
+    )
+    ForegroundValue: Parameter[float] = Parameter(
+        Real(), 1.0, "The pixel value that is foreground; every other value is background."
+    )
+    MaximumIterations: Parameter[int] = Parameter(
+        Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+    )
+    Tolerance: Parameter[float] = Parameter(
+        Real(low=0.0), 1e-7, "EM stops when no sensitivity or specificity changes by more."
+    )
+    SensitivityPrior: Parameter[Any] = Parameter(
+        Reals(low=1.0, length=2),
+        from_variant("SensitivityPrior"),
+        "Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.",
+        default_doc="from Variant",
+    )
+    SpecificityPrior: Parameter[Any] = Parameter(
+        Reals(low=1.0, length=2),
+        from_variant("SpecificityPrior"),
+        "Beta(a, b) prior of the specificities.",
+        default_doc="from Variant",
+    )
+    Initialization: Parameter[Any] = Parameter(
+        Choice(("Mean", "MajorityVote", "Theta")),
+        from_variant("Initialization"),
+        "First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).",
+        default_doc="from Variant",
+    )
+
+    Sensitivity: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Each rater's sensitivity; NaN where undefined."
+    )
+    Specificity: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Each rater's specificity; NaN where undefined."
+    )
+    PositivePredictiveValue: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Probability that a rater's foreground vote is right."
+    )
+    NegativePredictiveValue: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Probability that a rater's background vote is right."
+    )
+
+    def _settings_with(self, prior: Any) -> StapleSettings:
+        return StapleSettings(
+            self.ConfidenceWeight,
+            prior,
+            self.EstimatePrior,
+            self.ExcludeConsensusVoxels,
+            self.SensitivityPrior,
+            self.SpecificityPrior,
+            self.Damping,
+            StopRule(self.Tolerance, self.MaximumIterations),
+            self._plan(self.Initialization),
+        )
+
+    def _refuse_confidence_weight(self, beside: str) -> None:
+        """Where the prior is not the mean of the masks, there is nothing to scale."""
+        if self.ConfidenceWeight != 1.0:
+            raise ParameterError(
+                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with {beside} "
+                f"it must stay 1, got {self.ConfidenceWeight:g}"
+            )
+
+    def _both_labels(self) -> list[int]:
+        """The values of background and foreground in a label map."""
+        foreground = int(self.ForegroundValue)
+        return [0 if foreground else 1, foreground]
+
+    def _check_foreground(self, cases: Sequence[FusionCase], missing: int | None) -> None:
+        """A foreground value that occurs in no case is a mistake, unless all is background 0."""
+        if any(bool((case.patterns.patterns == 1).any()) for case in cases):
+            return
+        arrays = [array for case in cases for array in case.stack.arrays]
+        values = label_table(arrays, self.GetName(), self.NumberOfThreads)
+        others = [int(value) for value in values if value not in (0, missing)]
+        if others and cases[0].patterns.outside_code is None:
+            raise InputError(
+                f"{self.GetName()}: ForegroundValue {self.ForegroundValue:g} occurs in no input; "
+                f"the inputs hold {_listed([int(value) for value in values])}"
+            )
+        if self.ForegroundValue != int(self.ForegroundValue):
+            raise InputError(
+                f"{self.GetName()}: ForegroundValue must be a label that the inputs can hold, "
+                f"got {self.ForegroundValue:g}"
+            )
+
+    def _store(self, result: Any) -> None:
+        super()._store(result)
+        self.Sensitivity = _floats(result.sensitivity)
+        self.Specificity = _floats(result.specificity)
+        self.PositivePredictiveValue = _floats(result.positive_predictive_value)
+        self.NegativePredictiveValue = _floats(result.negative_predictive_value)
+
+
+def warn_of(result: StapleResult, owner: str) -> None:
+    """Warn of a result that is undefined or label-switched, in the name of Execute's caller."""
+    measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
+    undefined = [name for name, values in measures.items() if np.isnan(values).all()]
+    if undefined:
+        warnings.warn(
+            f"{owner}: {' and '.join(undefined)} undefined (NaN): the raters marked "
+            f"{'nothing' if 'Sensitivity' in undefined else 'every voxel'}",
+            ConsensusWarning,
+            stacklevel=4,
+        )
+    if result.starts.switched[result.starts.winner]:
+        warnings.warn(
+            f"{owner}: label-switched optimum: the mean rater does worse than "
+            "chance; foreground and background may have changed places",
+            ConsensusWarning,
+            stacklevel=4,
+        )
+
+
+def _floats(values: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+def _listed(values: list[int]) -> str:
+    shown = ", ".join(str(value) for value in values[:10])
+    return f"the values {shown}{', ...' if len(values) > 10 else ''}"

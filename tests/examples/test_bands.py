@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.samples import SAMPLE_NODULES
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def example(name):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look up annotations
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def bands(shared_data):
+    module = example("lidc_bands")
+    if not module.nodule_files():
+        pytest.skip("the shared nodules are not beside this repository")
+    return module
+
+
+def test_bands_of_real_nodules_cover_a_new_reader_quickly(bands):
+    cohort = bands.held_out_cohort(bands.nodule_files())
+    scores = np.array(
+        bands.calibrated(cohort, [str(i) for i in range(100)]).GetRecord().case_scores
+    )[:, 0]
+    covered = [
+        np.mean(scores[test] <= bands.conformal_threshold(scores[cal].tolist(), bands.ALPHA))
+        for cal, test in bands.splits(len(scores), 100)
+    ]
+    assert 0.86 <= np.mean(covered) <= 0.96
+
+
+@pytest.mark.slow
+def test_spread_normalisation_makes_bands_of_real_nodules_thinner(bands):
+    rows = bands.table(100)
+    normalised, plain, probability = rows.values()
+    for row in (normalised, plain):
+        assert 0.86 <= row.coverage <= 0.96
+    assert normalised.thickness < plain.thickness < probability.thickness
+
+
+def test_the_checked_in_calibration_is_the_one_the_example_writes(bands, tmp_path):
+    bands.write_record(tmp_path / "record.json")
+    ours, theirs = (
+        json.loads(path.read_text())
+        for path in (tmp_path / "record.json", EXAMPLES / "lidc_band.json")
+    )
+    assert ours["tau"] == pytest.approx(theirs["tau"])
+    for changing in ("tau", "versions", "cases", "true_coverage_10_to_90_percent"):
+        ours.pop(changing), theirs.pop(changing)
+    assert ours == theirs
+
+
+def test_the_picture_shows_four_readers_a_consensus_and_a_band(tmp_path):
+    pytest.importorskip("matplotlib")
+    said = example("band_picture").draw("LIDC-IDRI-0023", tmp_path / "band.png")
+    assert said.startswith("In a new case drawn like the 97 calibration cases")
+    picture = sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / "band.png")))[..., :3].astype(
+        int
+    )
+    readers = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167))
+    consensus, certain, ambiguous = (17, 17, 17), (201, 205, 210), (250, 236, 160)
+    for color in (*readers, consensus, certain, ambiguous):
+        assert (np.abs(picture - color).max(axis=-1) < 8).any()
+
+
+def test_the_pictured_nodules_took_no_part_in_the_calibration():
+    record = ConformalBandFilter.Load(EXAMPLES / "lidc_band.json").GetRecord()
+    assert record.number == 100 - len(SAMPLE_NODULES)
+    assert record.rater_count == 3
