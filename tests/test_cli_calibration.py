@@ -57,7 +57,7 @@ def test_raters_alone_calibrate_for_a_new_rater(folder, tmp_path, capsys):
     run("calibrate", folder / "raters.csv", *options)
     record = ConformalBandFilter.Load(tmp_path / "cal.json").GetRecord()
     assert (record.reference_kind, record.fusion_method) == ("held-out rater", "staple")
-    assert "a new rater's (not the true)" in " ".join(capsys.readouterr().out.split())
+    assert "covers a new rater, not the truth" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,7 @@ def deep(seed: int = 0, epochs: int = EPOCHS) -> tuple[str, list[float]]:
         seed,
     )
     found = segment(net, validation.images, validation.masks.astype(np.float32))
-    return _row(found, validation.truths), [float(rho) for rho in net.rho()]
+    return _row(found, validation.truths), net.rho().tolist()
 
 
 def _row(masks: NDArray[np.bool_], truths: NDArray[np.bool_]) -> str:

@@ -104,7 +104,7 @@ def finish(
     improved = True
     while improved and (observer is None or observer(1)):
         others = np.stack([_end_of_chains(model, best), _renamed(model, best)], axis=1)
-        climbed = climb(model, others[:, (others != best[:, None]).any(axis=0)], observer)
+        climbed = climb(model, others, observer)
         higher = int(climbed.log_evidence.argmax())
         improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
         if improved:

@@ -91,10 +91,14 @@ class WindowPool:
 
     def reach(self, weights: Floats32) -> Box:
         """The box of voxels whose window can hold a disputed voxel of weight > 0."""
-        where = np.unravel_index(self.voxels.places[weights > 0], self.voxels.shape)
+        weighty = np.zeros(self.voxels.shape, np.uint8)
+        weighty.reshape(-1)[self.voxels.places] = weights > 0
+        (box,) = find_objects(weighty, 1)
+        if box is None:
+            return (slice(0, 0),) * weighty.ndim
         return tuple(
-            slice(max(0, int(at.min()) - r), int(at.max()) + 1 + r) if at.size else slice(0, 0)
-            for at, r in zip(where, self.radii, strict=True)
+            slice(max(0, side.start - r), side.stop + r)
+            for side, r in zip(box, self.radii, strict=True)
         )
 
     def boxes(self, rater: int) -> list[Box | None]:

@@ -79,7 +79,7 @@ class ConsensusFilter(LabelFusionFilter):
 
     def GetCandidateImage(self, name: str) -> Any:
         """The label map of a candidate of the last Execute."""
-        case, chosen = self._done()
+        _, chosen = self._done()
         if name not in self._candidates:
             raise ParameterError(
                 f"{self.GetName()}: candidate must be one of {tuple(self._candidates)}, "
@@ -97,7 +97,8 @@ class ConsensusFilter(LabelFusionFilter):
         sigma = min(case.spacing) if sigma is None else sigma
         plain = majority_vote(patterns, ties="prior")
         weighted = reliability_vote(patterns, sigma, case.spacing)
-        self._staple: MultiLabelResult = multilabel_staple(patterns, _advanced(patterns.number_of_labels))
+        settings = _advanced(patterns.number_of_labels)
+        self._staple: MultiLabelResult = multilabel_staple(patterns, settings)
         self._candidates = {
             VOTE: PatternFusion(patterns, plain.decision, plain.fractions),
             SMOOTHED: _smoothed(patterns, plain, sigma, case.spacing),

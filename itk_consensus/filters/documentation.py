@@ -7,109 +7,19 @@ are current, as a test and `make lint` do.
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import itk_consensus
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import (
-    Parameter,
-    measurements_of,
-    parameters_of,
-    snake_case,
-)
+from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.filters.stubs import stub_text
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STUB = PACKAGE / "__init__.pyi"
 README = PACKAGE.parent / "README.md"
-
-_HEADER = """\
-# Made by `make docs` from the filters' parameter tables; do not edit.
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
-
-from numpy import float64
-from numpy.typing import NDArray
-
-from itk_consensus.algorithms.diagnostics import Diagnostics as Diagnostics
-from itk_consensus.algorithms.initialization import StartSummary as StartSummary
-from itk_consensus.errors import ConsensusError as ConsensusError
-from itk_consensus.errors import ConsensusWarning as ConsensusWarning
-from itk_consensus.errors import FileError as FileError
-from itk_consensus.errors import GeometryError as GeometryError
-from itk_consensus.errors import InputError as InputError
-from itk_consensus.errors import MissingDependencyError as MissingDependencyError
-from itk_consensus.errors import NotExecutedError as NotExecutedError
-from itk_consensus.errors import ParameterError as ParameterError
-from itk_consensus.errors import ProcessAborted as ProcessAborted
-
-__version__: str
-
-Image = Any
-"""
-
-
-def stub_text() -> str:
-    """The whole of __init__.pyi."""
-    classes: list[type] = [ProcessObject, LabelFusionFilter, *FUSERS, *OTHER_FILTERS]
-    parts = [_HEADER, *("\n".join(_class_stub(cls)) for cls in classes)]
-    functions = [
-        _function_stub(fuser, style) for fuser in FUSERS for style in ("keyword", "snake_case")
-    ]
-    return "\n".join([*parts, "\n".join(functions)])
-
-
-def _class_stub(cls: type) -> Iterator[str]:
-    bases = [base for base in cls.__mro__[1:] if hasattr(itk_consensus, base.__name__)]
-    parent = f"({bases[0].__name__})" if bases else ""
-    yield f"class {cls.__name__}{parent}:"
-    yield "    def __init__(self, **parameters: Any) -> None: ..."
-    inherited = set(dir(bases[0])) if bases else set()
-    own_parameters = [p for p in parameters_of(cls) if f"Set{p.name}" not in inherited]
-    for parameter in own_parameters:
-        annotation = parameter.kind.annotation
-        yield f"    def Set{parameter.name}(self, value: {annotation}) -> None: ..."
-        yield f"    def Get{parameter.name}(self) -> {annotation}: ..."
-    own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
-    for measurement in own_measurements:
-        yield f"    def Get{measurement.name}(self) -> {measurement.annotation}: ..."
-    derived = {f"{verb}{p.name}" for p in own_parameters for verb in ("Set", "Get")}
-    derived |= {f"Get{m.name}" for m in own_measurements}
-    for name, member in sorted(_written_methods(cls)):
-        if name not in derived and name not in inherited:
-            yield from _method_stub(name, member)
-    yield ""
-
-
-def _written_methods(cls: type) -> Iterator[tuple[str, object]]:
-    for base in cls.__mro__:
-        for name, member in vars(base).items():
-            if name[0].isupper() and (callable(member) or isinstance(member, staticmethod)):
-                yield name, member
-
-
-def _method_stub(name: str, member: object) -> Iterator[str]:
-    if isinstance(member, staticmethod):
-        yield "    @staticmethod"
-        member = member.__func__
-    signature = str(inspect.signature(member)).replace("'", "")  # type: ignore[arg-type]
-    signature = signature.replace("np.float64", "float64")
-    yield f"    def {name}{signature}: ..."
-
-
-def _function_stub(fuser: type[LabelFusionFilter], style: str) -> str:
-    name = function_name(fuser) if style == "keyword" else snake_case(fuser.__name__)
-    keywords = ", ".join(
-        f"{getattr(parameter, style)}: {parameter.kind.annotation} = ..."
-        for parameter in parameters_of(fuser)
-    )
-    return f"def {name}(*images: Any, {keywords}) -> Image: ..."
-
 
 def parameter_table(filter_: type[ProcessObject]) -> str:
     """Markdown table of the parameters a filter has beyond every filter's."""

@@ -152,14 +152,14 @@ def test_voxels_are_pooled_over_cases():
     ("change", "number", "labels", "kind", "words"),
     [
         ({}, 60, 2, TRUTH, ["60 calibration cases", "at least 90%", "95% of the true foreground",
-                            "98.75% of the background within 10 mm"]),
-        ({}, 60, 2, HELD_OUT_RATER, ["a new rater's (not the true) foreground"]),
+                            "98.75% of the true background within 10 mm"]),
+        ({}, 60, 2, HELD_OUT_RATER, ["a new rater's foreground"]),
         ({"risk": "fnr"}, 40, 2, TRUTH, ["on average at most 10% of the true foreground"]),
         ({"risk": "max"}, 40, 2, TRUTH, ["all of the true foreground"]),
         ({"mondrian": True}, 40, 2, TRUTH, ["each with this chance, separately"]),
-        ({}, 40, 5, TRUTH, ["the voxels of each of the true labels"]),
+        ({}, 40, 5, TRUTH, ["each of the true labels"]),
         ({"alpha": 0.05, "tolerance": 0.1}, 40, 2, TRUTH, ["at least 95% that", "90% of the true",
-                                                           "97.5% of the background"]),
+                                                           "97.5% of the true background"]),
     ],
 )  # fmt: skip
 def test_the_promise_is_one_sentence_that_says_it_all(change, number, labels, kind, words):

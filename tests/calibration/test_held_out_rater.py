@@ -52,7 +52,7 @@ def test_the_cohort_is_what_calibrate_takes():
     record = band.GetRecord()
     assert (record.reference_kind, record.fusion_method) == ("held-out rater", "staple")
     assert record.rater_count == 4
-    assert "a new rater's (not the true) foreground" in band.GetGuarantee()
+    assert "covers a new rater, not the truth" in band.GetGuarantee()
     scaling = TemperatureScalingFilter()
     scaling.Calibrate(held.probabilities, held.references, held.raters)
     assert scaling.GetRecord().number == 12

@@ -3,7 +3,6 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from itk_consensus.simulation.deep_phantoms import Cohort, easy_cohort
@@ -22,15 +21,3 @@ def bars(monkeypatch):
 def cohort() -> Cohort:
     """Ten small cases that train in a second or two."""
     return easy_cohort(10, 0, shape=(24, 28))
-
-
-def label_lists(cohort: Cohort) -> list[list[np.ndarray]]:
-    return [[rater.astype(np.uint8) for rater in case] for case in cohort.labels]
-
-
-def image_list(cohort: Cohort) -> list[np.ndarray]:
-    return list(cohort.images[:, 0])
-
-
-def truth_list(cohort: Cohort) -> list[np.ndarray]:
-    return list(cohort.truths.astype(np.uint8))
