@@ -1,4 +1,4 @@
-"""The command line: ``itk-consensus fuse``, ``info`` and ``demo``.
+"""The command line: ``itk-consensus fuse``, ``info``, ``calibrate``, ``band``, ``deep``, ``demo``.
 
 The options of ``fuse`` are the parameters of the chosen filter; nothing is listed here twice.
 """
@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 import itk_consensus
+from itk_consensus.cli_calibration import add_band_parser, add_calibrate_parser
+from itk_consensus.cli_deep import add_deep_parser
 from itk_consensus.cli_options import add_method_options, given_parameters
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -87,6 +89,9 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_fuse(commands, fuser)
     _add_info(commands)
+    add_calibrate_parser(commands)
+    add_band_parser(commands)
+    add_deep_parser(commands)
     _add_demo(commands)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:

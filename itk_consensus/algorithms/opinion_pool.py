@@ -108,7 +108,7 @@ def pool_probabilities(
         odds = logit(np.clip(opinion.astype(np.float64), *_limits(settings)))
         odds *= exponent
         if mask is not None:
-            odds *= mask != 0
+            odds[mask == 0] = 0.0
         log_odds += odds
     return log_odds
 

@@ -42,7 +42,8 @@ class SmoothedVote:
         sigmas = [self.sigma / size for size in self.spacing]
         return [0.0, *sigmas[1:]] if len(sigmas) > 3 else sigmas
 
-    def _region(self) -> tuple[slice, ...]:
+    def region(self) -> tuple[slice, ...]:
+        """The box in which smoothing changes anything."""
         others = np.ones(len(self.patterns.counts), dtype=bool)
         if self.patterns.outside_code is None:
             others[self.patterns.counts.argmax()] = False
@@ -52,7 +53,7 @@ class SmoothedVote:
     def probability(self, label: int) -> Floats:
         """Smoothed share of the votes for a label index, zero outside the mask."""
         volume = self.patterns.expand(np.ascontiguousarray(self.vote.fractions[:, label]))
-        region = self._region()
+        region = self.region()
         volume[region] = self._smooth(volume[region])
         return self._masked(volume, region)
 
@@ -62,7 +63,7 @@ class SmoothedVote:
         smooth = gaussian_filter(box, self._sigmas, mode="nearest", truncate=TRUNCATE)
         return np.asarray(smooth, dtype=np.float64)
 
-    def _inside(self, region: tuple[slice, ...]) -> NDArray[np.bool_] | None:
+    def inside(self, region: tuple[slice, ...]) -> NDArray[np.bool_] | None:
         """Which voxels of the region the mask holds; None without a mask."""
         if self.patterns.outside_code is None or self.patterns.codes is None:
             return None
@@ -70,7 +71,7 @@ class SmoothedVote:
 
     def _masked(self, volume: Floats, region: tuple[slice, ...]) -> Floats:
         """Shares relative to the smoothed mask: voxels outside it neither vote nor count."""
-        inside = self._inside(region)
+        inside = self.inside(region)
         if inside is not None:
             weight = self._smooth(inside.astype(np.float64))
             share = np.divide(volume[region], weight, out=np.zeros_like(weight), where=weight > 0)
@@ -80,7 +81,7 @@ class SmoothedVote:
     def decision(self) -> NDArray[np.int32]:
         """Label index per voxel, `labels.ties` codes where no label wins."""
         decision = self.patterns.expand(self.vote.decision.astype(np.int32), outside=BACKGROUND)
-        region = self._region()
+        region = self.region()
         if decision[region].size == 0:
             return decision
         labels = range(self.patterns.number_of_labels)
@@ -89,6 +90,6 @@ class SmoothedVote:
         chosen = decide_shares(
             shares, whole, self.patterns.labels, self.threshold, self.ties, self.vote.frequencies
         ).reshape(decision[region].shape)
-        inside = self._inside(region)
+        inside = self.inside(region)
         decision[region] = chosen if inside is None else np.where(inside, chosen, BACKGROUND)
         return decision

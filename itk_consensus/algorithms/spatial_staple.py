@@ -195,20 +195,21 @@ class _SpatialModel:
     ) -> None:
         """Add the log probability of the rater's votes; each voxel needs its own label's row."""
         said = self.patterns.patterns[:, rater][self.pool.codes]
-        factors, agreed = self.pool.scale_factors(rater), self.pool.agreed(rater)
+        sigma, agreed = self.pool.scale_factors(rater), self.pool.agreed(rater)
         for label, box in enumerate(self._boxes[rater]):
             if box is None:
                 continue
             members = np.flatnonzero(said == label)
-            sigma = factors[:, members]
             for true, weights in enumerate(posterior):
                 count = self.pool.disputed_among(weights, self._reach[true], members, box)
                 if true == label:
                     count += agreed[true, members]
-                theta = regularised(
-                    count, mass[true, members], sigma, target[:, true], self._alpha[:, true], label
-                )
-                log_joint[true, members] += np.log(np.maximum(theta, LEAST_PROBABILITY))
+                performance = (target[:, true], self._alpha[:, true], label)
+                # In chunks, because the equation makes many copies of what it is given.
+                for part in chunks(len(members), CHUNK):
+                    at = members[part]
+                    theta = regularised(count[part], mass[true, at], sigma[:, at], *performance)
+                    log_joint[true, at] += np.log(np.maximum(theta, LEAST_PROBABILITY))
 
     @cached_property
     def _boxes(self) -> list[list[Box | None]]:

@@ -22,7 +22,7 @@ from itk_consensus.labels.disputed_voxels import Box, DisputedVoxels, intersecti
 Floats32 = NDArray[np.float32]
 
 #: Sums that do not change are kept for at most this many times the voxels of the region.
-_VOLUMES_KEPT = 3
+_VOLUMES_KEPT = 2
 
 
 class WindowPool:
@@ -111,10 +111,11 @@ class WindowPool:
 
     def _fixed(self, of_label: Callable[[int], NDArray[np.bool_]]) -> Floats32:
         """(K, N) window sums of a quantity that each pattern has or has not."""
+        mask = self._around.mask
         sums = np.empty((self.patterns.number_of_labels, len(self.voxels.places)), np.float32)
         for label, row in enumerate(sums):
             volume = self._around.expand(of_label(label).astype(np.float32))
-            row[...] = self._around.take(self._summed(volume))
+            row[...] = self._summed(volume)[mask]
         return sums
 
     def _pool(

@@ -22,6 +22,9 @@ from itk_consensus.deep.network import STRIDE, one_hot
 
 Box = tuple[slice, ...]
 
+#: Of a window's corners, which sometimes are all there is.
+_SMALLEST_WEIGHT = np.float32(1e-3)
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -131,6 +134,6 @@ def _bell(shape: tuple[int, ...]) -> NDArray[Any]:
     axes = []
     for axis, side in enumerate(shape):
         offset = (np.arange(side) - (side - 1) / 2) / max(1.0, side / 8)
-        profile = np.exp(-0.5 * offset**2).clip(1e-3).astype(np.float32)
+        profile = np.exp(-0.5 * offset**2).astype(np.float32)
         axes.append(profile.reshape([-1 if a == axis else 1 for a in range(len(shape))]))
-    return np.asarray(reduce(np.multiply, axes))
+    return np.asarray(reduce(np.multiply, axes)).clip(_SMALLEST_WEIGHT)

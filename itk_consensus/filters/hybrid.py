@@ -144,7 +144,8 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         contoured = interior
         if self.BandContour == "vote":
             vote = majority_vote(case.patterns).decision.astype(np.int32)
-            contoured = case.patterns.expand(vote, outside=BACKGROUND)
+            outside = _background_index(self._label_values(case))
+            contoured = case.patterns.expand(vote, outside=outside)
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
 
 
@@ -166,6 +167,7 @@ class _Answer:
         decision = np.empty(self.shape, np.int32)
         self.fusion.write_labels(values, decision)
         decision += np.int32(BACKGROUND)
+        decision[decision == BACKGROUND] = _background_index(self.wanted)
         return decision
 
     def probability(self, label: int) -> NDArray[np.float64]:
@@ -174,6 +176,11 @@ class _Answer:
         if self.wanted[label] in self.labels:
             self.fusion.write_probability(self.labels.index(self.wanted[label]), probability)
         return probability
+
+
+def _background_index(labels: list[int]) -> int:
+    """The label that background is, if raters use it; contours must not part the two."""
+    return labels.index(0) if 0 in labels else BACKGROUND
 
 
 def _made(given: str | LabelFusionFilter) -> LabelFusionFilter:

@@ -74,20 +74,21 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFi
         if missing is not None:
             masks = [_without(missing, *pair) for pair in zip(arrays, masks, strict=True)]
         for index, (array, mask) in enumerate(zip(arrays, masks, strict=True)):
-            self._check_probabilities(array, mask, index)
+            self._check_probabilities(array, (mask, common["mask"]), index)
         # Their thresholded masks stand for the raters in diagnostics.
         votes = [None if array is None else (array >= 0.5).view(np.uint8) for array in arrays]
         gaps = None if all(mask is None for mask in masks) else masks
         return LabelStack.binary(votes, 1, rater_masks=gaps, **common)
 
     def _check_probabilities(
-        self, array: NDArray[Any] | None, mask: NDArray[Any] | None, index: int
+        self, array: NDArray[Any] | None, masks: Sequence[NDArray[Any] | None], index: int
     ) -> None:
         if array is None:
             return
         wrong = ~((array >= 0) & (array <= 1))
-        if mask is not None:
-            wrong &= mask != 0
+        for mask in masks:
+            if mask is not None:
+                wrong &= mask != 0
         if wrong.any():
             raise InputError(
                 f"{self.GetName()}: input {index} must hold whole-number labels or, as some input "

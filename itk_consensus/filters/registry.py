@@ -5,6 +5,7 @@ from __future__ import annotations
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
 from itk_consensus.filters.hybrid import HybridFusionFilter
@@ -26,6 +27,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     MultiLabelSTAPLEImageFilter,
     LabelVotingImageFilter,
     MajorityVoteFilter,
+    CorrectedVoteFilter,
     DirectInferenceFilter,
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itk_consensus.simulation.conformal_cohort import CohortCase, conformal_case
 from itk_consensus.simulation.contour_errors import contour_error_raters
 from itk_consensus.simulation.phantoms import (
     Phantom,
@@ -36,9 +37,11 @@ __all__ = [
     "ONE_GOOD_FOUR_POOR",
     "ONE_RANDOM",
     "Case",
+    "CohortCase",
     "Phantom",
     "Setting",
     "class_imbalance_case",
+    "conformal_case",
     "confusion_raters",
     "contour_error_raters",
     "disc_phantom",

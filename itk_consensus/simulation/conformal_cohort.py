@@ -92,7 +92,8 @@ def _smooth_field(rng: np.random.Generator, correlation: float) -> _Field:
     noise = rng.standard_normal(COHORT_SHAPE).astype(np.float32)
     sigmas = correlation / np.array(COHORT_SPACING)
     smooth: _Field = gaussian_filter(noise, sigmas, truncate=3, mode="wrap")
-    return smooth / smooth.std()
+    smooth /= smooth.std()
+    return smooth
 
 
 # Not labels.distance: a seed must give the same cases whatever becomes of that implementation.
@@ -101,7 +102,7 @@ def _signed_distance(mask: Mask) -> _Field:
         return np.full(mask.shape, 60.0, np.float32)
     inside = distance_transform_edt(mask, sampling=COHORT_SPACING)
     outside = distance_transform_edt(~mask, sampling=COHORT_SPACING)
-    return np.where(mask, -inside, outside).astype(np.float32)
+    return np.asarray(np.where(mask, -inside, outside), dtype=np.float32)
 
 
 def _flipping_raters(truth: Mask, rng: np.random.Generator) -> Mask:

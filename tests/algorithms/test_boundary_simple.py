@@ -29,7 +29,7 @@ def brute_force_step(raters, radii, mask, shares, alpha=0.8):
     """One iteration of section 2.6, voxel by voxel with np.corrcoef; shares are (K, *shape)."""
     shape, labels = raters.shape[1:], range(len(shares))
     present = (raters != MISSING) & mask
-    told = [np.unique(raters[present[:, *at], *at]) for at in np.ndindex(shape)]
+    told = [np.unique(raters[(..., *at)][present[(..., *at)]]) for at in np.ndindex(shape)]
     disputed = [at for at, said in zip(np.ndindex(shape), told, strict=True) if len(said) > 1]
     similarity = np.zeros((len(raters), len(disputed)))
     for n, at in enumerate(disputed):
@@ -52,7 +52,7 @@ def brute_force_step(raters, radii, mask, shares, alpha=0.8):
     new = shares.copy()
     for n, at in enumerate(disputed):
         for k in labels:
-            new[k][at] = weights[raters[:, *at] == k, n].sum() / weights[:, n].sum()
+            new[k][at] = weights[raters[(..., *at)] == k, n].sum() / weights[:, n].sum()
     return disputed, weights, new
 
 
@@ -86,7 +86,7 @@ def test_two_iterations_equal_brute_force(highest, gaps, shape, radii):
         places = np.unravel_index(voxels.places, voxels.shape)
         found = np.transpose([p + s.start for p, s in zip(places, voxels.region, strict=True)])
         assert [tuple(at) for at in found.tolist()] == disputed
-        expected = np.transpose([shares[:, *at] for at in disputed])
+        expected = np.transpose([shares[(..., *at)] for at in disputed])
         np.testing.assert_allclose(result.shares, expected, atol=1e-9)
         means = weights.sum(axis=1)
         np.testing.assert_allclose(result.weights, means / means.sum(), atol=1e-9)

@@ -48,7 +48,9 @@ class NaiveMultiLabelStaple:
         for _ in range(iterations):
             new = self._confusion(truth, weight)
             g = self.settings.damping
-            theta = new if np.isnan(theta).all() else (1 - g) * new + g * theta
+            # ITK's seed is normalised along its rows: only columns that are distributions damp.
+            usable = np.abs(theta.sum(axis=1, keepdims=True) - 1) < 1e-6
+            theta = np.where(usable, (1 - g) * new + g * theta, new)
             if self.settings.estimate_prior:
                 prior = (weight[:, None] * truth).sum(axis=0) / weight.sum()
             truth = self._expect(theta, prior)

@@ -1,0 +1,58 @@
+"""CorrectedVoteFilter: the smoothed vote whose contour lies where half of the truth does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.corrected_vote import corrected_vote
+from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.filters.fusion import Fusion, FusionCase, VolumeFusion
+from itk_consensus.filters.kinds import Real, optional
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.rater_weights import RaterWeightsMixin
+
+
+class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
+    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+
+    At or above the smoothed vote in every setting that we simulated and on real crowd workers;
+    ``examples/smoothness.py`` prints the table.
+    """
+
+    method = "corrected-vote"
+    summary = (
+        "Assumes that neighbours share a label and raters err alike; measures what they miss and "
+        "add, and moves the threshold midway. Best on average in noise."
+    )
+    laws = frozenset({"rater permutation", "relabelling"})
+
+    SmoothingSigma: Parameter[float | None] = Parameter(
+        optional(Real(low=0.0)),
+        None,
+        "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
+        default_doc="smallest voxel side",
+    )
+
+    VoteShares: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]",
+        "(labels, labels): mean share of votes for a label (row) where the smoothed vote says "
+        "another (column); NaN where it never does.",
+    )
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        sigma: Any = self.SmoothingSigma
+        vote = majority_vote(
+            case.patterns, weights=self._weights(case.patterns.number_of_raters), ties="prior"
+        )
+        corrected = corrected_vote(
+            case.patterns,
+            vote,
+            min(case.spacing[-3:]) if sigma is None else sigma,
+            case.spacing,
+        )
+        self.VoteShares = corrected.mixing
+        return VolumeFusion(corrected.decision(), corrected.probability)

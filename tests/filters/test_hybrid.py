@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import itk
+import numpy as np
+import pytest
+import SimpleITK as sitk
+from scipy.ndimage import distance_transform_edt
+
+import itk_consensus
+from itk_consensus import (
+    HybridFusionFilter,
+    MajorityVoteFilter,
+    MultiLabelSTAPLEImageFilter,
+    SIMPLEFilter,
+    STAPLEImageFilter,
+)
+from itk_consensus.errors import ParameterError, ProcessAborted
+
+
+def near_contour(labels: np.ndarray, width: float, spacing) -> np.ndarray:
+    """Voxels within `width` of another label, by scipy's distance."""
+    band = np.zeros(labels.shape, bool)
+    for label in np.unique(labels):
+        inside = labels == label
+        band |= inside & (distance_transform_edt(inside, sampling=spacing) <= width)
+    return band
+
+
+def test_each_fuser_answers_in_its_own_place(masks):
+    interior, boundary = STAPLEImageFilter(), SIMPLEFilter(Method="boundary")
+    hybrid = HybridFusionFilter(InteriorFilter=interior, BoundaryFilter=boundary, BandWidth=2.0)
+    fused = hybrid.Execute(masks)
+    vote = MajorityVoteFilter().Execute(masks)
+    band = near_contour(vote, 2.0, (1.0, 1.0))
+    assert band.any()
+    assert not band.all()
+    assert hybrid.GetBandVoxels() == np.count_nonzero(band)
+    for getter in ("GetLabelImage", "GetProbabilityImage"):
+        inside, outside = (getattr(fuser, getter)() for fuser in (interior, boundary))
+        expected = np.where(band, outside, inside)
+        np.testing.assert_array_equal(getattr(hybrid, getter)(), expected)
+    assert fused.dtype == np.uint8
+
+
+@pytest.mark.parametrize("family", [sitk.GetImageFromArray, itk.image_from_array])
+def test_the_band_is_measured_in_mm(masks, family):
+    images = [family(mask) for mask in masks]
+    for image in images:
+        image.SetSpacing((0.5, 3.0))
+    hybrid = HybridFusionFilter(
+        InteriorFilter="staple", BoundaryFilter="label-voting", BandWidth=1.6
+    )
+    hybrid.Execute(images)
+    vote = MajorityVoteFilter().Execute(masks)
+    wanted = near_contour(vote, 1.6, (3.0, 0.5))
+    assert hybrid.GetBandVoxels() == np.count_nonzero(wanted)
+    assert tuple(hybrid.GetLabelImage().GetSpacing()) == (0.5, 3.0)
+
+
+def test_the_band_can_follow_the_interior_fuser(masks):
+    generous = MajorityVoteFilter(Threshold=0.2, TieRule="background")
+    hybrid = HybridFusionFilter(
+        InteriorFilter=generous, BoundaryFilter="vote", BandContour="interior", BandWidth=1.0
+    )
+    hybrid.Execute(masks)
+    wanted = near_contour(generous.GetLabelImage(), 1.0, (1.0, 1.0))
+    assert hybrid.GetBandVoxels() == np.count_nonzero(wanted)
+
+
+@pytest.mark.parametrize(("width", "wanted"), [(0.0, "InteriorFilter"), (1e6, "BoundaryFilter")])
+def test_no_band_and_an_endless_band_leave_one_fuser(masks, width, wanted):
+    fusers = {"InteriorFilter": MajorityVoteFilter(), "BoundaryFilter": STAPLEImageFilter()}
+    hybrid = HybridFusionFilter(**fusers, BandWidth=width)
+    hybrid.Execute(masks)
+    np.testing.assert_array_equal(hybrid.GetLabelImage(), fusers[wanted].GetLabelImage())
+    np.testing.assert_array_equal(
+        hybrid.GetProbabilityImage(1), fusers[wanted].GetProbabilityImage(1)
+    )
+
+
+def test_names_stand_for_fusers_with_their_defaults(masks):
+    named = HybridFusionFilter(InteriorFilter="Multilabel-STAPLE", BoundaryFilter="simple")
+    made = HybridFusionFilter(
+        InteriorFilter=MultiLabelSTAPLEImageFilter(), BoundaryFilter=SIMPLEFilter()
+    )
+    np.testing.assert_array_equal(named.Execute(masks), made.Execute(masks))
+    assert named.GetInteriorFilter() == "multilabel-staple"
+    assert isinstance(made.GetBoundaryFilter(), SIMPLEFilter)
+
+
+def test_fusers_are_given_back_as_they_were_with_their_measurements(masks):
+    mask = np.ones_like(masks[0])
+    staple = STAPLEImageFilter(MaximumIterations=7)
+    hybrid = HybridFusionFilter(InteriorFilter=staple, MaskImage=mask, NumberOfThreads=1)
+    before = repr(staple)
+    hybrid.Execute(masks)
+    assert repr(staple) == before
+    assert staple.GetMaskImage() is None
+    assert len(staple.GetSensitivity()) == len(masks)
+
+
+def test_the_hybrids_mask_and_missing_label_hold_for_both_fusers(masks):
+    rng = np.random.default_rng(0)
+    mask = (rng.random(masks[0].shape) < 0.7).astype(np.uint8)
+    gappy = [np.where(rng.random(m.shape) < 0.1, 9, m).astype(np.uint8) for m in masks]
+    common = {"MaskImage": mask, "MissingLabel": 9}
+    hybrid = HybridFusionFilter(InteriorFilter="vote", BoundaryFilter="staple", **common)
+    fused = hybrid.Execute(gappy)
+    alone = [fuser(**common) for fuser in (MajorityVoteFilter, STAPLEImageFilter)]
+    answers = []
+    for fuser in alone:
+        fuser.Execute(gappy)
+        answers.append(fuser.GetLabelImage())
+    assert ((fused == answers[0]) | (fused == answers[1])).all()
+    assert not fused[mask == 0].any()
+    assert not hybrid.GetProbabilityImage(1)[mask == 0].any()
+
+
+def test_outside_a_mask_there_is_background_even_if_no_rater_uses_it():
+    labels = [np.array([[1, 2, 2, 1, 1]], np.uint8)] * 3
+    mask = np.array([[1, 1, 1, 1, 0]], np.uint8)
+    hybrid = HybridFusionFilter(InteriorFilter="vote", BoundaryFilter="vote", MaskImage=mask)
+    assert hybrid.Execute(labels).tolist() == [[1, 2, 2, 1, 0]]
+
+
+def test_a_binary_fuser_answers_background_where_it_knows_no_label(label_maps):
+    hybrid = HybridFusionFilter(
+        InteriorFilter="staple", BoundaryFilter="label-voting", BandWidth=0.0
+    )
+    fused = hybrid.Execute(label_maps)
+    assert set(np.unique(fused)) == {0, 1}
+    assert not hybrid.GetProbabilityImage(4).any()
+
+
+def test_undecided_voxels_stay_undecided():
+    one, other = np.array([[0, 1, 1, 1]], np.uint8), np.array([[0, 0, 1, 1]], np.uint8)
+    hybrid = HybridFusionFilter(
+        InteriorFilter="vote", BoundaryFilter="vote", LabelForUndecidedPixels=7
+    )
+    assert hybrid.Execute([one, other]).tolist() == [[0, 7, 1, 1]]
+
+
+def test_a_hybrid_can_be_part_of_a_hybrid_but_not_of_itself(masks):
+    inner = HybridFusionFilter(InteriorFilter="vote", BoundaryFilter="staple", BandWidth=1.0)
+    outer = HybridFusionFilter(InteriorFilter=inner, BoundaryFilter="simple", BandWidth=1.0)
+    outer.Execute(masks)
+    outer.SetInteriorFilter(outer)
+    with pytest.raises(ParameterError, match="InteriorFilter must be another filter, got the hyb"):
+        outer.Execute(masks)
+
+
+@pytest.mark.parametrize("wrong", ["no such method", 3, MajorityVoteFilter, None])
+def test_what_is_no_fuser_is_refused_with_the_names_of_all(wrong):
+    with pytest.raises(
+        ParameterError, match=r"InteriorFilter must be a label fusion .*staple.*got"
+    ):
+        HybridFusionFilter(InteriorFilter=wrong)
+
+
+@pytest.mark.parametrize("way", [lambda f: pickle.loads(pickle.dumps(f)), copy.deepcopy])
+def test_pickling_keeps_the_fusers_and_their_parameters(masks, way):
+    hybrid = HybridFusionFilter(
+        InteriorFilter=MajorityVoteFilter(Threshold=0.3), BoundaryFilter=SIMPLEFilter(Deviations=1)
+    )
+    twin = way(hybrid)
+    assert twin.GetInteriorFilter().GetThreshold() == 0.3
+    assert twin.GetBoundaryFilter().GetDeviations() == 1
+    np.testing.assert_array_equal(twin.Execute(masks), hybrid.Execute(masks))
+
+
+def test_printing_shows_the_fusers(masks):
+    hybrid = HybridFusionFilter(InteriorFilter=MajorityVoteFilter(Threshold=0.3))
+    assert "InteriorFilter: MajorityVoteFilter(Threshold=0.3)" in str(hybrid)
+    assert "BoundaryFilter: consensus" in str(hybrid)
+
+
+def test_abort_reaches_the_fuser_at_work(masks):
+    staple = STAPLEImageFilter()
+    hybrid = HybridFusionFilter(InteriorFilter=staple, BoundaryFilter="vote")
+    staple.AddCommand(sitk.sitkIterationEvent, hybrid.Abort)
+    with pytest.raises(ProcessAborted, match="HybridFusionFilter"):
+        hybrid.Execute(masks)
+    assert staple.GetElapsedIterations() == 1
+
+
+def test_the_function_form_takes_names_and_filters(masks):
+    by_name = itk_consensus.HybridFusion(masks, interiorFilter="staple", boundaryFilter="vote")
+    by_filter = itk_consensus.hybrid_fusion_filter(
+        *masks, interior_filter=STAPLEImageFilter(), boundary_filter=MajorityVoteFilter()
+    )
+    np.testing.assert_array_equal(by_name, by_filter)
