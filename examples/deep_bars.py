@@ -222,8 +222,8 @@ def hard_without_truth(
         filter_, seconds = fitted(training, with_truth=False, RandomSeed=seed, **parameters)
         reliability = [filter_.GetRaterReliability()[rater] for rater in range(1, 6)]
         true_skill = [
-            np.mean([mean_dice(d[a], t) for d, t in zip(training.labels, training.truths)])
-            for a in range(5)
+            np.mean([mean_dice(drawn, t) for drawn, t in zip(rater, training.truths, strict=True)])
+            for rater in training.labels.swapaxes(0, 1)
         ]
         bar.add(
             vote=score(cohort, vote),

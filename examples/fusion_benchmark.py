@@ -93,7 +93,7 @@ def print_table(table: Table) -> None:
     """One row per fuser, with its mean over the settings and its worst loss to the reference."""
     settings = [column for column in table[REFERENCE] if column != CROWD_COLUMN]
     width = max(map(len, table))
-    heads = [*(column.replace("jitter ", "").replace("spatial ", "") for column in table[REFERENCE])]
+    heads = [column.removeprefix("jitter ").removeprefix("spatial ") for column in table[REFERENCE]]
     print(" " * width, *(f"{head[-11:]:>11}" for head in heads), f"{'mean of 12':>11} {'worst':>7}")
     for name, row in sorted(table.items(), key=lambda item: -mean_of(item[1], settings)):
         worst = min(row[s] - table[REFERENCE][s] for s in settings)

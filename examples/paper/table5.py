@@ -60,7 +60,7 @@ def compute() -> dict[str, str]:
         "SIMPLE": lambda raters: notebook_simple(raters, SIMPLE_ITERATIONS),
     }
     rows = {
-        name: mean_and_spread([dice(fuse(m), t) for m, t in zip(samples.masks, samples.truths)])
+        name: _row(np.array([fuse(masks) for masks in samples.masks]), samples.truths)
         for name, fuse in methods.items()
     }
     thresholded = samples.images[:, 0] > THRESHOLD

@@ -4,6 +4,10 @@ Section 2.6 of the paper, for any number of labels. The global weight is average
 voxels instead of the image, which would count background; patches end at the border, at the mask
 and where a rater did not annotate. As printed, the edge gate multiplies all raters' weights at a
 voxel alike and cancels; `edge_agreement` has the gate that acts.
+
+A rater is part of the consensus it is compared with: in a patch where all others agree, the only
+thing that varies is the one rater's noise, and it correlates with itself. On voxel noise this
+method therefore loses to the plain vote; it is meant for contours.
 """
 
 from __future__ import annotations

@@ -72,10 +72,12 @@ def cohort_staple(
     settings = settings or StapleSettings()
     table, groups = _one_below_the_other(cases, owner)
     weights = counted_voxels(table, settings)
-    frequencies = _frequencies(table, weights, groups)
     if one_class(table, weights):
-        shared = nothing_to_estimate(table, weights, replace(settings, prior=None))
-        return CohortResult(shared, _by_case(shared.posterior, groups), frequencies)
+        shared = nothing_to_estimate(table, weights, settings)
+        sizes = np.bincount(groups, table.counts)
+        shares = np.bincount(groups, table.counts * shared.posterior) / sizes
+        return CohortResult(shared, _by_case(shared.posterior, groups), shares)
+    frequencies = _frequencies(table, weights, groups)
     priors = _case_priors(frequencies, settings, owner)
     model = ConfusionModel(table, weights, settings.pseudo_counts, settings.estimate_prior, groups)
     starts = make_starts(model, settings.plan, _pairs(frequencies)[groups], _pairs(priors)[groups])
@@ -116,8 +118,7 @@ def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.in
     counted = np.where(np.isnan(shares), 0.0, weights)
     votes = np.bincount(groups, counted * np.nan_to_num(shares))
     total = np.bincount(groups, counted)
-    overall = votes.sum() / total.sum() if total.any() else 0.0
-    start = np.full(len(total), overall)
+    start = np.full(len(total), votes.sum() / total.sum())
     return np.asarray(np.divide(votes, total, out=start, where=total > 0))
 
 

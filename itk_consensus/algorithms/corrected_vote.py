@@ -8,8 +8,10 @@ midway between a and b, not at one half of the votes. For several labels the mea
 matrix, and its inverse does the same (Forman, Data Mining and Knowledge Discovery 17:164-206,
 2008).
 
-The mean shares are counted once, inside and outside the smoothed vote. Counting them again against
-the corrected map lets contours creep outwards.
+The mean shares are counted against the smoothed vote, beyond the Gaussian's reach of its contours:
+what raters miss and add there is noise. Near a contour they also disagree about where it runs,
+which needs no correction, the median of their contours being as good as any. Counted once:
+counting again against the corrected map lets contours creep outwards.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter, minimum_filter
 
 from itk_consensus.algorithms.majority_vote import VoteResult
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
@@ -29,6 +32,9 @@ Floats = NDArray[np.float64]
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9
 
+#: Where few voxels lie beyond a contour's reach, all voxels count as this many of them.
+PSEUDO_VOXELS = 10.0
+
 
 @dataclass(frozen=True)
 class CorrectedVote:
@@ -38,8 +44,8 @@ class CorrectedVote:
     ----------
     smoothed : SmoothedVote
     mixing : (K, K) ndarray
-        ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t; NaN in
-        the column of a label that it never says.
+        ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far from
+        its contours; NaN in the column of a label that it never says.
     """
 
     smoothed: SmoothedVote
@@ -77,7 +83,7 @@ class CorrectedVote:
         # Raters who tell labels apart no better than chance leave nothing to invert.
         found[:, taken] = np.maximum(shares @ np.linalg.pinv(self.mixing[:, taken]).T, 0.0)
         total = found.sum(axis=1, keepdims=True)
-        return np.divide(found, total, out=shares.copy(), where=total > 0)
+        return np.asarray(np.divide(found, total, out=shares.copy(), where=total > 0))
 
     def _shares(self, region: tuple[slice, ...]) -> Floats:
         labels = range(self.smoothed.patterns.number_of_labels)
@@ -117,9 +123,25 @@ def corrected_vote(
     ties : TieRule
     """
     smoothed = SmoothedVote(patterns, vote, sigma, spacing, None, ties)
-    table, rows, said = patterns.split_by(smoothed.decision())
-    labels = patterns.number_of_labels
-    where = (said[:, None] == np.arange(labels)) * table.counts[:, None].astype(np.float64)
+    decision = smoothed.decision()
+    # The lowest bit tells voxels far from contours apart.
+    table, rows, codes = patterns.split_by(2 * decision + _far_from_contours(decision, smoothed))
+    shares, said, far = vote.fractions[rows], codes // 2, codes % 2
+    here = (said[:, None] == np.arange(patterns.number_of_labels)) * table.counts[:, None]
     with np.errstate(invalid="ignore"):
-        mixing = vote.fractions[rows].T @ where / where.sum(axis=0)
-    return CorrectedVote(smoothed, mixing)
+        everywhere = shares.T @ here / here.sum(axis=0)
+    beyond = here * far[:, None]
+    mass = shares.T @ beyond + PSEUDO_VOXELS * everywhere
+    return CorrectedVote(smoothed, mass / (beyond.sum(axis=0) + PSEUDO_VOXELS))
+
+
+def _far_from_contours(decision: NDArray[np.int32], smoothed: SmoothedVote) -> NDArray[np.bool_]:
+    """Voxels that the Gaussian cannot reach from any voxel of another label."""
+    far = np.ones(decision.shape, dtype=bool)
+    region = smoothed.region()
+    if far[region].size:
+        size = [2 * reach + 1 for reach in smoothed.reach]
+        labels = decision[region].astype(np.int16 if decision.max() < 2**15 else np.int32)
+        highest = maximum_filter(labels, size, mode="nearest")
+        far[region] = highest == minimum_filter(labels, size, mode="nearest")
+    return far

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel, Floats
 from itk_consensus.algorithms.expectation_maximization import (
@@ -109,9 +108,11 @@ class MarkovField:
             old = theta
             theta, _, expectation = em_step(model, pooled, theta, prior, damping)
             scores = np.maximum(expectation.log_joint[:, 0], _IMPOSSIBLE)
-            beliefs = self._sweep(beliefs, scores, weight)
+            beliefs, agreement = self._sweep(beliefs, scores, weight)
             pooled = self._pool(beliefs)
-            bound = self._bound(beliefs, model.weights, pooled[:, 0], scores, weight)
+            # Mean-field bound on the log likelihood, up to the field's normalising constant.
+            votes = float(model.weights @ (pooled[:, 0] * scores).sum(axis=1))
+            bound = votes + weight * agreement + _entropy(beliefs)
             trace.append(float(model.log_posterior(np.array([bound]), theta)[0]))
             converged = bool((largest_change(theta, old) <= stop.tolerance).all())
             if self.weight is None:
@@ -137,15 +138,21 @@ class MarkovField:
             ),
         )
 
-    def _sweep(self, beliefs: Beliefs, scores: Floats, weight: float) -> Beliefs:
-        """Update the white voxels given the black ones, then the black given the white."""
+    def _sweep(self, beliefs: Beliefs, scores: Floats, weight: float) -> tuple[Beliefs, float]:
+        """Update the white voxels given the black ones, then the black given the white.
+
+        Also returns the weight of neighbours expected to agree.
+        """
         by_label = _by_label(scores)
-
-        def update(colour: Colour, others: Floats32) -> Floats32:
-            return _softmax(by_label[:, colour.pattern] + np.float32(weight) * colour.pull(others))
-
-        white = update(self._colours[0], beliefs[1])
-        return white, update(self._colours[1], white)
+        strength = np.float32(weight)
+        white_side, black_side = self._colours
+        pull = white_side.pull(beliefs[1])
+        white = _softmax(by_label[:, white_side.pattern] + strength * pull)
+        pull = black_side.pull(white)
+        black = _softmax(by_label[:, black_side.pattern] + strength * pull)
+        # Black voxels see every link once; white ones add their settled neighbours.
+        agreement = float(np.vdot(black, pull)) + float(np.vdot(white, white_side.anchor))
+        return (white, black), agreement
 
     def _pool(self, beliefs: Beliefs) -> Floats:
         """(P, 1, K) mean belief of each pattern's voxels; settled ones have their label."""
@@ -155,17 +162,6 @@ class MarkovField:
         agreed = (self.patterns.votes() > 0).astype(np.float64)
         means = mass / self.patterns.counts[:, None]
         return np.where(self.settled[:, None], agreed, means)[:, None, :]
-
-    def _bound(
-        self, beliefs: Beliefs, weights: Floats, pooled: Floats, scores: Floats, weight: float
-    ) -> float:
-        """Mean-field bound on the log likelihood, up to the field's normalising constant."""
-        white, black = self._colours
-        votes = float(weights @ (pooled * scores).sum(axis=1))
-        # White voxels see every link once; black ones add their settled neighbours.
-        pairs = np.vdot(beliefs[0], white.pull(beliefs[1])) + np.vdot(beliefs[1], black.anchor)
-        entropy = -sum(float(np.sum(xlogy(of, of), dtype=np.float64)) for of in beliefs)
-        return votes + weight * float(pairs) + entropy
 
     def _better_weight(self, beliefs: Beliefs, weight: float) -> float:
         """A Newton step to the weight under which neighbours predict each label best.
@@ -194,6 +190,13 @@ def _newton(pull: Floats32, beliefs: Floats32, number: float, weight: float) -> 
     mean = (predicted * exact).sum(axis=0)
     spread = (predicted * exact**2).sum(axis=0) - mean**2
     return number * float(((beliefs - predicted) * exact).sum()), number * float(spread.sum())
+
+
+def _entropy(beliefs: Beliefs) -> float:
+    tiny = np.finfo(np.float32).tiny
+    logs = (np.log(np.maximum(of, tiny)) for of in beliefs)
+    pairs = zip(beliefs, logs, strict=True)
+    return -sum(float((of * log).sum(dtype=np.float64)) for of, log in pairs)
 
 
 def _by_label(rows: NDArray[Any]) -> Floats32:

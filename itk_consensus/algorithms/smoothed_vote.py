@@ -42,13 +42,17 @@ class SmoothedVote:
         sigmas = [self.sigma / size for size in self.spacing]
         return [0.0, *sigmas[1:]] if len(sigmas) > 3 else sigmas
 
+    @property
+    def reach(self) -> list[int]:
+        """Voxels that the Gaussian covers to each side, per array axis."""
+        return [int(TRUNCATE * sigma + 0.5) for sigma in self._sigmas]
+
     def region(self) -> tuple[slice, ...]:
         """The box in which smoothing changes anything."""
         others = np.ones(len(self.patterns.counts), dtype=bool)
         if self.patterns.outside_code is None:
             others[self.patterns.counts.argmax()] = False
-        margin = [int(TRUNCATE * sigma + 0.5) for sigma in self._sigmas]
-        return self.patterns.region(others, margin)
+        return self.patterns.region(others, self.reach)
 
     def probability(self, label: int) -> Floats:
         """Smoothed share of the votes for a label index, zero outside the mask."""

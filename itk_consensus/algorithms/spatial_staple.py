@@ -3,8 +3,9 @@
 Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
 Beat Voting?", section 2.5.
 
-Voxels that all raters give to one label are certain of it. So the answer does not depend on how
-much background was scanned, and EM runs on disputed voxels only.
+Voxels that all raters give to one label are certain of it, so EM runs on disputed voxels only. More
+background beyond their windows changes nothing, unless it becomes the commonest label, which ties
+start from.
 """
 
 from __future__ import annotations
@@ -100,8 +101,7 @@ def spatial_staple(
     observer: IterationObserver | None = None,
 ) -> SpatialResult:
     """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
-    # A tie starts as the commoner label: left half and half it would teach that everybody errs.
-    vote = majority_vote(patterns, ties="prior")
+    vote = majority_vote(patterns)
     model = _SpatialModel(patterns, settings)
     posterior = model.start(vote)
     log_likelihood: list[float] = []
@@ -166,10 +166,15 @@ class _SpatialModel:
         self._alpha = settings.fields.alpha(patterns.number_of_labels).astype(np.float32)
 
     def start(self, vote: VoteResult) -> Floats32:
-        """(K, N) one for the voted label of each disputed voxel."""
-        voted = vote.decision[self.pool.codes]
-        labels = np.arange(self.patterns.number_of_labels)
-        return np.asarray(labels[:, None] == voted, dtype=np.float32)
+        """(K, N) one for the voted label of each disputed voxel.
+
+        A tie starts as the commoner label: left half and half it would teach that everybody errs.
+        """
+        most = vote.fractions == vote.fractions.max(axis=1, keepdims=True)
+        commonness = np.where(most, vote.frequencies, -1.0)
+        voted = commonness == commonness.max(axis=1, keepdims=True)
+        shares = (voted / voted.sum(axis=1, keepdims=True)).astype(np.float32)
+        return np.stack([row[self.pool.codes] for row in shares.T])
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float]:
         """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
@@ -244,10 +249,7 @@ class _SpatialModel:
 
     def _truth(self, posterior: Floats32) -> Floats:
         """(P, K) voxels of each pattern that belong to each label."""
-        patterns = self.patterns
-        said = patterns.patterns.min(axis=1)
-        certain = patterns.unanimous[:, None] & (said[:, None] == np.arange(len(posterior)))
-        truth = np.where(certain, patterns.counts[:, None], 0.0)
+        truth = np.where(self.pool.certain, self.patterns.counts[:, None], 0.0)
         # In chunks, because bincount makes wide copies of all it is given.
         for part in chunks(posterior.shape[1], CHUNK):
             for label, weights in enumerate(posterior):

@@ -21,8 +21,9 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 #: Most levels at which the vote is thresholded for starts.
 _MOST_LEVELS = 16
 
-#: STAPLE's own tolerance, so that the starts are the maps it gives; the cap is for the endless few.
-_EM_STOP = StopRule(1e-7, 10_000)
+#: STAPLE's own tolerance, so that the starts are the maps it gives. On a handful of voxels EM can
+#: creep for many thousand iterations; by then its map has long been settled.
+_EM_STOP = StopRule(1e-7, 1000)
 
 
 def starting_maps(

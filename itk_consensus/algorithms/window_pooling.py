@@ -50,6 +50,14 @@ class WindowPool:
         number = len(self.patterns.counts)
         return self.voxels.of_pattern(np.arange(number, dtype=np.min_scalar_type(number)))
 
+    @cached_property
+    def certain(self) -> NDArray[np.bool_]:
+        """(P, K): which patterns unanimously say which label."""
+        # Whoever is present says it, and the digit of whoever is absent is higher than any label.
+        said = self.patterns.patterns.min(axis=1)
+        labels = np.arange(self.patterns.number_of_labels)
+        return np.asarray(self.patterns.unanimous[:, None] & (said[:, None] == labels))
+
     def always_present(self, rater: int) -> bool:
         """Whether the rater annotated every voxel that anybody annotated."""
         somebody = self.patterns.present.any(axis=1)
@@ -73,10 +81,8 @@ class WindowPool:
             rater = None
         present = self.patterns.present
         annotated = present.any(axis=1) if rater is None else present[:, rater]
-        # In a unanimous pattern whoever is present says the label; absent digits are the highest.
-        said = self.patterns.patterns.min(axis=1)
-        certain = self.patterns.unanimous & annotated
-        return self._keep(("agreed", rater), lambda: self._fixed(lambda t: certain & (said == t)))
+        certain: NDArray[np.bool_] = self.certain & annotated[:, None]
+        return self._keep(("agreed", rater), lambda: self._fixed(lambda label: certain[:, label]))
 
     def disputed(self, weights: Floats32, reach: Box) -> Floats32:
         """(N,) sum of the disputed voxels' (N,) weights in the window; `reach` is the weights'."""

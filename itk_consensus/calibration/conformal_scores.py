@@ -134,9 +134,15 @@ def probability_scores(
 ) -> ScoreMaps:
     """Minus the log-odds of each label; beyond the region only the background fits."""
     region = signed_distance(consensus[box] != 0, spacing, threads=threads) <= margin
-    odds = [np.round(log_odds(p[box]), TIE_DECIMALS) for p in probabilities]
-    if len(odds) == 1:
-        odds = [-odds[0], odds[0]]
-    beyond = [np.inf, *[-np.inf] * (len(odds) - 1)]
-    scores = tuple(-np.where(region, o, far) for o, far in zip(odds, beyond, strict=True))
-    return ScoreMaps(box, scores, region)
+    scores = [_misfit(p[box]) for p in probabilities]
+    if len(scores) == 1:
+        scores.insert(0, -scores[0])
+    for label, score in enumerate(scores):
+        score[~region] = np.inf if label else -np.inf
+    return ScoreMaps(box, tuple(scores), region)
+
+
+def _misfit(probability: NDArray[Any]) -> NDArray[np.float64]:
+    odds = log_odds(probability)
+    np.round(odds, TIE_DECIMALS, out=odds)
+    return np.negative(odds, out=odds)

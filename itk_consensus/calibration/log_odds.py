@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 EPSILON = 1e-6
 """Probabilities are taken to be at least this far from 0 and 1."""
@@ -19,4 +20,4 @@ def clipped(probability: NDArray[Any]) -> NDArray[np.float64]:
 def log_odds(probability: NDArray[Any]) -> NDArray[np.float64]:
     """``ln p - ln(1 - p)`` of any array of probabilities; within ±13.8, 0 and 1 included."""
     p = clipped(probability)
-    return np.asarray(np.log(p) - np.log1p(-p))
+    return np.asarray(logit(p, out=p))

@@ -81,7 +81,7 @@ def disputed(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     present = labels != MISSING
     highest = np.where(present, labels, 0).max(0)
     lowest = labels.min(0)
-    return (lowest == MISSING) | (lowest != highest)
+    return np.asarray((lowest == MISSING) | (lowest != highest))
 
 
 def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
@@ -208,7 +208,9 @@ def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[An
 
 def _augmented(patch: Case, rng: np.random.Generator) -> Case:
     """Flipped at random, brighter or darker, with a little more or less contrast."""
-    axes = tuple(int(a) for a in np.flatnonzero(rng.random(patch.image.ndim) < 0.5) - patch.image.ndim)
+    axes = tuple(
+        int(a) for a in np.flatnonzero(rng.random(patch.image.ndim) < 0.5) - patch.image.ndim
+    )
     gain, offset = rng.uniform(0.9, 1.1), rng.uniform(-0.1, 0.1)
     image = (np.flip(patch.image, axes) * np.float32(gain) + np.float32(offset)).astype(np.float32)
     truth = None if patch.truth is None else np.flip(patch.truth, axes)

@@ -43,7 +43,7 @@ def kl_to_uniform(alpha: Tensor) -> Tensor:
 
 
 def misleading_evidence(alpha: Tensor, target: Tensor) -> Tensor:
-    """Sensoy's alpha~ = t + (1 - t) alpha: what is left after the evidence for the truth is removed.
+    """Sensoy's alpha~ = t + (1 - t) alpha: what is left without the evidence for the truth.
 
     The paper prints the KL of the raw alpha. Its optimum is S = K + 1 / weight at every voxel, so
     that total evidence would say nothing about uncertainty.

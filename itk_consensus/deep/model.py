@@ -54,7 +54,7 @@ class RaterModel:
         """(R + 1,) probability of drawing the true class."""
         tally = self.pooled
         right = np.trace(tally, axis1=1, axis2=2) + _PRIOR_ACCURACY * _PRIOR_VOTES
-        return right / (tally.sum((1, 2)) + _PRIOR_VOTES)
+        return np.asarray(right / (tally.sum((1, 2)) + _PRIOR_VOTES))
 
     def log_rates(self) -> NDArray[np.float32]:
         """(R + 1, K, K) log C_a[true, drawn]."""
@@ -65,7 +65,7 @@ class RaterModel:
         if not self.symmetric:
             tally = self.pooled + _PRIOR_VOTES * rates
             rates = tally / tally.sum(2, keepdims=True)
-        return np.log(rates.clip(_SMALLEST_RATE, 1 - _SMALLEST_RATE)).astype(np.float32)
+        return np.asarray(np.log(rates.clip(_SMALLEST_RATE, 1 - _SMALLEST_RATE)), np.float32)
 
 
 @dataclass

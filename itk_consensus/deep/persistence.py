@@ -150,7 +150,9 @@ def _load_weights(
     wanted = network.state_dict()
     if wanted.keys() != tensors.keys():
         odd = sorted(wanted.keys() ^ tensors.keys())
-        raise FileError(f"{path}: does not fit the network: {odd[0]} and {len(odd) - 1} more differ")
+        raise FileError(
+            f"{path}: does not fit the network: {odd[0]} and {len(odd) - 1} more differ"
+        )
     for name, value in wanted.items():
         _expect(tensors, name, tuple(value.shape), path)
     network.load_state_dict({name: torch.from_numpy(array) for name, array in tensors.items()})

@@ -16,6 +16,9 @@ from itk_consensus.calibration.risk_control import cases_needed
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.band_scoring import ScoredCase
 
+USUAL_SPREADS = 0.95
+"""Share of the calibration cases whose raters count as usually far apart."""
+
 
 def make_record(
     cases: Sequence[ScoredCase],
@@ -88,6 +91,20 @@ def doubts(record: BandRecord) -> Iterator[str]:
             f"Risk fnr with {n} cases gives a needlessly wide band; Alpha {options.alpha:g} wants "
             f"at least {ceil(2 / options.alpha)}"
         )
+
+
+def unusual_spreads(record: BandRecord, spreads: Sequence[float]) -> Iterator[str]:
+    """Doubts about a case whose raters are farther apart than those of most calibration cases."""
+    if not spreads:
+        return
+    usual = np.quantile(np.array(record.case_spreads), USUAL_SPREADS, axis=0).tolist()
+    for label in range(1, len(spreads)):
+        if spreads[label] > usual[label]:
+            yield (
+                f"the raters are {spreads[label]:.3g} mm apart about label {label}, farther than "
+                f"in {USUAL_SPREADS:.0%} of the calibration cases ({usual[label]:.3g} mm); is this "
+                "case like them?"
+            )
 
 
 def _checked_ids(case_ids: Sequence[str] | None, number: int, owner: str) -> list[str]:

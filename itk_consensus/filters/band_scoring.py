@@ -55,6 +55,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads:
     owner : str
         The filter and case, for messages.
     """
+    check_contour(case, owner)
     reference = case.reference_labels()
     if np.array_equal(reference, case.consensus):
         raise InputError(
@@ -70,6 +71,14 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads:
         case.loaded.geometry.spacing,
         case.rater_count,
     )
+
+
+def check_contour(case: ProbabilityCase, owner: str) -> None:
+    """Raise an `InputError` unless the consensus has a contour for the band to surround."""
+    marked = case.consensus != 0
+    if not marked.any() or marked.all():
+        what = "the whole image" if marked.any() else "empty"
+        raise InputError(f"{owner}: the consensus (probability >= 0.5) is {what}")
 
 
 def score_maps(

@@ -182,14 +182,10 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         probabilities = tuple(array for array in loaded.arrays if array is not None)
         _check_probabilities(probabilities, loaded, owner)
         labels = max(len(probabilities), 2)
-        consensus = consensus_labels(probabilities)
-        if not consensus.any() or consensus.all():
-            filled = "the whole image" if consensus.any() else "empty"
-            raise InputError(f"{owner}: its consensus (probability >= 0.5) is {filled}")
         return ProbabilityCase(
             loaded,
             probabilities,
-            consensus,
+            consensus_labels(probabilities),
             None if raters is None else self._load_raters(raters, loaded, which),
             None
             if reference is None

@@ -26,9 +26,10 @@ from itk_consensus.calibration.prediction_sets import (
     prediction_sets,
 )
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError
-from itk_consensus.filters.band_record import doubts, make_record
+from itk_consensus.filters.band_record import doubts, make_record, unusual_spreads
 from itk_consensus.filters.band_scoring import (
     band_box,
+    check_contour,
     label_spreads,
     score_case,
     score_maps,
@@ -38,8 +39,6 @@ from itk_consensus.filters.kinds import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
-
-_UNUSUAL_SPREAD = 0.95
 
 
 @dataclass(frozen=True)
@@ -153,8 +152,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             ]
             told = {"fusion_method": self.FusionMethod, **(provenance or {})}
             self._record = make_record(scored, case_ids, options, told, self.GetName())
-            for message in doubts(self._record):
-                self._warn(message)
+            self._warn(doubts(self._record))
 
     def _options(self) -> BandOptions:
         values = {
@@ -177,6 +175,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         """Make a filter with a calibration and the options it was made with."""
         filter_ = cls(**asdict(record.options))
         filter_._record = record
+        filter_._warn(doubts(record))
         return filter_
 
     # -- use ------------------------------------------------------------------------------------
@@ -202,9 +201,10 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         with self._running():
             case = self._load_case(probability, raters)
             self._check_record(record, options, case)
+            check_contour(case, self.GetName())
             threads = self.NumberOfThreads
             spreads = label_spreads(case, options, self.GetName(), threads)
-            self._check_spreads(record, spreads)
+            self._warn(unusual_spreads(record, spreads))
             self._report(0.3)
             box = band_box(case, options, spreads, record.tau)
             maps = score_maps(case, options, spreads, box, threads)
@@ -258,19 +258,9 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
                     f"this is {given[name]}; calibrate again for it"
                 )
 
-    def _check_spreads(self, record: BandRecord, spreads: tuple[float, ...]) -> None:
-        if not spreads:
-            return
-        usual = np.quantile(np.array(record.case_spreads), _UNUSUAL_SPREAD, axis=0)
-        for label, (spread, limit) in enumerate(zip(spreads, usual.tolist(), strict=True)):
-            if spread > limit and label:
-                self._warn(
-                    f"the raters are {spread:.3g} mm apart about label {label}, farther than in "
-                    f"95 % of the calibration cases ({limit:.3g} mm); is this case like them?"
-                )
-
-    def _warn(self, message: str) -> None:
-        warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=4)
+    def _warn(self, messages: Iterable[str]) -> None:
+        for message in messages:
+            warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=3)
 
     def _band_image(self, band: _Band) -> Any:
         if band.has_two_labels:

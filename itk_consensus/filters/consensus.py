@@ -53,7 +53,8 @@ class ConsensusFilter(LabelFusionFilter):
 
     method = "consensus"
     summary = "Assumes little; weighs raters, smooths votes, explains its choice. Start here."
-    laws = frozenset({"rater permutation", "relabelling"})
+    # Not relabelling: the rule for thin structures takes label 0 for the background.
+    laws = frozenset({"rater permutation"})
 
     SmoothingSigma: Parameter[float | None] = Parameter(
         optional(Real(low=0.0)),

@@ -19,8 +19,8 @@ from itk_consensus.filters.rater_weights import RaterWeightsMixin
 class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
 
-    At or above the smoothed vote in every setting that we simulated and on real crowd workers;
-    ``examples/smoothness.py`` prints the table.
+    On average at or above the smoothed vote in every setting that we simulated and on real crowd
+    workers; ``examples/smoothness.py`` prints the table.
     """
 
     method = "corrected-vote"
@@ -40,7 +40,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     VoteShares: Measurement[NDArray[np.float64]] = Measurement(
         "NDArray[float64]",
         "(labels, labels): mean share of votes for a label (row) where the smoothed vote says "
-        "another (column); NaN where it never does.",
+        "another (column), far from its contours; NaN where it never does.",
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

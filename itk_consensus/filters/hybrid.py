@@ -54,7 +54,8 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
     """
 
     method = "hybrid"
-    laws = frozenset({"rater permutation", "relabelling"})
+    # Not relabelling: the default boundary filter, consensus, takes label 0 for the background.
+    laws = frozenset({"rater permutation"})
     summary = (
         "Assumes that what is right inside a structure need not be right at its contour. Use to "
         "keep a fuser you trust inside from moving the contour, or the other way round. The "

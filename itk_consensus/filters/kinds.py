@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 
@@ -94,11 +96,11 @@ class Boolean(Kind[bool]):
         return "True or False"
 
     def accept(self, value: Any) -> bool:
-        if isinstance(value, numbers.Integral) and value in (0, 1):
+        if isinstance(value, (bool, np.bool_)) or (
+            isinstance(value, numbers.Integral) and value in (0, 1)
+        ):
             return bool(value)
-        if not isinstance(value, bool) and type(value).__name__ != "bool_":
-            raise TypeError
-        return bool(value)
+        raise TypeError
 
     def parse(self, text: str) -> bool:
         words = {"true": True, "yes": True, "on": True, "1": True}

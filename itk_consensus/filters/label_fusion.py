@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.diagnostics import Diagnostics, Estimate, diagnose
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import ImageLike, ImageList, Integer, optional
@@ -70,6 +70,10 @@ class LabelFusionFilter(ProcessObject):
         super().__init__(**parameters)
         self._case: FusionCase | None = None
         self._fusion: Fusion | None = None
+        # The label value behind each index, and the undecided one, as the last Execute had them:
+        # a parameter set later must not change a finished result.
+        self._label_table: list[int] = []
+        self._undecided_value = 0
 
     # -- the one way through ----------------------------------------------------------------
 
@@ -92,6 +96,8 @@ class LabelFusionFilter(ProcessObject):
             self._check_parameters()
             case = self._load(images[0] if len(images) == 1 else list(images))
             self._report(0.5)
+            self._label_table = self._label_values(case)
+            self._undecided_value = self._undecided_label(self._label_table)
             self._fusion = self._fuse(case)
             self._case = without_inputs(case)
             return self._primary_output()
@@ -131,6 +137,8 @@ class LabelFusionFilter(ProcessObject):
         patterns = DecisionPatterns.from_stack(stack, strata=strata, threads=self.NumberOfThreads)
         if patterns.number_of_voxels == 0:
             raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
+        if not patterns.present.any():
+            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
         return FusionCase(loaded, stack, patterns)
 
     def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
@@ -144,13 +152,13 @@ class LabelFusionFilter(ProcessObject):
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
-        return tuple(self._label_values(self._done()[0]))
+        self._done()
+        return tuple(self._label_table)
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
         case, fusion = self._done()
-        labels = self._label_values(case)
-        undecided = self._undecided_label(labels)
+        labels, undecided = self._label_table, self._undecided_value
         dtype = common_type(case.stack.arrays, labels)
         if fusion.has_undecided:
             dtype = widened(dtype, undecided)
@@ -165,7 +173,8 @@ class LabelFusionFilter(ProcessObject):
         Without a label the largest one that occurs is meant, the foreground of a binary map. A
         label that no rater used has probability 0 everywhere.
         """
-        labels = self._label_values(self._done()[0])
+        self._done()
+        labels = self._label_table
         wanted = labels[-1] if label is None else label
         return self._probability_image(labels.index(wanted) if wanted in labels else None)
 

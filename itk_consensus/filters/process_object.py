@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from itk_consensus.errors import ParameterError, ProcessAborted
 from itk_consensus.filters.kinds import Boolean, Integer, Real
@@ -84,6 +87,8 @@ class ProcessObject:
 
     def _set(self, spelled: str, value: Any) -> None:
         parameter = find_parameter(type(self), spelled, self.GetName())
+        if parameter.name in self._values:
+            raise ParameterError(f"{self.GetName()}: {parameter.name} is given twice")
         getattr(self, f"Set{parameter.name}")(value)
 
     # -- identity ---------------------------------------------------------------------------
@@ -96,7 +101,7 @@ class ProcessObject:
         lines = [f"itk_consensus::{self.GetName()}"]
         lines += [f"  {p.name}: {_printed(p.__get__(self))}" for p in parameters_of(type(self))]
         lines += [
-            f"  {m.name}: {_printed(self._measured[m.name])}"
+            f"  {m.name}: {_measured(self._measured[m.name])}"
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
@@ -234,6 +239,13 @@ class ProcessObject:
     def GetGlobalDefaultNumberOfThreads() -> int:
         """The NumberOfThreads of filters that have none of their own."""
         return ProcessObject._global_threads or default_threads()
+
+
+def _measured(value: Any) -> str:
+    """A measurement, which may be an array or a record too large to print."""
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
 
 
 def _printed(value: Any) -> str:

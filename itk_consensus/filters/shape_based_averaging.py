@@ -22,6 +22,8 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
     mm apart for a factor e; where all raters agree it is 1.
     """
 
+    # No padding law: at the border, distances end where the image does.
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
     method = "shape-average"
     summary = (
         "Assumes contours that err by a distance, in mm, around the true one. Use for noisy or "

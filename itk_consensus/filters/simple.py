@@ -52,6 +52,7 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         lambda filter_: "selective" if filter_.Image is None else "boundary",
         "Weights per voxel (boundary), or per rater with the worst dropped (selective).",
         default_doc="selective, or boundary with Image",
+        in_cli=False,  # there --method names the filter; --image chooses between the two
     )
     Image: Parameter[Any] = Parameter(
         optional(ImageLike()),

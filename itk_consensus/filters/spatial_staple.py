@@ -38,6 +38,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     around each voxel. Voxels that all raters give to one label keep it.
     """
 
+    # No padding law: a window near the border grows when the volume does.
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
     method = "spatial-staple"
     summary = (
         "Assumes raters independent given the truth, whose performance varies smoothly in space. "

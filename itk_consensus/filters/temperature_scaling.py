@@ -168,6 +168,8 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     def _check_cases(self, tables: Sequence[ScalingTable], rater_counts: set[int | None]) -> None:
         if not tables:
             raise InputError(f"{self.GetName()}: Calibrate needs at least one case, got none")
+        if not any(len(table.counts) for table in tables):
+            raise InputError(f"{self.GetName()}: nothing to fit: no case has any foreground")
         found = {
             "labels": {table.counts.shape[1] for table in tables},
             "raters": {count or 0 for count in rater_counts},

@@ -29,6 +29,7 @@ from itk_consensus.simulation.settings import (
     Setting,
     class_imbalance_case,
     heterogeneous_case,
+    noisy_organs_case,
     spatial_case,
     twelve_settings,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "heterogeneous_raters",
     "multilabel_raters",
     "nested_phantom",
+    "noisy_organs_case",
     "organs_phantom",
     "paper_qualities",
     "paper_raters",

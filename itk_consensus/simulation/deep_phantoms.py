@@ -229,7 +229,7 @@ def _random_ellipse(rng: np.random.Generator, shape: Shape, low: float, high: fl
 def _random_field(rng: np.random.Generator, shape: Shape, smoothness: float) -> Field:
     """Smooth noise of unit variance that continues across opposite borders."""
     field = ndimage.gaussian_filter(rng.standard_normal(shape), smoothness, mode="wrap")
-    return (field / field.std()).astype(np.float32)
+    return np.asarray(field / field.std(), np.float32)
 
 
 def _inside_distance(mask: Mask) -> Field:
@@ -239,4 +239,4 @@ def _inside_distance(mask: Mask) -> Field:
 
 def _squared_distance(shape: Shape, center: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     squares = [(x - c) ** 2 for x, c in zip(np.indices(shape), center, strict=True)]
-    return np.sum(squares, axis=0)
+    return np.asarray(np.sum(squares, axis=0))

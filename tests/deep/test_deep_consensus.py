@@ -20,7 +20,7 @@ from itk_consensus.errors import (
     ParameterError,
 )
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.simulation.deep_phantoms import hard_cohort
+from itk_consensus.simulation.deep_phantoms import easy_cohort, hard_cohort
 
 torch = pytest.importorskip("torch")
 
@@ -120,9 +120,7 @@ def test_missing_raters_and_vector_images_are_understood(trained, cohort):
     np.testing.assert_allclose(trained.GetProbabilityImage(1), missing, atol=1e-6)
     vector = sitk.Compose([sitk.GetImageFromArray(rater) for rater in labels])
     together = trained.Execute(sitk.GetImageFromArray(image), [vector])
-    np.testing.assert_array_equal(
-        sitk.GetArrayFromImage(together), trained.Execute(image, labels)
-    )
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(together), trained.Execute(image, labels))
 
 
 def test_inputs_are_not_changed(trained, cohort):
@@ -172,7 +170,7 @@ def test_other_dimensions_than_trained_on_are_refused(trained):
 
 
 def test_an_unfitted_filter_points_to_voting(cohort):
-    with pytest.raises(NotExecutedError, match="call Fit or Load first.*LabelVoting"):
+    with pytest.raises(NotExecutedError, match=r"call Fit or Load first.*LabelVoting"):
         DeepConsensusFilter().Execute(image_list(cohort)[0], label_lists(cohort)[0])
 
 
@@ -277,8 +275,10 @@ def test_any_labels_raters_and_sizes_may_be_mixed():
 
 @pytest.mark.parametrize("mode", ["truth", "joint", "set"])
 def test_volumes_train_in_every_mode(mode):
-    cohort = hard_cohort(5, 0, shape=(20, 22, 21))
-    filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 3}, Mode=mode, NumberOfClasses=3)
+    cohort = easy_cohort(5, 0, shape=(20, 22, 21))
+    filter_ = DeepConsensusFilter(
+        **{**QUICK, "NumberOfIterations": 3}, Mode=mode, NumberOfClasses=3
+    )
     filter_.Fit(
         image_list(cohort), label_lists(cohort), truth_list(cohort) if mode == "truth" else None
     )
@@ -338,9 +338,7 @@ def test_a_loaded_model_answers_bit_for_bit_alike(fitted, trained, cohort):
     fitted.Execute(image, labels)
     trained.Execute(image, labels)
     for k in (0, 1):
-        np.testing.assert_array_equal(
-            fitted.GetProbabilityImage(k), trained.GetProbabilityImage(k)
-        )
+        np.testing.assert_array_equal(fitted.GetProbabilityImage(k), trained.GetProbabilityImage(k))
     np.testing.assert_array_equal(fitted.GetEvidenceImage(), trained.GetEvidenceImage())
     assert fitted.GetRaterReliability() == trained.GetRaterReliability()
 
@@ -438,15 +436,17 @@ def test_fit_and_apply_on_the_command_line(cohort, tmp_path, capsys):
     expected = DeepConsensusFilter.Load(model).Execute(
         sitk.ReadImage(paths[0]), [sitk.ReadImage(paths[1])], [1, 2, 3, 4, None]
     )
-    np.testing.assert_array_equal(
-        sitk.GetArrayFromImage(fused), sitk.GetArrayFromImage(expected)
-    )
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(fused), sitk.GetArrayFromImage(expected))
     assert sitk.GetArrayFromImage(sitk.ReadImage(evidence)).max() > 0
 
 
 def test_cases_that_cannot_be_read_are_named(tmp_path):
     path = tmp_path / "cases.json"
-    for text, message in [("[", "cannot be read as JSON"), ("[]", "a list of cases"), ("[1]", "case 0")]:
+    for text, message in [
+        ("[", "cannot be read as JSON"),
+        ("[]", "a list of cases"),
+        ("[1]", "case 0"),
+    ]:
         path.write_text(text)
         with pytest.raises(FileError, match=message):
             command("fit", path, "--model", tmp_path / "model")

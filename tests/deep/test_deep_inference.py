@@ -66,9 +66,7 @@ def test_a_voxels_answer_does_not_depend_on_which_others_are_asked(shape):
     assert everything.box == whole
     assert some.box != whole
     inside = asked[some.box]
-    np.testing.assert_array_equal(
-        some.probability[:, inside], everything.probability[:, asked]
-    )
+    np.testing.assert_array_equal(some.probability[:, inside], everything.probability[:, asked])
     np.testing.assert_array_equal(some.evidence[inside], everything.evidence[asked])
 
 
@@ -87,7 +85,9 @@ def test_blending_agrees_with_monai():
         ]
         return torch.from_numpy(np.stack([answer.probability for answer in answers]))
 
-    both = torch.from_numpy(np.concatenate([case.image[None], case.labels])[None].astype(np.float32))
+    both = torch.from_numpy(
+        np.concatenate([case.image[None], case.labels])[None].astype(np.float32)
+    )
     theirs = inferers.sliding_window_inference(
         both, (32, 32), 1, alone, overlap=0.5, mode="gaussian", sigma_scale=0.125
     )[0].numpy()

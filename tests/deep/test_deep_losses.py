@@ -29,13 +29,17 @@ def as_voxel(values):
 def test_kl_agrees_with_torch_distributions(alpha):
     dirichlet = torch.distributions.Dirichlet
     tensor = torch.tensor(alpha, dtype=torch.float64)
-    expected = torch.distributions.kl_divergence(dirichlet(tensor), dirichlet(torch.ones_like(tensor)))
+    expected = torch.distributions.kl_divergence(
+        dirichlet(tensor), dirichlet(torch.ones_like(tensor))
+    )
     assert float(kl_to_uniform(as_voxel(alpha))) == pytest.approx(float(expected), abs=1e-9)
 
 
 def test_kl_survives_single_precision_where_half_precision_would_not():
     alpha = as_voxel([3000.0, 1.0])
-    assert float(kl_to_uniform(alpha.float())) == pytest.approx(float(kl_to_uniform(alpha)), rel=1e-3)
+    assert float(kl_to_uniform(alpha.float())) == pytest.approx(
+        float(kl_to_uniform(alpha)), rel=1e-3
+    )
 
 
 @given(concentrations)
@@ -85,7 +89,9 @@ def test_soft_dice_of_masks_is_their_dice_up_to_its_smoothing():
     first, second = rng.random((2, 1, 40, 40)) < 0.5
     onehot = [torch.from_numpy(np.stack([~m, m], 1).astype(np.float64)) for m in (first, second)]
     ours = 1 - float(soft_dice_loss(*onehot, torch.ones(1, 40, 40)))
-    assert ours == pytest.approx(2 * (first & second).sum() / (first.sum() + second.sum()), abs=1e-3)
+    assert ours == pytest.approx(
+        2 * (first & second).sum() / (first.sum() + second.sum()), abs=1e-3
+    )
 
 
 def test_soft_dice_agrees_with_monai():

@@ -49,7 +49,10 @@ def test_concentrations_are_at_least_one_and_of_the_images_shape(trained):
 def test_the_order_of_the_raters_does_not_matter(trained):
     image, labels, ids = batch(trained.shape.dimension, trained.shape.classes, 5)
     order = [3, 0, 4, 2, 1]
-    first, second = run(trained, image, labels, ids), run(trained, image, labels[:, order], ids[:, order])
+    first, second = (
+        run(trained, image, labels, ids),
+        run(trained, image, labels[:, order], ids[:, order]),
+    )
     torch.testing.assert_close(first, second, rtol=1e-5, atol=1e-5)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 import struct
@@ -47,7 +48,7 @@ class Dangerous:
     ids=["empty", "short", "png", "pickle", "json"],
 )
 def test_a_foreign_file_is_refused(contents):
-    with pytest.raises(FileError, match="somewhere.bin: is not a file that DeepConsensusFilter"):
+    with pytest.raises(FileError, match=r"somewhere\.bin: is not a file that DeepConsensusFilter"):
         unpack(contents, "somewhere.bin")
 
 
@@ -59,7 +60,7 @@ def test_somebody_elses_safetensors_file_is_refused():
 
 def test_a_newer_file_is_refused_by_name():
     newer = pack(TENSORS, {}).replace(b'"version": "1"', b'"version": "2"')
-    with pytest.raises(FileError, match="newer itk-consensus .file version 2"):
+    with pytest.raises(FileError, match=r"newer itk-consensus \(file version 2"):
         unpack(newer, "file")
 
 
@@ -74,7 +75,5 @@ def test_a_file_cut_short_anywhere_is_refused(cut):
 def test_a_damaged_file_is_refused_or_read_but_never_fails_otherwise(place, value):
     contents = bytearray(pack(TENSORS, {"labels": [0, 1]}))
     contents[place % len(contents)] = value
-    try:
+    with contextlib.suppress(FileError):
         unpack(bytes(contents), "file")
-    except FileError:
-        pass

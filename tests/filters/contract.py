@@ -204,7 +204,7 @@ def bad_values(kind: Kind[Any]) -> list[Any]:
         # Bad for one of the kinds need not be bad for the others.
         candidates = [value for member in kind.kinds for value in bad_values(member)]
         return [
-            value for value in candidates if all(_is_bad(member, value) for member in kind.kinds)
+            value for value in candidates if all(_refuses(member, value) for member in kind.kinds)
         ]
     for known, values in _BAD.items():
         if isinstance(kind, known):
@@ -243,15 +243,9 @@ def _beyond(kind: Kind[Any]) -> list[Any]:
     return rows + ([[middle] * length, [middle + 0.1, middle]] if kind.increasing else [])
 
 
-def _is_bad(kind: Kind[Any], value: Any) -> bool:
-    if isinstance(kind, OneOf):
-        return all(_is_bad(member, value) for member in kind.kinds)
-    if isinstance(kind, Nothing):
-        return value is not None
-    if isinstance(kind, ImageLike):
-        return not isinstance(value, np.ndarray)
-    return any(value is bad or _same(value, bad) for bad in bad_values(kind))
-
-
-def _same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and repr(one) == repr(other)
+def _refuses(kind: Kind[Any], value: Any) -> bool:
+    try:
+        kind.accept(value)
+    except (TypeError, ValueError):
+        return True
+    return False

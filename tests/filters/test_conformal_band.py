@@ -10,7 +10,7 @@ import itk
 import numpy as np
 import pytest
 import SimpleITK as sitk
-from cohorts import FAST, FULL, array, cohort, columns, image
+from cohorts import FAST, FULL, array, cohort, columns, image, staple_columns
 
 from itk_consensus.calibration.risk_control import conformal_threshold, risk_threshold
 from itk_consensus.errors import (
@@ -262,6 +262,17 @@ def test_bar_5_independent_flips_leave_empty_sets(policy):
     assert (ambiguous > 0) == (policy == "ambiguous")
 
 
+def test_bar_5_confident_posteriors_leave_empty_sets_with_whole_cases_too():
+    probabilities, truths, _ = staple_columns(N, kind="flips")
+    band = ConformalBandFilter(Score="probability", EmptyPolicy="keep")
+    band.Calibrate(probabilities, truths)
+    codes = [array(band.Execute(p)) for p in probabilities]
+    assert sum(np.sum(code == 3) for code in codes) > 0
+    band.SetEmptyPolicy("ambiguous")
+    for p, kept in zip(probabilities, codes, strict=True):
+        np.testing.assert_array_equal(array(band.Execute(p)), np.where(kept == 3, 2, kept))
+
+
 @pytest.mark.parametrize(
     ("ordinary", "shifted"),
     [(FAST, 20), pytest.param(FULL, 80, marks=pytest.mark.slow)],
@@ -335,6 +346,14 @@ def test_unit_voxel_covers_pooled_voxels_but_few_cases():
         covered.append(hit[truth].mean() >= 0.95 and hit[~truth].mean() >= 0.9875)
     assert np.mean(hits) >= 0.95
     assert np.mean(covered) < 0.75
+
+
+def test_a_loaded_calibration_without_a_guarantee_says_so(tmp_path):
+    with pytest.warns(ConsensusWarning, match="no guarantee"):
+        band = calibrated(cohort(2), Unit="voxel")
+    band.Save(tmp_path / "cal.json")
+    with pytest.warns(ConsensusWarning, match="no guarantee"):
+        ConformalBandFilter.Load(tmp_path / "cal.json")
 
 
 @pytest.mark.parametrize("risk", ["fnr", "max"])
@@ -447,6 +466,25 @@ def test_raters_may_be_one_vector_image_and_some_may_be_missing(band):
         np.testing.assert_array_equal(array(band.Execute(case.fraction, raters)), expected)
 
 
+def test_the_order_of_raters_does_not_matter(band):
+    case = cohort(1, first=N)[0]
+    np.testing.assert_array_equal(
+        array(band.Execute(case.fraction, case.raters[::-1])),
+        array(band.Execute(case.fraction, case.raters)),
+    )
+
+
+def test_more_background_around_the_image_changes_nothing(band):
+    case = cohort(1, first=N)[0]
+    padded = [
+        sitk.ConstantPad(made, (3, 0, 5), (7, 2, 4)) for made in (case.fraction, *case.raters)
+    ]
+    codes = band.Execute(padded[0], padded[1:])
+    size = case.fraction.GetSize()
+    inner = sitk.RegionOfInterest(codes, size, (3, 0, 5))
+    np.testing.assert_array_equal(array(inner), array(band.Execute(case.fraction, case.raters)))
+
+
 def test_slices_have_bands_too():
     flat = [
         [made[:, :, 14] for made in (case.fraction, case.truth, *case.raters)] for case in cohort(N)
@@ -498,7 +536,7 @@ def moved(made):
          r"probability of case 3 must lie in \[0, 1\], .* to 1.5"),
         (lambda t, f, r: [t, with_value(f, -0.1), r], InputError, r"values from -0.1"),
         (lambda t, f, r: [t, f * 0.4, r], InputError,
-         r"probability of case 3: its consensus .* is empty"),
+         r"case 3: the consensus .* is empty"),
         (lambda t, f, r: [t, f * 0 + 1, r], InputError, r"consensus .* is the whole image"),
         (lambda t, f, r: [moved(t), f, r], GeometryError,
          r"reference of case 3 does not occupy the same space .*origin"),
@@ -625,7 +663,7 @@ def test_an_unusual_spread_is_worth_a_warning(band):
             warnings.simplefilter("always")
             other.Execute(case.fraction, case.raters)
         told = [str(w.message) for w in caught if issubclass(w.category, ConsensusWarning)]
-        assert ["farther than in 95 % of the calibration cases" in text for text in told] == (
+        assert ["farther than in 95% of the calibration cases" in text for text in told] == (
             [True] if unusual else []
         )
 

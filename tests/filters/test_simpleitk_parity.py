@@ -156,11 +156,30 @@ def simpleitk_agrees_with_itself(arrays: list[np.ndarray], **parameters: Any) ->
     return True
 
 
+def in_extended_precision(arrays: list[np.ndarray], passes: int, **parameters: Any) -> Staple:
+    """SimpleITK's algorithm, written out, in numbers with more digits."""
+    foreground = parameters.get("ForegroundValue", 1)
+    marks = np.array([(array == foreground).ravel() for array in arrays]).astype(np.longdouble)
+    truth = marks.mean(axis=0)
+    prior = truth.mean() * parameters.get("ConfidenceWeight", 1.0)
+    for _ in range(passes):
+        p = (marks * truth).sum(axis=1) / truth.sum()
+        q = ((1 - marks) * (1 - truth)).sum(axis=1) / (1 - truth).sum()
+        a = prior * np.where(marks == 1, p[:, None], 1 - p[:, None]).prod(axis=0)
+        b = (1 - prior) * np.where(marks == 1, 1 - q[:, None], q[:, None]).prod(axis=0)
+        truth = a / (a + b)
+    return Staple(truth.reshape(arrays[0].shape), passes, p, q)
+
+
 def assert_parity(arrays: list[np.ndarray], **parameters: Any) -> None:
     ours, theirs = run(itk_consensus, arrays, **parameters), run(sitk, arrays, **parameters)
     assert ours.probability.dtype == theirs.probability.dtype
-    if not ours.equals(theirs):
-        assert not simpleitk_agrees_with_itself(arrays, **parameters), (ours, theirs)
+    if ours.equals(theirs) or not simpleitk_agrees_with_itself(arrays, **parameters):
+        return
+    # 1 - W, summed, loses digits where W is nearly 1: then ours must be the answer that has them.
+    capped = theirs.elapsed == parameters.get("MaximumIterations")
+    exact = in_extended_precision(arrays, theirs.elapsed + (not capped), **parameters)
+    assert ours.equals(exact._replace(elapsed=theirs.elapsed)), (ours, theirs)
 
 
 @settings(max_examples=150)

@@ -202,6 +202,14 @@ def test_geometry_and_family_are_kept(staple):
     assert isinstance(scaling.Execute(array(p)), np.ndarray)
 
 
+def test_an_image_without_foreground_is_scaled_but_cannot_be_fitted(staple):
+    scaling = fitted(tuple(column[:2] for column in staple))
+    nothing = staple[0][0] * 0
+    assert len(np.unique(array(scaling.Execute(nothing)))) == 1
+    with pytest.raises(InputError, match="nothing to fit"):
+        TemperatureScalingFilter().Calibrate([nothing], [nothing])
+
+
 def test_report_is_a_table_of_four_rows(staple):
     lines = str(fitted(tuple(column[:2] for column in staple)).GetReport()).splitlines()
     assert lines[0].split() == ["class", "ece", "top", "label", "ece", "brier", "nll"]

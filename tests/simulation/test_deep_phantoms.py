@@ -42,9 +42,7 @@ def test_easy_cohort_is_the_recipes(recipe, seed):
 @pytest.mark.parametrize("seed", [0, 5])
 def test_hard_cohort_is_the_recipes(recipe, seed):
     assert_same_arrays(hard_cohort(6, seed), recipe.hard(6, seed))
-    assert_same_arrays(
-        hard_cohort(2, seed, (24, 28, 26), 2), recipe.hard(2, seed, (24, 28, 26), 2)
-    )
+    assert_same_arrays(hard_cohort(2, seed, (24, 28, 26), 2), recipe.hard(2, seed, (24, 28, 26), 2))
     assert_same_arrays(
         hard_cohort(3, seed, raters=UNSEEN_RATERS), recipe.hard(3, seed, raters=recipe.UNSEEN)
     )
