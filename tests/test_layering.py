@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,8 +115,8 @@ def test_the_package_itself_imports_nothing_of_its_own_when_loaded() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_no_file_knows_the_machine_it_was_written_on(path: Path) -> None:
     text = (PACKAGE / path).read_text(encoding="utf-8")
-    for root in ("/work/", "/tmp/", "/home/", "C:\\"):
-        assert root not in text
+    for place in (str(PACKAGE), str(PACKAGE.parent), str(Path.home()), tempfile.gettempdir()):
+        assert len(place) < 3 or place not in text
 
 
 def test_nothing_is_printed_below_the_command_line() -> None:

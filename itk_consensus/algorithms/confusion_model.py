@@ -97,12 +97,12 @@ class ConfusionModel:
         """Eq. 16, in every group by itself; a group without weight keeps its prior."""
         if self.groups is None:
             mass = weighted.sum(axis=0)
-            return np.asarray(mass / mass.sum(axis=1, keepdims=True))
-        mass = np.zeros((int(self.groups.max()) + 1, *weighted.shape[1:]))
-        np.add.at(mass, self.groups, weighted)
-        mass = mass[self.groups]
-        total = mass.sum(axis=2, keepdims=True)
-        return np.divide(mass, total, out=prior.copy(), where=total > 0)
+        else:
+            mass = np.zeros((int(self.groups.max()) + 1, *weighted.shape[1:]))
+            np.add.at(mass, self.groups, weighted)
+            mass = mass[self.groups]
+        total = mass.sum(axis=-1, keepdims=True)
+        return np.asarray(np.divide(mass, total, out=prior.copy(), where=total > 0))
 
     def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""

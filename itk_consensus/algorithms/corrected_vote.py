@@ -16,7 +16,9 @@ counting again against the corrected map lets contours creep outwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,8 @@ from scipy.ndimage import maximum_filter, minimum_filter
 from itk_consensus.algorithms.majority_vote import VoteResult
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.ties import BACKGROUND, TieRule, decide
+from itk_consensus.labels.disputed_voxels import decide_voxels
+from itk_consensus.labels.ties import BACKGROUND, TieRule
 
 Floats = NDArray[np.float64]
 
@@ -54,45 +57,47 @@ class CorrectedVote:
     def decision(self) -> NDArray[np.int32]:
         """Label index per voxel, or a code of `labels.ties`."""
         patterns, vote = self.smoothed.patterns, self.smoothed.vote
-        by_pattern = self._decide(self.unmixed(vote.fractions)).astype(np.int32)
+        by_pattern = self._decide(self.unmixed(vote.fractions.T))
         decision = patterns.expand(by_pattern, outside=BACKGROUND)
-        region = self.smoothed.region()
-        if decision[region].size:
-            shares = self._shares(region)
-            chosen = self._decide(self.unmixed(shares)).reshape(decision[region].shape)
-            inside = self.smoothed.inside(region)
-            decision[region] = chosen if inside is None else np.where(inside, chosen, BACKGROUND)
+        self._write(lambda shares: self._decide(self.unmixed(shares)), decision, BACKGROUND)
         return decision
 
     def probability(self, label: int) -> Floats:
         """Corrected share of a label index at every voxel, zero outside the mask."""
         patterns, vote = self.smoothed.patterns, self.smoothed.vote
-        by_pattern = self.unmixed(vote.fractions)[:, label]
+        by_pattern = self.unmixed(vote.fractions.T)[label]
         volume = patterns.expand(np.ascontiguousarray(by_pattern))
-        region = self.smoothed.region()
-        if volume[region].size:
-            found = self.unmixed(self._shares(region))[:, label].reshape(volume[region].shape)
-            inside = self.smoothed.inside(region)
-            volume[region] = found if inside is None else np.where(inside, found, 0.0)
+        self._write(lambda shares: self.unmixed(shares)[label], volume, 0)
         return volume
 
     def unmixed(self, shares: Floats) -> Floats:
-        """(N, K) share of each true label that would give these shares of votes."""
-        taken = ~np.isnan(self.mixing[0])
-        found = np.zeros_like(shares)
+        """(K, N) share of each true label that would give these (K, N) shares of votes."""
+        taken = np.flatnonzero(~np.isnan(self.mixing[0]))
         # Raters who tell labels apart no better than chance leave nothing to invert.
-        found[:, taken] = np.maximum(shares @ np.linalg.pinv(self.mixing[:, taken]).T, 0.0)
-        total = found.sum(axis=1, keepdims=True)
+        inverse = np.zeros_like(self.mixing)
+        inverse[taken] = np.linalg.pinv(self.mixing[:, taken])
+        found = inverse @ shares
+        np.maximum(found, 0.0, out=found)
+        total = found.sum(axis=0)
         return np.asarray(np.divide(found, total, out=shares.copy(), where=total > 0))
 
-    def _shares(self, region: tuple[slice, ...]) -> Floats:
+    def _write(
+        self, answer: Callable[[Floats], NDArray[Any]], volume: NDArray[Any], outside: int
+    ) -> None:
+        """Write what (K, N) smoothed shares say into the region that smoothing changes."""
+        region = self.smoothed.region()
+        box = volume[region]
+        if box.size == 0:
+            return
         labels = range(self.smoothed.patterns.number_of_labels)
-        columns = [self.smoothed.probability(label)[region].ravel() for label in labels]
-        return np.stack(columns, axis=1)
+        shares = np.stack([self.smoothed.probability(label)[region].ravel() for label in labels])
+        found = answer(shares).reshape(box.shape)
+        inside = self.smoothed.inside(region)
+        volume[region] = found if inside is None else np.where(inside, found, outside)
 
-    def _decide(self, found: Floats) -> NDArray[np.int64]:
+    def _decide(self, found: Floats) -> NDArray[np.int32]:
         smoothed = self.smoothed
-        return decide(
+        return decide_voxels(
             found,
             smoothed.patterns.labels,
             smoothed.ties,

@@ -111,6 +111,9 @@ def maximize(
     log_joint, log_likelihood = np.empty_like(responsibilities), np.full(number, np.nan)
     if stop.maximum_iterations == 0:
         _, log_joint, log_likelihood = model.e_step(theta, prior)
+        with np.errstate(divide="ignore"):
+            from_votes = np.isnan(theta).all(axis=(0, 1, 3))
+            log_joint[:, from_votes] = np.log(responsibilities[:, from_votes])
     iterations = np.full(number, stop.maximum_iterations, dtype=np.int64)
     converged = np.zeros(number, dtype=bool)
     trace: list[Floats] = []

@@ -143,10 +143,11 @@ def multilabel_staple(
         even = np.full(labels, 1 / labels) if settings.prior is None else settings.prior
         settings = replace(settings, prior=even, estimate_prior=False)
     weights = patterns.counts.astype(np.float64)
-    if settings.exclude_consensus and not patterns.unanimous.all():
-        weights = np.where(patterns.unanimous, 0.0, weights)
     shares = mean_of_votes(patterns)
     annotated = ~np.isnan(shares[:, 0])
+    disputed = annotated & ~patterns.unanimous
+    if settings.exclude_consensus and disputed.any():
+        weights = np.where(patterns.unanimous, 0.0, weights)
     frequencies = label_frequencies(weights[annotated], shares[annotated, None])[0]
     prior = frequencies if settings.prior is None else settings.prior
     pseudo = (

@@ -14,16 +14,15 @@ from itk_consensus.algorithms.expectation_maximization import (
 from itk_consensus.algorithms.initialization import StartPlan, make_starts, mean_of_votes
 from itk_consensus.algorithms.label_evidence import Labels
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.multilabel_staple import MULTILABEL_VARIANTS
-from itk_consensus.algorithms.staple import VARIANTS
+from itk_consensus.algorithms.multilabel_staple import MULTILABEL_VARIANTS, MultiLabelSettings
+from itk_consensus.algorithms.staple import VARIANTS, StapleSettings
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Most levels at which the vote is thresholded for starts.
 _MOST_LEVELS = 16
 
-#: STAPLE's own tolerance, so that the starts are the maps it gives. On a handful of voxels EM can
-#: creep for many thousand iterations; by then its map has long been settled.
-_EM_STOP = StopRule(1e-7, 1000)
+#: On a handful of voxels EM can creep for many thousand iterations; its map is settled by then.
+_MOST_EM_ITERATIONS = 1000
 
 
 def starting_maps(
@@ -70,10 +69,11 @@ def _thresholded(vote: VoteResult) -> list[tuple[float, Labels]]:
 def _em_optima(
     patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver | None
 ) -> Optima:
-    """Where STAPLE's starts end, under the variant's own prior and first start."""
+    """Where STAPLE's starts end, by its own rules for two labels or more."""
     labels = patterns.number_of_labels
     named = MULTILABEL_VARIANTS[variant]
     first = (VARIANTS if labels == 2 else MULTILABEL_VARIANTS)[variant]["Initialization"]
+    tolerance = (StapleSettings() if labels == 2 else MultiLabelSettings()).stop.tolerance
     diagonal, other = named["PseudoCounts"]
     pseudo_counts = np.where(np.eye(labels, dtype=bool), diagonal, other)
     weights = patterns.counts.astype(np.float64)
@@ -83,4 +83,5 @@ def _em_optima(
     model = ConfusionModel(patterns, weights, pseudo_counts, named["EstimatePrior"])
     plan = StartPlan(first, plan.number, plan.random_seed, plan.low, plan.high)
     starts = make_starts(model, plan, frequencies, frequencies)
-    return maximize(model, starts, _EM_STOP, observer=observer)
+    stop = StopRule(tolerance, _MOST_EM_ITERATIONS)
+    return maximize(model, starts, stop, observer=observer)

@@ -81,7 +81,7 @@ class WindowPool:
             rater = None
         present = self.patterns.present
         annotated = present.any(axis=1) if rater is None else present[:, rater]
-        certain: NDArray[np.bool_] = self.certain & annotated[:, None]
+        certain = self.certain & np.asarray(annotated)[:, None]
         return self._keep(("agreed", rater), lambda: self._fixed(lambda label: certain[:, label]))
 
     def disputed(self, weights: Floats32, reach: Box) -> Floats32:

@@ -101,5 +101,5 @@ def test_three_labels_are_unmixed_by_the_inverse_of_their_mean_shares():
     ]
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(raters))
     result = corrected(patterns, 1.0)
-    np.testing.assert_allclose(result.unmixed(result.mixing.T), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(result.unmixed(result.mixing), np.eye(3), atol=1e-9)
     assert np.mean(result.decision() == truth) > 0.98

@@ -19,6 +19,7 @@ from itk_consensus.algorithms.direct_inference import (
     direct_inference,
 )
 from itk_consensus.algorithms.evidence_search import climb
+from itk_consensus.algorithms.expectation_maximization import StopRule
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.label_evidence import LabelEvidence
 from itk_consensus.algorithms.majority_vote import majority_vote
@@ -136,6 +137,7 @@ def test_block_moves_and_chains_find_the_optimum_without_trying_all_maps(monkeyp
         assert_is_the_best_of_all_maps(tiny, infer(tiny))
 
 
+@settings(max_examples=30)
 @given(drawn_stacks(raters=(2, 5), most_labels=3))
 def test_no_start_of_em_ends_in_a_more_probable_map(drawn: Drawn):
     assume(len(drawn.labels()) > 1 and (drawn.mask is None or drawn.mask.any()))
@@ -151,19 +153,23 @@ def test_no_start_of_em_ends_in_a_more_probable_map(drawn: Drawn):
 
 
 def em_maps(patterns: DecisionPatterns) -> Iterator[np.ndarray]:
-    """Maps of STAPLE, each the winner of more and more starts; undecided where tied."""
+    """Maps of STAPLE, each the winner of one start or of more; undecided where tied."""
     advanced = 2.0 * np.eye(patterns.number_of_labels)
-    for number in (1, 2, 3, 4):
+    for number in (1, 4):
         if patterns.number_of_labels == 2:
+            stop = StopRule(1e-7, 1000)
             for variant, first in product(("Basic", "Advanced"), ("Mean", "MajorityVote")):
                 plan = StartPlan(first, number)
-                yield staple(patterns, StapleSettings.for_variant(variant, plan=plan)).decision
+                chosen = StapleSettings.for_variant(variant, plan=plan, stop=stop)
+                yield staple(patterns, chosen).decision
         else:
-            basic = MultiLabelSettings(plan=StartPlan("LabelVoting", number))
+            stop = StopRule(1e-5, 1000)
+            basic = MultiLabelSettings(plan=StartPlan("LabelVoting", number), stop=stop)
             yield multilabel_staple(patterns, basic).decision
             plan = StartPlan("MajorityVote", number)
-            settings_ = MultiLabelSettings(None, True, False, advanced, plan=plan)
-            yield multilabel_staple(patterns, settings_).decision
+            yield multilabel_staple(
+                patterns, MultiLabelSettings(None, True, False, advanced, stop=stop, plan=plan)
+            ).decision
 
 
 @pytest.mark.parametrize("radius", TABLE_3)

@@ -9,8 +9,9 @@ from itk_consensus.algorithms.direct_inference import (
     DirectInferenceSettings,
     direct_inference,
 )
-from itk_consensus.algorithms.gibbs_sampling import SamplingPlan
+from itk_consensus.algorithms.gibbs_sampling import SamplingPlan, sample
 from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.label_evidence import LabelEvidence
 
 #: By chance, one such deviation in two million is larger if the mean is normal; with 32 batches
 #: Student's t gives one in fifty thousand. The draws are fixed.
@@ -117,17 +118,11 @@ def test_sampling_leaves_the_most_probable_map_alone():
 
 
 def test_a_chain_stopped_early_keeps_what_it_has():
-    tiny = BINARY
-    seen = []
-
-    def stop_in_the_fifth_sample(number: int) -> bool:
-        seen.append(number)
-        return seen[-5:] != [1, 2, 3, 4, 5]
-
-    settings = DirectInferenceSettings(sampling=SamplingPlan(1000, burn_in=2))
-    result = direct_inference(tiny.encode(), settings, observer=stop_in_the_fifth_sample)
-    assert result.samples is None or len(result.samples.performance) < 1000
-    np.testing.assert_allclose(result.probabilities.sum(axis=1), 1)
+    model = LabelEvidence(BINARY.encode(), BINARY.alpha)
+    start = np.eye(2)[model.patterns.patterns[:, 0]] * model.patterns.counts[:, None]
+    plan = SamplingPlan(1000, burn_in=2)
+    assert len(sample(model, start, plan, lambda number: number < 5).performance) == 3
+    assert sample(model, start, plan, lambda _: False) is None
 
 
 def test_a_single_sample_has_no_error_estimate():

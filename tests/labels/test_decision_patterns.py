@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -391,6 +392,20 @@ def test_votes_are_counted_rater_by_rater(drawn: Drawn, seed: int) -> None:
                 weighted[p, digit] += weights[rater]
     np.testing.assert_array_equal(patterns.votes(), plain)
     np.testing.assert_allclose(patterns.votes(weights), weighted, rtol=1e-15)
+
+
+def test_counting_votes_takes_little_more_memory_than_the_votes() -> None:
+    """Instance maps have thousands of labels; a table of labels by labels per rater is too much."""
+    array = np.arange(1500, dtype=np.uint16)
+    patterns = encode(Drawn([array] * 5))
+    patterns.one_hot
+    tracemalloc.start()
+    try:
+        votes = patterns.votes()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2.5 * votes.nbytes
 
 
 @given(drawn_stacks(), st.data())
