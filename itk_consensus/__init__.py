@@ -43,7 +43,7 @@ def _public() -> dict[str, Any]:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'itk_consensus' has no attribute '{name}'")
     public = _public()
     if name == "__all__":

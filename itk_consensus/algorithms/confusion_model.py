@@ -89,6 +89,8 @@ class ConfusionModel:
         counts = self.patterns.tally(weighted) + self.pseudo_counts[:, None, :]
         with np.errstate(invalid="ignore"):
             theta = counts / counts.sum(axis=1, keepdims=True)
+        # A prior alone says nothing of a rater who gave no vote at all.
+        theta[~self.patterns.present.any(axis=0)] = np.nan
         if self.estimate_prior:
             prior = self._estimated_prior(weighted, prior)
         return theta, prior

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from itk_consensus.algorithms.evidence_search import (
-    MOST_ENUMERATED,
     Climb,
+    all_can_be_tried,
     climb_best,
     finish,
-    number_of_maps,
     preferred,
 )
 from itk_consensus.algorithms.expectation_maximization import IterationObserver
@@ -210,7 +209,7 @@ def _result(
         decision,
         probabilities,
         float(search.log_evidence[winner]),
-        _several_raters(model.patterns) and number_of_maps(model) <= MOST_ENUMERATED,
+        _several_raters(model.patterns) and all_can_be_tried(model),
         theta,
         prior,
         performance,

@@ -98,7 +98,7 @@ def finish(
     Of equally probable maps it is one with the most votes on its side, so labels that the evidence
     cannot tell apart have not changed places.
     """
-    if number_of_maps(model) <= MOST_ENUMERATED:
+    if all_can_be_tried(model):
         return _best_of_all(model)
     best, evidence = start, float(model.log_evidence(start[:, None])[0])
     improved = True
@@ -115,9 +115,11 @@ def finish(
     return equals[:, chosen], float(log_evidence[chosen])
 
 
-def number_of_maps(model: LabelEvidence) -> int:
-    """K to the power P."""
-    return int(model.patterns.number_of_labels ** len(model.patterns.counts))
+def all_can_be_tried(model: LabelEvidence) -> bool:
+    """Whether the maps, K to the power P, are few."""
+    # Beyond this power even two labels have too many maps, and the number itself grows unwieldy.
+    patterns = min(len(model.patterns.counts), MOST_ENUMERATED.bit_length())
+    return bool(model.patterns.number_of_labels**patterns <= MOST_ENUMERATED)
 
 
 def preferred(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> int:
@@ -199,7 +201,7 @@ def _renamed(model: LabelEvidence, labels: Labels) -> Labels:
 
 def _best_of_all(model: LabelEvidence) -> tuple[Labels, float]:
     labels, places = model.patterns.number_of_labels, np.arange(len(model.patterns.counts))
-    maps = np.arange(number_of_maps(model)) // labels ** places[:, None] % labels
+    maps = np.arange(labels ** len(places)) // labels ** places[:, None] % labels
     log_evidence = model.log_evidence(maps)
     best = preferred(model, maps, log_evidence)
     return maps[:, best], float(log_evidence[best])

@@ -179,7 +179,8 @@ def largest_change(new: Floats, old: Floats) -> Floats:
     """(S,) largest |change| of theta; infinite for a start that had no theta before."""
     # fmax skips NaN: what stays undefined does not change.
     change = np.fmax.reduce(np.abs(new - old), axis=(0, 1, 3))
-    return np.where(np.isnan(change), np.inf, change)
+    hopeless = np.isnan(new).all(axis=(0, 1, 3))
+    return np.where(np.isnan(change), np.where(hopeless, 0.0, np.inf), change)
 
 
 def _of(prior: Floats, active: slice | NDArray[np.int64]) -> Floats:

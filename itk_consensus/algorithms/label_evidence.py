@@ -5,8 +5,8 @@ enters only through integer counts, so voxels of one decision pattern are exchan
 
 Some map that gives all voxels of a pattern the same label is the best of all maps: let m voxels of
 a pattern move from one label to another, then the log evidence is a convex function of m, highest
-at an end, all or none. For m enters as ln G(n + m) in the count of the label, and as
-ln G(n + m) - ln G(n + m + c), c >= 0, in a rater's votes, where n is a vote's count and n + c the
+at an end, all or none. For m enters as ln Γ(n + m) in the count of the label, and as
+ln Γ(n + m) - ln Γ(n + m + c), c >= 0, in a rater's votes, where n is a vote's count and n + c the
 count of all votes; both are convex, because the trigamma function is positive and falls. The label
 the voxels leave has -m for m. So a map here is one label per pattern.
 

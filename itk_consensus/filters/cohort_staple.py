@@ -90,7 +90,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         values = np.array([*self._labels, 0, 0], dtype=dtype)
         return _written(case, dtype, lambda out: fusion.write_labels(values, out))
 
+    @property
+    def _prior_is_open(self) -> bool:
+        return self.Prior is None
+
     def _check_parameters(self) -> None:
+        self._refuse_two_priors("Prior")
         if self.Prior is not None or self.EstimatePrior:
             self._refuse_confidence_weight("Prior or EstimatePrior")
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import MISSING, Case
+from itk_consensus.deep.runtime import torch_is_installed, torch_threads
 from itk_consensus.errors import (
     ConsensusWarning,
     FileError,
@@ -400,22 +400,13 @@ class DeepConsensusFilter(DeepConsensusParameters):
         return self._result
 
     def _require_torch(self) -> None:
-        try:
-            import_module("torch")
-        except ImportError as error:
+        if not torch_is_installed():
             raise MissingDependencyError(
                 f"{self.GetName()} needs torch: pip install 'itk-consensus[deep]'"
-            ) from error
+            )
 
-    @contextmanager
-    def _torch_threads(self) -> Iterator[None]:
-        torch = import_module("torch")
-        before = torch.get_num_threads()
-        torch.set_num_threads(self.NumberOfThreads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+    def _torch_threads(self) -> AbstractContextManager[None]:
+        return torch_threads(self.NumberOfThreads)
 
 
 def _fill(

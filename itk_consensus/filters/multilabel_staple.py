@@ -94,7 +94,12 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "NDArray[float64]", "(raters, labels, labels): [rater, observed, true], as GetLabels()."
     )
 
+    @property
+    def _prior_is_open(self) -> bool:
+        return not self.PriorProbabilities
+
     def _check_parameters(self) -> None:
+        self._refuse_two_priors("PriorProbabilities")
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("Mean", "MajorityVote"):
             raise ParameterError(
                 f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "

@@ -47,7 +47,12 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
     )
     EstimatedPrior: Measurement[float] = Measurement("float", "Foreground prior at the end.")
 
+    @property
+    def _prior_is_open(self) -> bool:
+        return self.Prior is None
+
     def _check_parameters(self) -> None:
+        self._refuse_two_priors("Prior")
         if self.Prior is not None or self.EstimatePrior or self.SmoothnessWeight != 0:
             self._refuse_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
 

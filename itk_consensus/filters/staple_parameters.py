@@ -22,7 +22,7 @@ from itk_consensus.filters.fusion import FusionCase
 from itk_consensus.filters.kinds import Boolean, Choice, Integer, Real, Reals
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.labels.label_stack import label_table
+from itk_consensus.labels.label_stack import fits, label_table
 
 
 def from_variant(name: str) -> Callable[[Any], Any]:
@@ -51,9 +51,9 @@ class ExpectationMaximizationMixin(ProcessObject):
     )
     EstimatePrior: Parameter[bool] = Parameter(
         Boolean(),
-        from_variant("EstimatePrior"),
+        lambda filter_: filter_._prior_is_open and from_variant("EstimatePrior")(filter_),
         "Estimate the label prior in every iteration instead of fixing it.",
-        default_doc="from Variant",
+        default_doc="from Variant, unless a prior is given",
     )
     Damping: Parameter[float] = Parameter(
         Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration."
@@ -87,6 +87,17 @@ class ExpectationMaximizationMixin(ProcessObject):
     Starts: Measurement[StartSummary] = Measurement(
         "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
     )
+
+    @property
+    def _prior_is_open(self) -> bool:
+        """Whether no label prior is given, so that one may be estimated."""
+        return True
+
+    def _refuse_two_priors(self, name: str) -> None:
+        if not self._prior_is_open and self.EstimatePrior:
+            raise ParameterError(
+                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes the prior"
+            )
 
     def _plan(self, initialization: Initialization) -> StartPlan:
         low, high = self.InitializationRange
@@ -182,13 +193,16 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
             return
         arrays = [array for case in cases for array in case.stack.arrays]
         values = label_table(arrays, self.GetName(), self.NumberOfThreads)
+        if self.ForegroundValue in values:
+            return  # it occurs, but only outside the mask
         others = [int(value) for value in values if value not in (0, missing)]
-        if others and cases[0].patterns.outside_code is None:
+        if others:
             raise InputError(
                 f"{self.GetName()}: ForegroundValue {self.ForegroundValue:g} occurs in no input; "
                 f"the inputs hold {_listed([int(value) for value in values])}"
             )
-        if self.ForegroundValue != int(self.ForegroundValue):
+        types = {array.dtype for array in arrays if array is not None}
+        if not any(fits(self.ForegroundValue, dtype) for dtype in types):
             raise InputError(
                 f"{self.GetName()}: ForegroundValue must be a label that the inputs can hold, "
                 f"got {self.ForegroundValue:g}"

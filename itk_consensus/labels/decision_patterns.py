@@ -113,8 +113,10 @@ class DecisionPatterns:
     def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """(P, K) votes each label got, weighted by rater if `weights` (J,) is given."""
         weights = np.ones(self.number_of_raters) if weights is None else weights
-        collect = np.kron(weights[:, None], np.eye(self.number_of_labels))
-        return np.asarray(self.one_hot @ collect, dtype=np.float64)
+        rows, raters = np.nonzero(self.present)
+        cells = rows * self.number_of_labels + self.patterns[rows, raters]
+        shape = (len(self.patterns), self.number_of_labels)
+        return np.bincount(cells, weights[raters], shape[0] * shape[1]).reshape(shape)
 
     def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """(J, K, ...) sum of (P, ...) values over the patterns where each rater said each label."""

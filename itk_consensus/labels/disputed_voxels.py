@@ -87,7 +87,7 @@ class DisputedVoxels:
 
 
 def decide_voxels(
-    scores: NDArray[np.float32],
+    scores: NDArray[Any],
     labels: NDArray[Any],
     rule: TieRule,
     *,

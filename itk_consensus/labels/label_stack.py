@@ -145,7 +145,7 @@ class LabelStack:
         if self.missing_label is not None:
             pairs = [(v, d) for v, d in pairs if v != self.missing_label]
             pairs.append((self.missing_label, self.missing_digit))
-        pairs = [(value, digit) for value, digit in pairs if _fits(value, array.dtype)]
+        pairs = [(value, digit) for value, digit in pairs if fits(value, array.dtype)]
         return _kernels.RaterVotes(
             array.reshape(-1),
             _exact([value for value, _ in pairs], array.dtype),
@@ -255,7 +255,7 @@ def _as_masks(
     return tuple(_as_mask(m, arrays, f"{owner}: RaterMasks[{i}]") for i, m in enumerate(masks))
 
 
-def _fits(value: float, dtype: np.dtype[Any]) -> bool:
+def fits(value: float, dtype: np.dtype[Any]) -> bool:
     """Whether an array of this type can hold exactly this value at all."""
     if dtype.kind == "f":
         return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value

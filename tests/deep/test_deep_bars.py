@@ -38,6 +38,7 @@ def test_hard_phantoms_without_truth_rate_the_worst_rater_last(bars):
     assert min(bar.figures["Spearman"]) >= 0.7
 
 
+@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
 def test_volumes_train_and_fuse(bars):
     bar = bars.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=30)
     assert min(bar.figures["dice"]) > 0.6
