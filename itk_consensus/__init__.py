@@ -39,6 +39,8 @@ def _public() -> dict[str, Any]:
     names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
     names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}
     names |= procedural.FUNCTIONS
+    held_out_rater = import_module("itk_consensus.filters.held_out_rater")
+    names["hold_out_raters"] = held_out_rater.hold_out_raters
     return names
 
 

@@ -40,4 +40,4 @@ class FileError(ConsensusError, RuntimeError):
 
 
 class ConsensusWarning(UserWarning):
-    """A result is undefined or label-switched; never raised for mere advice."""
+    """A result is undefined, label-switched or without its guarantee; never mere advice."""

@@ -96,7 +96,7 @@ class ExpectationMaximizationMixin(ProcessObject):
     def _refuse_two_priors(self, name: str) -> None:
         if not self._prior_is_open and self.EstimatePrior:
             raise ParameterError(
-                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes the prior"
+                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
             )
 
     def _plan(self, initialization: Initialization) -> StartPlan:
