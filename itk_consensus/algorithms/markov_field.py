@@ -8,7 +8,7 @@ side over the distance of the two.
 Three decisions, each measured (CONTRIBUTING.md):
 
 - Voxels on which two or more raters all agree are settled: they pull their neighbours but do not
-  move. Letting them move changed Dice by less than .005 and costs the whole volume.
+  move. Letting them move changed Dice by at most .011 and costs the whole volume.
 - The field takes the place of the label prior. A prior estimated beside it counts the rarity of
   the foreground twice, and small structures vanish.
 - EM starts from the votes, not from the optimum without a field, which contour errors that

@@ -161,9 +161,7 @@ def _mean_distances(
     return _near_distances(voxels, whole, settings, observer)
 
 
-def _label_regions(
-    voxels: DisputedVoxels, margin: float, settings: AveragingSettings
-) -> list[Box]:
+def _label_regions(voxels: DisputedVoxels, margin: float, settings: AveragingSettings) -> list[Box]:
     """Per label a box with all voxels that any rater gave it, and a margin in mm."""
     patterns = voxels.patterns
     around = [int(np.ceil(margin / size)) for size in settings.spacing]

@@ -3,9 +3,8 @@
 Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
 Beat Voting?", section 2.5.
 
-Voxels that all raters give to one label are certain of it, so EM runs on disputed voxels only. More
-background beyond their windows changes nothing, unless it becomes the commonest label, which ties
-start from.
+Voxels that all raters give to one label are certain of it, so EM runs on disputed voxels only, and
+more background beyond their windows changes nothing.
 """
 
 from __future__ import annotations
@@ -101,7 +100,8 @@ def spatial_staple(
     observer: IterationObserver | None = None,
 ) -> SpatialResult:
     """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
-    vote = majority_vote(patterns)
+    # A tie starts as the lowest label, background: the paper's vote asks for more than half.
+    vote = majority_vote(patterns, ties="lowest")
     model = _SpatialModel(patterns, settings)
     posterior = model.start(vote)
     log_likelihood: list[float] = []
@@ -166,15 +166,10 @@ class _SpatialModel:
         self._alpha = settings.fields.alpha(patterns.number_of_labels).astype(np.float32)
 
     def start(self, vote: VoteResult) -> Floats32:
-        """(K, N) one for the voted label of each disputed voxel.
-
-        A tie starts as the commoner label: left half and half it would teach that everybody errs.
-        """
-        most = vote.fractions == vote.fractions.max(axis=1, keepdims=True)
-        commonness = np.where(most, vote.frequencies, -1.0)
-        voted = commonness == commonness.max(axis=1, keepdims=True)
-        shares = (voted / voted.sum(axis=1, keepdims=True)).astype(np.float32)
-        return np.stack([row[self.pool.codes] for row in shares.T])
+        """(K, N) one for the voted label of each disputed voxel."""
+        voted = vote.decision[self.pool.codes]
+        labels = np.arange(self.patterns.number_of_labels)
+        return np.asarray(labels[:, None] == voted, dtype=np.float32)
 
     def step(self, posterior: Floats32) -> tuple[Floats32, float]:
         """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
@@ -278,6 +273,4 @@ def _mass_moved(before: Floats32, after: Floats32) -> float:
 
 
 def _finished(change: list[float], stop: StopRule) -> bool:
-    return len(change) >= stop.maximum_iterations or (
-        bool(change) and change[-1] <= stop.tolerance
-    )
+    return len(change) >= stop.maximum_iterations or (bool(change) and change[-1] <= stop.tolerance)

@@ -124,9 +124,7 @@ class WindowPool:
             row[...] = self._summed(volume)[mask]
         return sums
 
-    def _pool(
-        self, weights: Floats32, places: NDArray[np.intp], box: Box, reach: Box
-    ) -> Floats32:
+    def _pool(self, weights: Floats32, places: NDArray[np.intp], box: Box, reach: Box) -> Floats32:
         if not weights.any():
             return np.zeros(len(places), np.float32)
         flat = self._scratch.reshape(-1)

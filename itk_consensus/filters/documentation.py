@@ -21,6 +21,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 STUB = PACKAGE / "__init__.pyi"
 README = PACKAGE.parent / "README.md"
 
+
 def parameter_table(filter_: type[ProcessObject]) -> str:
     """Markdown table of the parameters a filter has beyond every filter's."""
     common = {parameter.name for parameter in parameters_of(LabelFusionFilter)}

@@ -38,8 +38,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     around each voxel. Voxels that all raters give to one label keep it.
     """
 
-    # No padding law: a window near the border grows when the volume does.
-    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    # Ties start as the lowest label, and a window grows when the border recedes.
+    laws = frozenset({"rater permutation", "unanimity"})
     method = "spatial-staple"
     summary = (
         "Assumes raters independent given the truth, whose performance varies smoothly in space. "
@@ -83,9 +83,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Fixed label prior: of the higher of two labels, or {label: probability}.",
         default_doc="equal shares",
     )
-    MaximumIterations: Parameter[int] = Parameter(
-        Integer(low=1), 200, "Most iterations of EM."
-    )
+    MaximumIterations: Parameter[int] = Parameter(Integer(low=1), 200, "Most iterations of EM.")
     Tolerance: Parameter[float] = Parameter(
         Real(low=0.0), 1e-4, "EM stops when the mean posterior of disputed voxels moves by less."
     )
@@ -156,9 +154,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> DisputedFusion:
         self._check_undecided_label(case)
-        result = spatial_staple(
-            case.patterns, self._settings(case), observer=self._after_iteration
-        )
+        result = spatial_staple(case.patterns, self._settings(case), observer=self._after_iteration)
         self._result = result
         self.ElapsedIterations = len(result.change)
         self.Converged = result.converged

@@ -47,15 +47,12 @@ class WrittenOut:
         return bool(self.inside[at]) and len(set(self.votes(at))) > 1
 
     def start(self) -> np.ndarray:
-        counts = np.array([((self.digits == k) & self.inside).sum() for k in range(self.labels)])
+        """The vote; a tie goes to the lowest label."""
         posterior = np.zeros((self.labels, *self.inside.shape))
         for at, _ in self.windows():
             votes = self.votes(at)
             if self.inside[at] and votes:
-                most = max(votes.count(v) for v in votes)
-                tied = [v for v in range(self.labels) if votes.count(v) == most]
-                winners = [v for v in tied if counts[v] == max(counts[tied])]
-                posterior[(winners, *at)] = 1 / len(winners)
+                posterior[(max(sorted(votes), key=votes.count), *at)] = 1
         return posterior
 
     def target(self, posterior: np.ndarray, rater: int) -> np.ndarray:

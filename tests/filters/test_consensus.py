@@ -53,7 +53,10 @@ def test_the_better_rater_gets_the_larger_weight(unequal):
     weights = consensus.GetRaterWeights()
     assert np.argmax(weights) == 0
     assert sum(weights) == pytest.approx(len(raters))
+    weighted = consensus.GetCandidateImage("weighted smoothed vote")
     smoothed = consensus.GetCandidateImage("smoothed vote")
+    assert dice(weighted, truth) >= dice(smoothed, truth)
+    assert consensus.GetChoice() == "corrected vote"
     assert dice(fused, truth) >= dice(smoothed, truth)
 
 

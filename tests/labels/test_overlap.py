@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import SimpleITK as sitk  # noqa: N813 - the name every SimpleITK user knows it by
+import SimpleITK as sitk
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
