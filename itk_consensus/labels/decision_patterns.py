@@ -116,7 +116,8 @@ class DecisionPatterns:
         rows, raters = np.nonzero(self.present)
         cells = rows * self.number_of_labels + self.patterns[rows, raters]
         shape = (len(self.patterns), self.number_of_labels)
-        return np.bincount(cells, weights[raters], shape[0] * shape[1]).reshape(shape)
+        votes = np.bincount(cells, weights[raters], shape[0] * shape[1])
+        return votes.astype(np.float64, copy=False).reshape(shape)
 
     def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """(J, K, ...) sum of (P, ...) values over the patterns where each rater said each label."""
