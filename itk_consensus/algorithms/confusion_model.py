@@ -12,7 +12,7 @@ sparse product.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -74,14 +74,21 @@ class ConfusionModel:
         peak = np.where(np.isfinite(peak), peak, 0.0)
         joint = np.exp(log_joint - peak)
         total = _over_labels(np.add, joint)
-        possible = total > 0
-        responsibilities = np.divide(joint, total, out=joint, where=possible)
         with np.errstate(divide="ignore"):
             log_evidence = np.log(total[..., 0]) + peak[..., 0]
-        # A pattern of weight 0 must not turn an impossible -inf into NaN.
-        counted = self.weights > 0
-        log_likelihood = self.weights[counted] @ log_evidence[counted]
+        responsibilities = joint / np.where(total > 0, total, 1.0)
+        log_likelihood = self.weights[self._counted] @ log_evidence[self._counted]
         return Expectation(responsibilities, log_joint, log_likelihood)
+
+    @cached_property
+    def _counted(self) -> NDArray[np.int64] | slice:
+        """Patterns with weight; one of weight 0 must not turn an impossible -inf into NaN."""
+        return slice(None) if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
+
+    @cached_property
+    def _absent(self) -> NDArray[np.int64]:
+        """Raters who gave no vote at all."""
+        return np.flatnonzero(~self.patterns.present.any(axis=0))
 
     def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Parameters that maximise the expected log posterior, eqs. 13 and 16."""
@@ -90,7 +97,7 @@ class ConfusionModel:
         with np.errstate(invalid="ignore"):
             theta = counts / counts.sum(axis=1, keepdims=True)
         # A prior alone says nothing of a rater who gave no vote at all.
-        theta[~self.patterns.present.any(axis=0)] = np.nan
+        theta[self._absent] = np.nan
         if self.estimate_prior:
             prior = self._estimated_prior(weighted, prior)
         return theta, prior

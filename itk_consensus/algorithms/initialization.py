@@ -110,8 +110,8 @@ def make_starts(
     prior : (K,) or (P, K) ndarray
         The label prior all starts share.
     """
-    thetas = [_start_theta(model, name) for name in plan.names()]
-    theta = np.stack([*thetas, *_random_thetas(model.patterns, plan)], axis=2)
+    named = np.stack([_start_theta(model, name) for name in plan.names()], axis=2)
+    theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
     shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
     responsibilities = model.e_step(theta, shared).responsibilities
     for start, name in enumerate(plan.names()):
@@ -125,26 +125,25 @@ def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
     """(J, K, K) of a named start; NaN for one that is made from votes."""
     labels, raters = model.patterns.number_of_labels, model.patterns.number_of_raters
     if name == "Theta":
-        return _theta_with(np.full((raters, labels), THETA_START))
+        return _theta_with(np.full((raters, 1, labels), THETA_START))[:, :, 0]
     if name == "LabelVoting":
         return label_voting_theta(model.patterns, model.weights)
     return np.full((raters, labels, labels), np.nan)
 
 
-def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> list[Floats]:
-    """Start k is the same however many starts follow it."""
+def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:
+    """(J, K, S, K) of the random starts; start k is the same however many starts follow it."""
     shape = (plan.number - len(plan.names()), patterns.number_of_raters, patterns.number_of_labels)
     draws = np.random.default_rng(plan.random_seed).uniform(plan.low, plan.high, shape)
-    return [_theta_with(diagonal) for diagonal in draws]
+    return _theta_with(np.moveaxis(draws, 0, 1))
 
 
 def _theta_with(diagonal: Floats) -> Floats:
-    """(J, K, K) confusion with this diagonal, the rest of each column shared evenly."""
-    _, labels = diagonal.shape
+    """(J, K, S, K) confusion with (J, S, K) diagonals, the rest of each column shared evenly."""
+    labels = diagonal.shape[2]
     others = (1 - diagonal) / max(labels - 1, 1)
-    theta = np.repeat(others[:, None, :], labels, axis=1)
-    theta[:, np.arange(labels), np.arange(labels)] = diagonal
-    return theta
+    on_diagonal = np.eye(labels, dtype=bool)[:, None, :]
+    return np.where(on_diagonal, diagonal[:, None], others[:, None])
 
 
 def label_switched(optima: Optima) -> NDArray[np.bool_]:
