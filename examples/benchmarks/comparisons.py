@@ -115,8 +115,7 @@ def extra_memory(shape: tuple[int, ...]) -> Iterator[Row]:
             "bytes_per_voxel": per_voxel,
             "wanted": "at most",
             "bar": bar,
-            # To one decimal: the codes alone are exactly 2 or 4, and a process is never silent.
-            "met": None if per_voxel is None else round(per_voxel, 1) <= bar,
+            "met": None if per_voxel is None else per_voxel <= bar,
         }
 
 

@@ -35,7 +35,8 @@ CORRECTED = "corrected vote"
 STAPLE = "STAPLE (Advanced)"
 
 #: From this share of agreed foreground erased by smoothing, the structure is too thin to smooth.
-#: A vessel one voxel wide loses nearly all; a noisy disc of radius 5 lost up to a fifth.
+#: Set well above the few agreed voxels that a small noisy disc loses at its rim; a line one voxel
+#: wide, as in the tests, loses all.
 THIN_STRUCTURE = 1 / 3
 
 #: With fewer raters nobody can say which of them is right.

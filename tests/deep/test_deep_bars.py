@@ -69,7 +69,7 @@ def test_bar_1_easy_with_truth(bars):
 @pytest.mark.slow
 def test_bar_2_easy_without_truth(bars):
     bar = bars.easy_without_truth()
-    assert np.mean(bar.figures["dice"]) >= 0.95
+    assert min(bar.figures["dice"]) >= 0.95
     assert bar.figures["outlier_last"] == [1, 1, 1]
 
 
