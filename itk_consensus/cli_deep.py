@@ -45,7 +45,13 @@ _OF_APPLY = (
     "DirectionTolerance",
     "NumberOfThreads",
 )
-_ONLY_OF_APPLY = ("Region", "RegionMargin", "LockUnanimousVoxels", "WindowOverlap")
+_ONLY_OF_APPLY = (
+    "RaterWeight",
+    "Region",
+    "RegionMargin",
+    "LockUnanimousVoxels",
+    "WindowOverlap",
+)
 
 
 def add_deep_parser(commands: Any) -> None:

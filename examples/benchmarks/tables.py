@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from itk_consensus.filters.documentation import between_markers
+
 Results = dict[str, Any]
 Row = dict[str, Any]
 
-BEGIN, END = "<!-- benchmark:begin -->", "<!-- benchmark:end -->"
 PICTURE = "examples/benchmark.png"
 
 
@@ -67,12 +68,9 @@ def render_markdown(results: Results) -> str:
 
 def update_readme(readme: Path, results: Results) -> None:
     """Replace what stands between the markers of a README."""
-    before, begin, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"{readme} must hold the lines {BEGIN} and {END}")
-    section = f"{begin}\n{render_markdown(results)}\n{end}"
-    readme.write_text(before + section + after, encoding="utf-8")
+    text = readme.read_text(encoding="utf-8")
+    section = between_markers(text, "benchmark", render_markdown(results))
+    readme.write_text(section, encoding="utf-8")
 
 
 def _environment_text(environment: Row) -> str:

@@ -32,9 +32,9 @@ from itk_consensus.deep.cases import (
     with_raters_dropped,
 )
 from itk_consensus.deep.losses import (
+    edge_aware_roughness,
     expected_cross_entropy,
     kl_to_uniform,
-    local_agreement,
     marginal_log_likelihood,
     masked_mean,
     misleading_evidence,
@@ -68,10 +68,8 @@ class TrainingSettings:
     patience : int
         Evaluations, of ten in a full training, without improvement before training stops.
     seed : int
-    rater_weight : float
-        Joint mode: how much voxels count that the raters contest. At 1 the loss is the likelihood
-        of all votes; at 0 the network learns where the raters agree, and the image alone decides
-        the rest.
+    edge_weight : float
+        Joint mode: how much it costs if labels change where the image does not.
     mixed_precision : bool
         bfloat16 for the network, on CUDA only.
     """
@@ -83,7 +81,7 @@ class TrainingSettings:
     validation_fraction: float
     patience: int
     seed: int
-    rater_weight: float = 1.0
+    edge_weight: float = 0.0
     mixed_precision: bool = False
 
 
@@ -218,13 +216,14 @@ class Trainer:
             self._tally(posterior, votes, batch.raters)
         kl = kl_to_uniform(misleading_evidence(alpha, posterior))
         log_likelihood = marginal_log_likelihood(log_probability, likelihood)
-        return masked_mean(kl_weight * kl - log_likelihood, valid * self._voxel_weight(votes))
-
-    def _voxel_weight(self, votes: Tensor) -> Tensor | float:
-        floor = min(1.0, self.settings.rater_weight)
-        if self.model.mode != "joint" or floor == 1:
-            return 1.0
-        return floor + (1 - floor) * local_agreement(votes) ** 2
+        loss = masked_mean(kl_weight * kl - log_likelihood, valid)
+        if self.model.mode == "set":
+            return loss
+        # Where contours wander the votes say nothing; the truth follows the edges of the image.
+        roughness = edge_aware_roughness(
+            torch.exp(log_probability), self._tensor(batch.images), valid
+        )
+        return loss + self.settings.edge_weight * roughness
 
     def _concentrations(self, batch: Batch, seen: NDArray[np.uint8]) -> tuple[Tensor, Tensor]:
         """Alpha of the network that sees these labels, and log C of every rater of the batch."""

@@ -204,7 +204,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
             validation_fraction=self.ValidationFraction,
             patience=self.Patience,
             seed=self.RandomSeed,
-            rater_weight=self.RaterWeight,
+            edge_weight=self.EdgeWeight,
             mixed_precision=self.MixedPrecision == "cuda",
         )
 

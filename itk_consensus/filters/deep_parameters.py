@@ -28,6 +28,11 @@ class DeepConsensusParameters(ProcessObject):
         1.0,
         "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone.",
     )
+    EdgeWeight: Parameter[float] = Parameter(
+        Real(low=0.0),
+        10.0,
+        "Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all.",
+    )
     Region: Parameter[str] = Parameter(
         Choice(("disputed", "full")),
         "disputed",

@@ -282,8 +282,9 @@ def test_volumes_train_in_every_mode(mode):
 
 
 def test_rater_weight_zero_is_the_image_alone(cohort):
-    filter_ = DeepConsensusFilter(**QUICK, RaterWeight=0)
+    filter_ = DeepConsensusFilter(**QUICK)
     filter_.Fit(image_list(cohort), label_lists(cohort))
+    filter_.SetRaterWeight(0)
     filter_.SetLockUnanimousVoxels(False)
     filter_.SetRegion("full")
     image, labels = image_list(cohort)[0], label_lists(cohort)[0]

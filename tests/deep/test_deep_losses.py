@@ -9,9 +9,9 @@ from scipy import optimize, special
 torch = pytest.importorskip("torch")
 
 from itk_consensus.deep.losses import (  # noqa: E402
+    edge_aware_roughness,
     expected_cross_entropy,
     kl_to_uniform,
-    local_agreement,
     marginal_log_likelihood,
     masked_mean,
     misleading_evidence,
@@ -124,11 +124,56 @@ def test_marginal_likelihood_sums_over_the_hidden_truth():
     assert float(ours) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_local_agreement_is_one_where_all_agree_and_zero_between_equal_camps(dimension):
-    space = (12,) * dimension
-    labels = torch.zeros(1, 2, 2, *space)
-    labels[:, :, 0] = 1
-    assert torch.allclose(local_agreement(labels), torch.ones(1, *space))
-    labels[:, 1] = labels[:, 1].flip(1)
-    assert torch.allclose(local_agreement(labels), torch.zeros(1, *space), atol=1e-6)
+def brute_force_roughness(probability, image, valid):
+    """Every pair of neighbours, one after the other."""
+    total = 0.0
+    for axis in range(image.ndim - 2):
+        pairs = []
+        for case in range(len(image)):
+            found = []
+            for here in np.ndindex(image.shape[2:]):
+                there = tuple(x + (a == axis) for a, x in enumerate(here))
+                if there[axis] == image.shape[2 + axis]:
+                    continue
+                if valid[(case, *here)] and valid[(case, *there)]:
+                    at, to = (case, slice(None), *here), (case, slice(None), *there)
+                    step = np.sum((probability[at] - probability[to]) ** 2)
+                    found.append((float(np.sum((image[at] - image[to]) ** 2)), step))
+            scale = np.mean([contrast for contrast, _ in found])
+            pairs += [np.exp(-contrast / (2 * scale)) * step for contrast, step in found]
+        total += np.mean(pairs)
+    return total
+
+
+@pytest.mark.parametrize("space", [(7, 6), (4, 5, 3)])
+def test_roughness_equals_a_sum_over_pairs_of_neighbours(space):
+    rng = np.random.default_rng(0)
+    p, image = rng.random((2, 3, *space)), rng.normal(size=(2, 1, *space))
+    valid = (rng.random((2, *space)) < 0.8).astype(float)
+    ours = edge_aware_roughness(*(torch.from_numpy(one) for one in (p, image, valid)))
+    assert float(ours) == pytest.approx(brute_force_roughness(p, image, valid), rel=1e-5)
+
+
+def test_a_contour_on_an_edge_of_the_image_is_cheaper_than_one_beside_it():
+    image = torch.zeros(1, 1, 8, 8)
+    image[..., 4:] = 1
+    valid = torch.ones(1, 8, 8)
+    inside = torch.arange(8) >= torch.tensor([[4], [5]])
+    on, beside = (
+        edge_aware_roughness(
+            torch.stack([~mask, mask])[None, :, None].expand(1, 2, 8, 8).float(), image, valid
+        )
+        for mask in inside
+    )
+    assert on < 0.1 * beside
+
+
+def test_brightness_and_contrast_do_not_change_roughness_and_a_flat_image_is_finite():
+    rng = torch.Generator().manual_seed(0)
+    p = torch.rand(1, 2, 6, 6, generator=rng)
+    image, valid = torch.rand(1, 1, 6, 6, generator=rng), torch.ones(1, 6, 6)
+    first = float(edge_aware_roughness(p, image, valid))
+    assert float(edge_aware_roughness(p, 30 * image - 5, valid)) == pytest.approx(first, rel=1e-3)
+    flat = float(edge_aware_roughness(p, torch.zeros_like(image), valid))
+    assert flat == pytest.approx(sum(float(p.diff(dim=a).square().sum(1).mean()) for a in (2, 3)))
+    assert float(edge_aware_roughness(p, image, torch.zeros_like(valid))) == 0
