@@ -27,6 +27,7 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	@$(BIN)/python examples/benchmark.py
+	@$(BIN)/python examples/deep_bars.py
 
 paper: $(STAMP)
 	@for table in examples/paper/table*.py examples/paper/section45.py; do $(BIN)/python $$table || exit 1; done

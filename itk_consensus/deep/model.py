@@ -96,11 +96,16 @@ class ConsensusModel:
         """Where the network is."""
         return next(self.network.parameters()).device
 
+    @property
+    def rater_numbers(self) -> dict[RaterId, int]:
+        """The number of each rater by id."""
+        return {name: number for number, name in enumerate(self.rater_ids, start=1)}
+
     def reliability(self) -> dict[RaterId, float]:
         """Each rater's probability of drawing the true class; 0 stands for raters without id."""
         accuracy = self.rater_model.accuracy()
         seen = self.rater_model.tally.sum((1, 2)) > 0
-        named = {name: float(accuracy[i]) for i, name in enumerate(self.rater_ids, start=1)}
+        named = {name: float(accuracy[number]) for name, number in self.rater_numbers.items()}
         return named if not seen[0] else {0: float(accuracy[0]), **named}
 
     def posterior(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from itk_consensus.filters.kinds import Boolean, Real
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.images import convert
-from itk_consensus.images.files import PathLike, write_text
+from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.loaded_images import LoadedImages
 
@@ -131,9 +130,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def Load(cls: type[Filter], path: PathLike) -> Filter:
         """Make a filter with the calibration and options of a saved record."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+            text = read_bytes(path).decode("utf-8")
         except UnicodeDecodeError as error:
             raise FileError(f"{path}: is not a calibration record: {error}") from error
         return cls.FromRecord(cls.record_class.from_json(text, str(path)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
 RaterId: TypeAlias = int | str
@@ -46,6 +47,15 @@ class DeepInput:
         """Every label that a rater or the truth uses."""
         values = {int(label) for label in self.stack.labels}
         return values if self.truth is None else values | _values(self.truth, "truth")
+
+    def agreed_classes(self, labels: Sequence[int], threads: int) -> NDArray[np.uint8]:
+        """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
+        patterns = DecisionPatterns.from_stack(self.stack, threads=threads)
+        chosen = patterns.votes().argmax(1)
+        classes = np.array([labels.index(int(value)) for value in patterns.labels], np.uint8)
+        return patterns.expand(
+            np.where(patterns.unanimous, classes[chosen], MISSING).astype(np.uint8)
+        )
 
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
         """Class indices, rater indices and normalised intensities; unknown raters become 0."""
@@ -105,6 +115,65 @@ def load_input(
             f"got {len(ids)}"
         )
     return DeepInput(loaded, stack, others["image"], others.get("truth"), ids)
+
+
+def load_inputs(
+    images: Sequence[Any],
+    label_lists: Sequence[Any],
+    truths: Sequence[Any] | None,
+    rater_ids: RaterIds | Sequence[RaterIds] | None,
+    *,
+    missing_label: int | None,
+    owner: str,
+    tolerances: Mapping[str, float],
+) -> list[DeepInput]:
+    """Load several cases, of one dimension; see `load_input`."""
+    images, label_lists = list(images), list(label_lists)
+    known = [None] * len(images) if truths is None else list(truths)
+    if not images or not len(images) == len(label_lists) == len(known):
+        raise InputError(
+            f"{owner}: Fit needs as many label lists (and truths) as images, "
+            f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths"
+        )
+    ids = ids_per_case(rater_ids, len(images), owner)
+    inputs = [
+        load_input(
+            image,
+            labels,
+            truth=truth,
+            rater_ids=who,
+            missing_label=missing_label,
+            owner=f"{owner}: case {number}",
+            tolerances=tolerances,
+        )
+        for number, (image, labels, truth, who) in enumerate(
+            zip(images, label_lists, known, ids, strict=True)
+        )
+    ]
+    if len({one.image.ndim for one in inputs}) > 1:
+        raise InputError(f"{owner}: Fit needs cases of one dimension, got 2D and 3D")
+    return inputs
+
+
+def class_labels(
+    inputs: Sequence[DeepInput], number_of_classes: int | None, owner: str
+) -> tuple[int, ...]:
+    """The label of each class: 0, 1, ... if their number is given, else those that occur."""
+    found = sorted(set().union(*(one.label_values for one in inputs)))
+    if number_of_classes is None:
+        if not 2 <= len(found) <= MISSING:
+            raise InputError(f"{owner}: Fit needs 2 to {MISSING} labels, the cases have {found}")
+        return tuple(found)
+    labels = tuple(range(number_of_classes))
+    refuse_unknown_labels(found, labels, owner)
+    return labels
+
+
+def refuse_unknown_labels(found: Iterable[int], labels: tuple[int, ...], owner: str) -> None:
+    """Raise if a label belongs to no class."""
+    unknown = sorted(label for label in found if label not in labels)
+    if unknown:
+        raise InputError(f"{owner}: labels must be among {labels}, got {unknown}")
 
 
 def ids_per_case(

@@ -75,8 +75,21 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
 
 def write_text(path: PathLike, text: str) -> None:
     """Write a UTF-8 text file, replacing `path` in one step."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: PathLike, contents: bytes) -> None:
+    """Write a file of bytes, replacing `path` in one step."""
     with replacing(Path(path)) as draft:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(contents)
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """All bytes of a file."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 @contextmanager

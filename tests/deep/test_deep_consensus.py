@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import sys
 
 import itk
@@ -281,6 +283,17 @@ def test_volumes_train_in_every_mode(mode):
     assert filter_.Execute(image_list(cohort)[0], label_lists(cohort)[0]).shape == (20, 22, 21)
 
 
+@pytest.mark.parametrize("way", [lambda f: pickle.loads(pickle.dumps(f)), copy.deepcopy])
+def test_copies_and_pickles_keep_the_training(trained, cohort, way):
+    image, labels = image_list(cohort)[0], label_lists(cohort)[0]
+    trained.SetRegion("full")
+    trained.Execute(image, labels)
+    twin = way(trained)
+    assert twin.GetRegion() == "full"
+    twin.Execute(image, labels)
+    np.testing.assert_array_equal(twin.GetProbabilityImage(1), trained.GetProbabilityImage(1))
+
+
 def test_rater_weight_zero_is_the_image_alone(cohort):
     filter_ = DeepConsensusFilter(**QUICK)
     filter_.Fit(image_list(cohort), label_lists(cohort))
@@ -354,7 +367,7 @@ def test_a_truncated_or_absent_model_is_refused(fitted, tmp_path):
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(FileError, match="is cut short"):
         DeepConsensusFilter.Load(path)
-    with pytest.raises(FileError, match="nowhere: No such file"):
+    with pytest.raises(FileError, match="nowhere: cannot be read: No such file"):
         DeepConsensusFilter.Load(tmp_path / "nowhere")
 
 
