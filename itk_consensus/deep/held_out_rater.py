@@ -16,9 +16,22 @@ from itk_consensus.deep.network import one_hot
 _PSEUDO_VOTES = 0.5
 
 
-def held_out_log_likelihood(model: ConsensusModel, cases: Sequence[Case]) -> tuple[float, float]:
+def held_out_log_likelihood(
+    model: ConsensusModel, cases: Sequence[Case], rater_weight: float
+) -> tuple[float, float]:
     """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
 
+    Parameters
+    ----------
+    rater_weight : float
+        Joint mode: the power of the raters' likelihood, as in Execute.
+
+    Returns
+    -------
+    ours, vote : float
+
+    Notes
+    -----
     The vote is that of the other raters, smoothed by half a vote for every class. Without two
     raters in any case both are NaN.
     """
@@ -26,7 +39,7 @@ def held_out_log_likelihood(model: ConsensusModel, cases: Sequence[Case]) -> tup
         score
         for case in cases
         for rater in range(len(case.raters))
-        if (score := _score_rater(model, case, rater)) is not None
+        if (score := _score_rater(model, case, rater, rater_weight)) is not None
     ]
     if not scores:
         return np.nan, np.nan
@@ -34,7 +47,9 @@ def held_out_log_likelihood(model: ConsensusModel, cases: Sequence[Case]) -> tup
     return float(ours), float(votes)
 
 
-def _score_rater(model: ConsensusModel, case: Case, held: int) -> tuple[float, float] | None:
+def _score_rater(
+    model: ConsensusModel, case: Case, held: int, rater_weight: float
+) -> tuple[float, float] | None:
     classes = len(model.labels)
     others = case.labels.copy()
     others[held] = MISSING
@@ -49,7 +64,7 @@ def _score_rater(model: ConsensusModel, case: Case, held: int) -> tuple[float, f
             torch.from_numpy(case.image)[None, None].to(device),
             votes,
             torch.from_numpy(case.raters)[None].to(device),
-            1.0,
+            rater_weight,
         )
     rates = np.exp(model.rater_model.log_rates()[case.raters[held]])
     foreseen = torch.einsum("ks,kj->js", probability[0].flatten(1).cpu(), torch.from_numpy(rates))

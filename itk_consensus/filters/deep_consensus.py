@@ -171,7 +171,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
     def _compare_with_vote(self, cases: Sequence[Case]) -> None:
         from itk_consensus.deep.held_out_rater import held_out_log_likelihood
 
-        ours, vote = held_out_log_likelihood(self._trained(), cases)
+        ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
         if ours < vote:
             warnings.warn(
                 f"{self.GetName()}: foresees a held-out rater worse than the other raters' vote "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itk_consensus.simulation.conformal_cohort import CohortCase, conformal_case
 from itk_consensus.simulation.contour_errors import contour_error_raters
+from itk_consensus.simulation.deep_phantoms import Cohort, easy_cohort, hard_cohort
 from itk_consensus.simulation.phantoms import (
     Phantom,
     disc_phantom,
@@ -38,6 +39,7 @@ __all__ = [
     "ONE_GOOD_FOUR_POOR",
     "ONE_RANDOM",
     "Case",
+    "Cohort",
     "CohortCase",
     "Phantom",
     "Setting",
@@ -46,8 +48,10 @@ __all__ = [
     "confusion_raters",
     "contour_error_raters",
     "disc_phantom",
+    "easy_cohort",
     "ellipsoid_mask",
     "ellipsoid_phantom",
+    "hard_cohort",
     "heterogeneous_case",
     "heterogeneous_raters",
     "multilabel_raters",

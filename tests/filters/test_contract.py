@@ -863,8 +863,13 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 
 # -- laws, for the filters that declare them --------------------------------------------------
 
-#: Spatial filters keep their fields in single precision; a broken law shows far above this.
-ROUNDING = 1e-5
+#: They keep their fields in single precision; a broken law shows far above this.
+SINGLE_PRECISION = ("ShapeBasedAveragingFilter", "SpatialSTAPLEFilter")
+
+
+def rounding(fuser: Fuser) -> float:
+    """How far apart two equal answers may be."""
+    return 1e-5 if fuser.__name__ in SINGLE_PRECISION else 1e-9
 
 
 def declaring(law: str) -> pytest.MarkDecorator:
@@ -904,10 +909,10 @@ def probabilities(filter_: Any, labels: Any) -> np.ndarray:
     return np.stack([filter_.GetProbabilityImage(label) for label in labels])
 
 
-def is_clear(shares: np.ndarray) -> np.ndarray:
+def is_clear(shares: np.ndarray, fuser: Fuser) -> np.ndarray:
     """Where no rounding decides the label."""
     ordered = np.sort(np.append(shares, np.zeros((1, *shares.shape[1:])), axis=0), axis=0)
-    return ordered[-1] - ordered[-2] > 10 * ROUNDING
+    return ordered[-1] - ordered[-2] > 10 * rounding(fuser)
 
 
 @declaring("rater permutation")
@@ -920,8 +925,8 @@ def test_the_order_of_raters_does_not_matter(fuser: Fuser, data: st.DataObject) 
     labels = one.GetLabels()
     assert other.GetLabels() == labels
     shares = probabilities(one, labels)
-    np.testing.assert_allclose(probabilities(other, labels), shares, atol=ROUNDING)
-    clear = is_clear(shares)
+    np.testing.assert_allclose(probabilities(other, labels), shares, atol=rounding(fuser))
+    clear = is_clear(shares, fuser)
     np.testing.assert_array_equal(one.GetLabelImage()[clear], other.GetLabelImage()[clear])
 
 
@@ -935,9 +940,9 @@ def test_the_names_of_labels_do_not_matter(fuser: Fuser, data: st.DataObject) ->
     renamed = [names[np.searchsorted(labels, image)] for image in images]
     one, other = run(fuser, images), run(fuser, renamed)
     shares = probabilities(one, labels.tolist())
-    np.testing.assert_allclose(probabilities(other, names.tolist()), shares, atol=ROUNDING)
+    np.testing.assert_allclose(probabilities(other, names.tolist()), shares, atol=rounding(fuser))
     fused = one.GetLabelImage()
-    known = np.isin(fused, labels) & is_clear(shares)
+    known = np.isin(fused, labels) & is_clear(shares, fuser)
     expected = names[np.searchsorted(labels, fused[known])]
     np.testing.assert_array_equal(other.GetLabelImage()[known], expected)
 
@@ -969,5 +974,7 @@ def test_background_around_the_images_changes_nothing_inside(
     assert not fused.any()
     for label in one.GetLabels():
         np.testing.assert_allclose(
-            other.GetProbabilityImage(label)[inner], one.GetProbabilityImage(label), atol=ROUNDING
+            other.GetProbabilityImage(label)[inner],
+            one.GetProbabilityImage(label),
+            atol=rounding(fuser),
         )
