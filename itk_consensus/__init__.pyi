@@ -20,6 +20,7 @@ from itk_consensus.errors import MissingDependencyError as MissingDependencyErro
 from itk_consensus.errors import NotExecutedError as NotExecutedError
 from itk_consensus.errors import ParameterError as ParameterError
 from itk_consensus.errors import ProcessAborted as ProcessAborted
+from itk_consensus.errors import TrainingError as TrainingError
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.images.files import PathLike as PathLike

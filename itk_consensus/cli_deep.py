@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from itk_consensus.cli_options import add_option, given_parameters
-from itk_consensus.errors import FileError
+from itk_consensus.errors import FileError, ParameterError
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.images.files import write_image
+from itk_consensus.images.files import read_bytes, write_image
 from itk_consensus.report.console import PROGRAM, Console
 from itk_consensus.report.image_file import ImageFile, require_one_space
 from itk_consensus.report.outputs import Output, check_outputs
@@ -90,52 +91,82 @@ def _add_fit(commands: Any) -> None:
 
 def _fit(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = DeepConsensusFilter(**given_parameters(arguments, DeepConsensusFilter))
-    cases = _read_cases(arguments.cases)
-    check_outputs([Output("--model", arguments.model)], [arguments.cases], 3)
-    folder = arguments.cases.parent
+    cases = read_cases(arguments.cases)
+    outputs = [Output("--model", arguments.model)]
+    if arguments.checkpoint is not None:
+        outputs.append(Output("--checkpoint", arguments.checkpoint))
+    check_outputs(outputs, [arguments.cases, *(path for case in cases for path in case.files)], 3)
     images, labels, truths = [], [], []
     for number, case in enumerate(cases):
         console.progress(0.2 * number / len(cases), f"reading case {number}")
-        images.append(console.read(folder / case["image"]))
-        labels.append(_read_labels(case["labels"], folder, console))
-        if case.get("truth") is not None:
-            truths.append(console.read(folder / case["truth"]))
-    if truths and len(truths) != len(cases):
-        raise FileError(
-            f"{arguments.cases}: gives a truth for {len(truths)} of {len(cases)} cases; "
-            "give all or none"
-        )
-    ids = [case.get("raters") for case in cases]
-    if any(ids) and not all(ids):
-        raise FileError(f"{arguments.cases}: gives rater ids for some cases only")
+        images.append(console.read(case.image))
+        labels.append([None if path is None else console.read(path) for path in case.labels])
+        if case.truth is not None:
+            truths.append(console.read(case.truth))
+    ids = [case.raters for case in cases if case.raters is not None]
     console.follow(filter_, 0.2, 1.0)
-    filter_.Fit(
-        images, labels, truths or None, ids if any(ids) else None, checkpoint=arguments.checkpoint
-    )
+    filter_.Fit(images, labels, truths or None, ids or None, checkpoint=arguments.checkpoint)
     filter_.Save(arguments.model)
     console.clear()
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
     print("\n".join(pairs({"model": str(arguments.model), **reliability})))
 
 
-def _read_cases(path: Path) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class TrainingCase:
+    """One object of a CASES file."""
+
+    image: Path
+    labels: tuple[Path | None, ...]
+    truth: Path | None
+    raters: list[Any] | None
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file of the case."""
+        return [path for path in (self.image, *self.labels, self.truth) if path is not None]
+
+
+def read_cases(path: Path) -> list[TrainingCase]:
+    """The cases of a CASES file; truths and rater ids are given for all of them or for none."""
     try:
-        cases = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+        objects = json.loads(read_bytes(path))
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(cases, list) or not cases:
+    if not isinstance(objects, list) or not objects:
         raise FileError(f"{path}: must hold a list of cases")
-    for number, case in enumerate(cases):
-        if not isinstance(case, dict) or not {"image", "labels"} <= case.keys():
-            raise FileError(f"{path}: case {number} must be an object with image and labels")
+    cases = [_case(one, path.parent, f"{path}: case {i}") for i, one in enumerate(objects)]
+    for key in ("truth", "raters"):
+        given = sum(getattr(case, key) is not None for case in cases)
+        if 0 < given < len(cases):
+            raise FileError(
+                f"{path}: gives {key} for {given} of {len(cases)} cases; give all or none"
+            )
     return cases
 
 
-def _read_labels(names: Any, folder: Path, console: Console) -> list[Any]:
-    listed = names if isinstance(names, list) else [names]
-    return [None if name is None else console.read(folder / name) for name in listed]
+def _case(found: Any, folder: Path, owner: str) -> TrainingCase:
+    if not isinstance(found, dict) or not {"image", "labels"} <= found.keys():
+        raise FileError(f"{owner} must be an object with image and labels")
+    unknown = found.keys() - {"image", "labels", "truth", "raters"}
+    if unknown:
+        raise FileError(f"{owner} has the unknown key {min(unknown)}")
+
+    def file(value: Any, key: str) -> Path:
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise FileError(f"{owner}: {key} must name a file, got {json.dumps(value):.80}")
+        return folder / value
+
+    listed = found["labels"] if isinstance(found["labels"], list) else [found["labels"]]
+    raters, truth = found.get("raters"), found.get("truth")
+    if raters is not None and not isinstance(raters, list):
+        raise FileError(f"{owner}: raters must be a list of ids, got {json.dumps(raters):.80}")
+    return TrainingCase(
+        file(found["image"], "image"),
+        tuple(None if one is None else file(one, "labels") for one in listed),
+        None if truth is None else file(truth, "truth"),
+        raters,
+    )
 
 
 # -- apply -----------------------------------------------------------------------------------
@@ -163,9 +194,7 @@ def _add_apply(commands: Any) -> None:
     parser.add_argument(
         "--probability", type=Path, metavar="FILE", help="probability of --label, as float64"
     )
-    parser.add_argument(
-        "--label", type=int, default=1, metavar="N", help="of --probability [default: %(default)s]"
-    )
+    parser.add_argument("--label", type=int, metavar="N", help="of --probability [default: 1]")
     parser.add_argument(
         "--evidence", type=Path, metavar="FILE", help="evidence of the network, as float64"
     )
@@ -182,6 +211,11 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = DeepConsensusFilter.Load(arguments.model)
     for name, value in given_parameters(arguments, DeepConsensusFilter).items():
         setattr(filter_, name, value)
+    if arguments.label is not None and arguments.probability is None:
+        arguments.parser.error("--label says which label's --probability to write; give both")
+    label = 1 if arguments.label is None else arguments.label
+    if arguments.probability is not None and label not in filter_.GetLabels():
+        raise ParameterError(f"--label must be one of {filter_.GetLabels()}, got {label}")
     outputs = _outputs(arguments)
     paths = [arguments.image, *arguments.labels]
     files = []
@@ -195,7 +229,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
     fused = filter_.Execute(image, labels, _known_ids(arguments.raters, filter_.GetRaterIds()))
     written = [(arguments.output, fused)]
     if arguments.probability is not None:
-        written.append((arguments.probability, filter_.GetProbabilityImage(arguments.label)))
+        written.append((arguments.probability, filter_.GetProbabilityImage(label)))
     if arguments.evidence is not None:
         written.append((arguments.evidence, filter_.GetEvidenceImage()))
     for path, result in written:

@@ -35,6 +35,10 @@ class ProcessAborted(ConsensusError, RuntimeError):
     """Abort() was called before there was any estimate to return."""
 
 
+class TrainingError(ConsensusError, RuntimeError):
+    """Training did not lead to a model."""
+
+
 class FileError(ConsensusError, RuntimeError):
     """A file could not be read or written."""
 

@@ -6,6 +6,7 @@ draws what an uninterrupted one would have drawn.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,15 +66,27 @@ class Batch:
 
 
 def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
-    """Intensities clipped to their 0.5 to 99.5 percentiles, with mean 0 and deviation 1."""
-    step = max(1, image.size // _SAMPLED_VOXELS)
-    sample = np.asarray(image).reshape(-1)[::step].astype(np.float64)
-    low, high = np.percentile(sample, (0.5, 99.5)).astype(np.float32)
+    """Intensities with mean 0 and deviation 1, outliers clipped.
+
+    Kept is the range of the 0.5 to 99.5 percentiles and as much again on either side, where a small
+    lesion may be; all of it, if so much of the image is flat that those percentiles are equal.
+    """
+    flat = np.asarray(image).reshape(-1)
+    if flat.size > _SAMPLED_VOXELS:
+        # Drawn at random: a stride may fall into step with the rows and see one column only.
+        flat = flat[np.random.default_rng(0).integers(0, flat.size, _SAMPLED_VOXELS)]
+    sample = flat.astype(np.float64)
+    low, high = np.percentile(sample, (0.5, 99.5))
+    width = high - low
+    low, high = low - width, high + width
+    if width == 0:
+        low, high = float(np.min(image)), float(np.max(image))
     sample = sample.clip(low, high)
-    scaled = np.asarray(image, np.float32).clip(low, high)
-    scaled -= np.float32(sample.mean())
-    scaled /= np.float32(sample.std() or 1.0)
-    return scaled
+    # In a type that holds the intensities exactly, so that an offset does not swallow contrast.
+    scaled = np.asarray(image, np.result_type(image, np.float32)).clip(low, high)
+    scaled -= sample.mean()
+    scaled /= sample.std() or high - low or 1.0
+    return scaled.astype(np.float32, copy=False)
 
 
 def disputed(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -92,12 +105,28 @@ def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]
 
 
 def patch_shape(cases: Sequence[Case], window: Sequence[int], stride: int) -> tuple[int, ...]:
-    """The largest patch that some case fills and `window` allows, in multiples of `stride`."""
+    """The largest patch that some case fills and `window` allows, in multiples of `stride`.
+
+    Along the last axis it is two strides at least: the normalisation of a batch needs two values.
+    """
     largest = np.max([case.image.shape for case in cases], axis=0)
-    return tuple(
+    *others, last = (
         -(-min(int(side), int(limit)) // stride) * stride
         for side, limit in zip(largest, window, strict=True)
     )
+    return (*others, max(last, 2 * stride))
+
+
+def telling_patches(case: Case, shape: Sequence[int]) -> list[Case]:
+    """The whole case if a patch holds it, else up to three patches around disputed voxels."""
+    sides = np.array(case.image.shape)
+    centres = _candidates(case)
+    if (sides <= shape).all() or not len(centres):
+        return [cropped(case, _start_around(sides // 2, sides, shape), shape)]
+    quartiles = centres[np.linspace(0, len(centres) - 1, 5).astype(int)[1:-1]]
+    places = np.stack(np.unravel_index(quartiles, sides), 1)
+    starts = dict.fromkeys(tuple(_start_around(place, sides, shape)) for place in places)
+    return [cropped(case, start, shape) for start in starts]
 
 
 class PatchSampler:
@@ -130,8 +159,8 @@ class PatchSampler:
         room = np.maximum(sides - self._shape, 0)
         start = rng.integers(0, room + 1)
         if len(centres) and rng.random() < _DISPUTED_PATCHES:
-            centre = np.array(np.unravel_index(centres[rng.integers(len(centres))], sides))
-            start = np.clip(centre - np.array(self._shape) // 2, 0, room)
+            centre = np.unravel_index(centres[rng.integers(len(centres))], sides)
+            return cropped(case, _start_around(np.array(centre), sides, self._shape), self._shape)
         return cropped(case, [int(i) for i in start], self._shape)
 
 
@@ -141,6 +170,19 @@ def cropped(case: Case, start: Sequence[int], shape: Sequence[int]) -> Case:
     truth = None if case.truth is None else _padded(case.truth[box], shape, MISSING)
     labels = _padded(case.labels[(slice(None), *box)], shape, MISSING)
     return Case(_padded(case.image[box], shape, 0), labels, case.raters, truth)
+
+
+def digest(cases: Sequence[Case]) -> str:
+    """A fingerprint of everything that training learns from."""
+    total = hashlib.blake2b(digest_size=16)
+    for case in cases:
+        for array in (case.image, case.labels, case.raters, case.truth):
+            if array is None:
+                total.update(b"none")
+            else:
+                total.update(f"{array.dtype.str}{array.shape}".encode())
+                total.update(np.ascontiguousarray(array).data)
+    return total.hexdigest()
 
 
 def as_batch(patches: Sequence[Case]) -> Batch:
@@ -162,13 +204,13 @@ def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
     """Some raters go missing, one of each case at least stays, and some lose their name."""
     here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
     keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
-    named = rng.random(here.shape) >= _IDENTITY_DROPOUT
-    return Batch(
-        batch.images,
-        hidden(batch.labels, ~keep),
-        np.where(named, batch.raters, 0),
-        batch.truths,
-    )
+    names = with_names_dropped(batch.raters, rng)
+    return Batch(batch.images, hidden(batch.labels, ~keep), names, batch.truths)
+
+
+def with_names_dropped(raters: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Some raters become unknown ones, so that the network learns to do with those too."""
+    return np.where(rng.random(raters.shape) >= _IDENTITY_DROPOUT, raters, 0)
 
 
 def draw_held_out(batch: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -191,6 +233,12 @@ def _at_least_one(
     for row in np.flatnonzero(~chosen.any(1)):
         chosen[row, lottery[row]] = here[row].any()
     return chosen
+
+
+def _start_around(centre: NDArray[Any], sides: NDArray[Any], shape: Sequence[int]) -> list[int]:
+    """Where a patch around a voxel begins, inside the case if it fits."""
+    room = np.maximum(sides - shape, 0)
+    return [int(i) for i in np.clip(centre - np.array(shape) // 2, 0, room)]
 
 
 def _candidates(case: Case) -> NDArray[np.int64]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import copy
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itk_consensus.deep.network import ConsensusNetwork, NetworkShape, rater_log_likelihood
+from itk_consensus.errors import ParameterError
 
 RaterId = int | str
 
@@ -98,15 +101,19 @@ class ConsensusModel:
 
     @property
     def rater_numbers(self) -> dict[RaterId, int]:
-        """The number of each rater by id."""
-        return {name: number for number, name in enumerate(self.rater_ids, start=1)}
+        """The number of each rater by id; whoever drew nothing in training stays unknown."""
+        seen = self.rater_model.tally.sum((1, 2)) > 0
+        return {name: i for i, name in enumerate(self.rater_ids, start=1) if seen[i]}
 
     def reliability(self) -> dict[RaterId, float]:
-        """Each rater's probability of drawing the true class; 0 stands for raters without id."""
+        """Each rater's probability of drawing the true class; 0 is an average rater.
+
+        0 is given only if training met raters without an id.
+        """
         accuracy = self.rater_model.accuracy()
-        seen = self.rater_model.tally.sum((1, 2)) > 0
         named = {name: float(accuracy[number]) for name, number in self.rater_numbers.items()}
-        return named if not seen[0] else {0: float(accuracy[0]), **named}
+        unnamed = self.rater_model.tally[0].any()
+        return {0: float(accuracy[0]), **named} if unnamed else named
 
     def posterior(
         self,
@@ -143,10 +150,20 @@ class ConsensusModel:
 
 
 def new_network(shape: NetworkShape, seed: int, image_stream: Any = None) -> ConsensusNetwork:
-    """A network whose first weights depend on the seed only."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return ConsensusNetwork(shape, image_stream)
+    """A network whose first weights depend on the seed only; a stream of the user's is copied."""
+    with seeded(seed, torch.device("cpu")):
+        return ConsensusNetwork(shape, copy.deepcopy(image_stream))
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Let torch's random numbers depend on a seed, and leave the caller's alone."""
+    on_cuda = device.type == "cuda"
+    with torch.random.fork_rng(devices=[device] if on_cuda else []):
+        torch.default_generator.manual_seed(seed)
+        if on_cuda:
+            torch.cuda.manual_seed(seed)
+        yield
 
 
 def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
@@ -156,10 +173,18 @@ def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-def find_device(name: str) -> torch.device:
+def find_device(name: str, owner: str) -> torch.device:
     """The device meant by a name; "auto" takes the first of CUDA, MPS and CPU there is."""
-    if name != "auto":
-        return torch.device(name)
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        name = next(kind for kind, available in there.items() if available)
+    if not there[name]:
+        raise ParameterError(
+            f"{owner}: Device must be one this machine's torch can use "
+            f"({', '.join(kind for kind, available in there.items() if available)}), got {name}"
+        )
+    return torch.device(name)

@@ -5,11 +5,14 @@ One class serves 2D and 3D. Arrays are (N, channels, \\*S); label stacks (N, A, 
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from itk_consensus.errors import ParameterError
 
 #: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
 _LARGEST_LOGIT = 10.0
@@ -159,6 +162,27 @@ class UNet(nn.Module):
         for stage, beside in zip(self.up, skipped[-2::-1], strict=True):
             features = stage(torch.cat([self.grow(features), beside], 1))
         return features
+
+
+def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> None:
+    """Raise unless a stream of the user's turns a small image into the features that are wanted."""
+    if not isinstance(stream, nn.Module):
+        raise ParameterError(f"{owner}: image_stream must be a torch module, got {stream!r:.80}")
+    sides = (2 * STRIDE,) * shape.dimension
+    try:
+        with torch.no_grad():
+            features = copy.deepcopy(stream).cpu().eval()(torch.zeros(1, 1, *sides))
+        found = (tuple(features.shape), features.dtype)
+    except Exception as error:
+        raise ParameterError(
+            f"{owner}: image_stream must take (N, 1, ...) float32 images, it failed: {error}"
+        ) from error
+    wanted = ((1, shape.channels, *sides), torch.float32)
+    if found != wanted:
+        raise ParameterError(
+            f"{owner}: image_stream must turn (1, 1, {', '.join(map(str, sides))}) into "
+            f"{wanted[0]} float32 features, got {found[0]} {found[1]}"
+        )
 
 
 def one_hot(labels: Tensor, classes: int, dtype: torch.dtype = torch.float32) -> Tensor:

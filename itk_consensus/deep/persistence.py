@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,14 +13,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itk_consensus.deep.model import ConsensusModel, RaterModel, new_network
-from itk_consensus.deep.network import ConsensusNetwork, NetworkShape
+from itk_consensus.deep.network import ConsensusNetwork, NetworkShape, check_image_stream
 from itk_consensus.deep.training import Trainer, TrainingState
-from itk_consensus.deep.weights import pack, unpack
+from itk_consensus.deep.weights import pack, refusing_damage, unpack
 from itk_consensus.errors import FileError
 
 _MODES = ("truth", "joint", "set")
 _WEIGHTS, _BEST, _OPTIMIZER = "network/", "best/", "optimizer/"
-_TALLY = "rater_model/tally"
+_TALLY, _BEST_TALLY = "rater_model/tally", "rater_model/best_tally"
+_MOMENTS = ("exp_avg", "exp_avg_sq")
+_COUNTS = ("dimension", "classes", "raters", "channels")
 
 
 def pack_model(model: ConsensusModel) -> bytes:
@@ -39,32 +42,23 @@ def unpack_model(contents: bytes, path: str, image_stream: Any = None) -> Consen
     """
     tensors, description = unpack(contents, path)
     _check_kind(description, "model", path)
-    try:
-        shape = NetworkShape(**description["network"])
-        labels = tuple(int(label) for label in description["labels"])
-        mode = description["mode"]
-        rater_ids = tuple(description["rater_ids"])
-        own_stream = bool(description["own_image_stream"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError(f"{path}: is damaged: {error}") from error
-    _check_description(shape, labels, mode, rater_ids, path)
-    if own_stream and image_stream is None:
-        raise FileError(f"{path}: was trained with another image stream; pass it to Load")
-    network = new_network(shape, 0, image_stream if own_stream else None)
-    _load_weights(network, _under(tensors, _WEIGHTS), path)
-    tally = _expect(tensors, _TALLY, (shape.raters + 1, shape.classes, shape.classes), path)
-    network.eval()
-    rater_model = RaterModel(tally.astype(np.float64), symmetric=mode != "truth")
-    return ConsensusModel(network, mode, labels, rater_ids, rater_model)
+    with refusing_damage(path):
+        model = _described_model(description, path, image_stream, _under(tensors, _WEIGHTS))
+        model.rater_model.tally[...] = _tally(tensors, _TALLY, model, path)
+    model.network.eval()
+    return model
 
 
 def pack_checkpoint(trainer: Trainer) -> bytes:
     """The contents of an unfinished training's file."""
     state = trainer.state
     tensors = _model_tensors(trainer.model)
-    for name, value in (state.best_weights or {}).items():
-        tensors[_BEST + name] = value.cpu().numpy()
-    for index, slots in trainer.optimizer.state_dict()["state"].items():
+    if state.best_weights is not None and state.best_tally is not None:
+        tensors[_BEST_TALLY] = state.best_tally
+        for name, value in state.best_weights.items():
+            tensors[_BEST + name] = value.cpu().numpy()
+    moments = trainer.optimizer.state_dict()["state"]
+    for index, slots in moments.items():
         for slot, value in slots.items():
             tensors[f"{_OPTIMIZER}{index}/{slot}"] = value.cpu().numpy()
     progress = {
@@ -73,6 +67,7 @@ def pack_checkpoint(trainer: Trainer) -> bytes:
         "best_iteration": state.best_iteration,
         "stale": state.stale,
         "history": trainer.model.history,
+        "optimized": sorted(moments),
     }
     return pack(tensors, {"kind": "checkpoint", **_training(trainer), "progress": progress})
 
@@ -85,21 +80,49 @@ def resume(trainer: Trainer, contents: bytes, path: str) -> None:
         there = description.get(name)
         if there != here:
             raise FileError(
-                f"{path}: belongs to another training: its {name} is {there}, here it is {here}; "
-                "remove the file to start anew"
+                f"{path}: belongs to another training: its {name.replace('_', ' ')} is {there}, "
+                f"here it is {here}; remove the file to start anew"
             )
-    model, progress = trainer.model, description["progress"]
-    _load_weights(model.network, _under(tensors, _WEIGHTS), path)
-    model.rater_model.tally[...] = _expect(tensors, _TALLY, model.rater_model.tally.shape, path)
-    model.history[:] = progress.pop("history")
-    best = {name: torch.from_numpy(array) for name, array in _under(tensors, _BEST).items()}
-    trainer.state = TrainingState(best_weights=best or None, **progress)
-    slots: dict[int, dict[str, Tensor]] = {}
-    for name, array in _under(tensors, _OPTIMIZER).items():
-        index, slot = name.split("/")
-        slots.setdefault(int(index), {})[slot] = torch.from_numpy(array)
-    groups = trainer.optimizer.state_dict()["param_groups"]
-    trainer.optimizer.load_state_dict({"state": slots, "param_groups": groups})
+    with refusing_damage(path):
+        model, progress = trainer.model, dict(description["progress"])
+        _load_weights(model.network, _under(tensors, _WEIGHTS), path)
+        model.rater_model.tally[...] = _tally(tensors, _TALLY, model, path)
+        model.history[:] = progress.pop("history")
+        optimized = progress.pop("optimized")
+        trainer.state = _checked_state(progress, trainer.settings.iterations)
+        if math.isfinite(trainer.state.best_score):
+            best = _checked_weights(model.network, _under(tensors, _BEST), path)
+            trainer.state.best_weights = best
+            trainer.state.best_tally = _tally(tensors, _BEST_TALLY, model, path)
+        _load_optimizer(trainer.optimizer, optimized, _under(tensors, _OPTIMIZER), path)
+
+
+def _checked_state(progress: Mapping[str, Any], iterations: int) -> TrainingState:
+    state = TrainingState(**progress)
+    for count in (state.iteration, state.best_iteration, state.stale):
+        if type(count) is not int or not 0 <= count <= iterations:
+            raise ValueError(f"{count} cannot be a number of iterations")
+    state.best_score = float(state.best_score)
+    return state
+
+
+def _load_optimizer(
+    optimizer: torch.optim.Optimizer,
+    indices: Sequence[int],
+    tensors: Mapping[str, NDArray[Any]],
+    path: str,
+) -> None:
+    """Put back the moments of the parameters that have been optimised."""
+    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    state: dict[int, dict[str, Tensor]] = {}
+    for index in indices:
+        shapes = dict.fromkeys(_MOMENTS, tuple(parameters[index].shape)) | {"step": ()}
+        state[index] = {
+            slot: torch.from_numpy(_expect(tensors, f"{index}/{slot}", shape, path))
+            for slot, shape in shapes.items()
+        }
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
 
 
 def _model_tensors(model: ConsensusModel) -> dict[str, NDArray[Any]]:
@@ -121,7 +144,8 @@ def _describe(model: ConsensusModel) -> dict[str, Any]:
 def _training(trainer: Trainer) -> dict[str, Any]:
     settings = asdict(trainer.settings)
     settings["window"] = list(settings["window"])
-    return {**_describe(trainer.model), "settings": settings, "cases": trainer.number_of_cases}
+    fingerprint = {"fingerprint_of_cases": trainer.fingerprint}
+    return {**_describe(trainer.model), **settings, **fingerprint}
 
 
 def _check_kind(description: Mapping[str, Any], wanted: str, path: str) -> None:
@@ -130,23 +154,54 @@ def _check_kind(description: Mapping[str, Any], wanted: str, path: str) -> None:
         raise FileError(f"{path}: holds a {kind}, a {wanted} was wanted")
 
 
-def _check_description(
-    shape: NetworkShape, labels: tuple[int, ...], mode: str, raters: tuple[Any, ...], path: str
-) -> None:
+def _described_model(
+    description: Mapping[str, Any],
+    path: str,
+    image_stream: Any,
+    weights: Mapping[str, NDArray[Any]],
+) -> ConsensusModel:
+    shape, mode = NetworkShape(**description["network"]), description["mode"]
+    labels, rater_ids = tuple(description["labels"]), tuple(description["rater_ids"])
     fits = (
-        shape.dimension in (2, 3)
-        and shape.classes == len(labels)
-        and shape.raters == len(raters)
+        all(type(getattr(shape, name)) is int for name in _COUNTS)
+        and shape.dimension in (2, 3)
         and 1 <= shape.channels <= 1024
         and mode in _MODES
+        and shape.sees_labels is (mode != "joint")
+        and all(type(label) is int for label in labels)
+        and all(type(name) in (int, str) for name in rater_ids)
+        and shape.classes == len(set(labels)) == len(labels) >= 2
+        and shape.raters == len(set(rater_ids)) == len(rater_ids)
     )
     if not fits:
-        raise FileError(f"{path}: is damaged: its description contradicts itself")
+        raise ValueError("its description contradicts itself")
+    if description["own_image_stream"] is not (image_stream is not None):
+        raise FileError(
+            f"{path}: was trained with another image stream; pass it to Load"
+            if image_stream is None
+            else f"{path}: was trained with the built-in image stream; pass none to Load"
+        )
+    if image_stream is not None:
+        check_image_stream(image_stream, shape, path)
+    with torch.device("meta"):
+        # Without memory: what the weights do not fit must not be built.
+        _checked_weights(ConsensusNetwork(shape, image_stream), weights, path)
+    network = new_network(shape, 0, image_stream)
+    _load_weights(network, weights, path)
+    rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
+    return ConsensusModel(network, mode, labels, rater_ids, rater_model)
 
 
 def _load_weights(
     network: ConsensusNetwork, tensors: Mapping[str, NDArray[Any]], path: str
 ) -> None:
+    network.load_state_dict(_checked_weights(network, tensors, path))
+
+
+def _checked_weights(
+    network: ConsensusNetwork, tensors: Mapping[str, NDArray[Any]], path: str
+) -> dict[str, Tensor]:
+    """The tensors, if they are those of the network and could have been learned."""
     wanted = network.state_dict()
     if wanted.keys() != tensors.keys():
         odd = sorted(wanted.keys() ^ tensors.keys())
@@ -154,8 +209,19 @@ def _load_weights(
             f"{path}: does not fit the network: {odd[0]} and {len(odd) - 1} more differ"
         )
     for name, value in wanted.items():
-        _expect(tensors, name, tuple(value.shape), path)
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in tensors.items()})
+        array = _expect(tensors, name, tuple(value.shape), path)
+        if not np.isfinite(array).all() or (name.endswith("running_var") and array.min() < 0):
+            raise ValueError(f"{name} holds values that no training gives")
+    return {name: torch.from_numpy(array) for name, array in tensors.items()}
+
+
+def _tally(
+    tensors: Mapping[str, NDArray[Any]], name: str, model: ConsensusModel, path: str
+) -> NDArray[np.float64]:
+    tally = _expect(tensors, name, model.rater_model.tally.shape, path).astype(np.float64)
+    if not (np.isfinite(tally).all() and tally.min() >= 0):
+        raise ValueError(f"{name} holds values that no training gives")
+    return tally
 
 
 def _expect(

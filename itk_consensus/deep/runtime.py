@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+#: More than any machine has; torch takes no larger numbers than C does.
+_MOST_THREADS = 2**15
+
 
 def torch_is_installed() -> bool:
     """Whether torch can be imported."""
@@ -21,7 +24,7 @@ def torch_threads(number: int) -> Iterator[None]:
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(number)
+    torch.set_num_threads(min(number, _MOST_THREADS))
     try:
         yield
     finally:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,11 +25,13 @@ from itk_consensus.deep.cases import (
     Case,
     PatchSampler,
     as_batch,
-    cropped,
+    digest,
     draw_held_out,
     hidden,
     patch_shape,
     split,
+    telling_patches,
+    with_names_dropped,
     with_raters_dropped,
 )
 from itk_consensus.deep.losses import (
@@ -40,8 +43,9 @@ from itk_consensus.deep.losses import (
     misleading_evidence,
     soft_dice_loss,
 )
-from itk_consensus.deep.model import ConsensusModel, precision
+from itk_consensus.deep.model import ConsensusModel, precision, seeded
 from itk_consensus.deep.network import STRIDE, one_hot, rater_log_likelihood
+from itk_consensus.errors import TrainingError
 
 _LARGEST_KL_WEIGHT = 0.05
 _DICE_WEIGHT = 0.5
@@ -81,8 +85,8 @@ class TrainingSettings:
     validation_fraction: float
     patience: int
     seed: int
-    edge_weight: float = 0.0
-    mixed_precision: bool = False
+    edge_weight: float
+    mixed_precision: bool
 
 
 @dataclass
@@ -93,6 +97,7 @@ class TrainingState:
     best_score: float = math.inf
     best_iteration: int = 0
     best_weights: dict[str, Tensor] | None = None
+    best_tally: NDArray[np.float64] | None = None
     stale: int = 0
 
 
@@ -108,12 +113,13 @@ class Trainer:
         self.model = model
         self.settings = settings
         self.state = TrainingState()
-        self.number_of_cases = len(cases)
+        self.cases = cases
         training, validation = split(len(cases), settings.validation_fraction, settings.seed)
         shape = patch_shape(cases, settings.window, STRIDE)
         train_cases = [cases[i] for i in training]
-        self._validation = [_middle(cases[i], shape) for i in validation]
-        self._examples = [_middle(case, shape) for case in train_cases]
+        self._shape = shape
+        self._judged = [cases[i] for i in validation] or train_cases
+        self._validation = [patch for i in validation for patch in telling_patches(cases[i], shape)]
         self._sampler = PatchSampler(train_cases, shape, settings.batch_size, settings.seed)
         self.optimizer = torch.optim.AdamW(
             model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
@@ -121,9 +127,16 @@ class Trainer:
         if not model.rater_model.tally.any():
             _first_tally(model, train_cases)
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the cases: a checkpoint goes on with the same ones only."""
+        return digest(self.cases)
+
     def checked_cases(self, number: int) -> Sequence[Case]:
-        """A few patches to judge the model by: of validation cases if there are any."""
-        return (self._validation or self._examples)[:number]
+        """Patches of a few cases to judge the model by: validation cases if there are any."""
+        return [
+            patch for one in self._judged[:number] for patch in telling_patches(one, self._shape)
+        ]
 
     def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
         """Train until done, no longer improving, or told to stop; keep the best weights.
@@ -134,6 +147,11 @@ class Trainer:
             Told the share that is done; False stops the training.
         checkpoint : callable
             Called after each evaluation, when the state is worth keeping.
+
+        Raises
+        ------
+        TrainingError
+            The loss or the weights are no longer finite.
         """
         settings, state = self.settings, self.state
         every = max(1, settings.iterations // _EVALUATIONS)
@@ -147,7 +165,17 @@ class Trainer:
                 break
         if state.best_weights is not None:
             self.model.network.load_state_dict(state.best_weights)
+            self.model.rater_model.tally[...] = state.best_tally
+        weights = self.model.network.state_dict().values()
+        self._require_finite(all(bool(torch.isfinite(value).all()) for value in weights))
         self.model.network.eval()
+
+    def _require_finite(self, finite: bool) -> None:
+        if not finite:
+            raise TrainingError(
+                f"training diverged in iteration {self.state.iteration}; lower LearningRate, "
+                f"which is {self.settings.learning_rate:g}"
+            )
 
     def _step(self, iteration: int) -> None:
         progress = iteration / self.settings.iterations
@@ -155,7 +183,11 @@ class Trainer:
             group["lr"] = one_cycle(progress) * self.settings.learning_rate
         batch, rng = self._sampler.draw(iteration)
         self.model.network.train()
-        loss = self._loss(batch, rng, _LARGEST_KL_WEIGHT * min(1.0, 2 * progress), learn=True)
+        kl_weight = _LARGEST_KL_WEIGHT * min(1.0, 2 * progress)
+        # A stream of the user's may draw random numbers too, for dropout.
+        with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
+            loss = self._loss(batch, rng, kl_weight, learn=True)
+        self._require_finite(bool(torch.isfinite(loss)))
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.model.network.parameters(), _GRADIENT_LIMIT)
@@ -178,6 +210,7 @@ class Trainer:
             state.best_score, state.stale, state.best_iteration = score, 0, state.iteration
             weights = self.model.network.state_dict()
             state.best_weights = {name: value.clone() for name, value in weights.items()}
+            state.best_tally = self.model.rater_model.tally.copy()
         else:
             state.stale += 1
 
@@ -186,13 +219,14 @@ class Trainer:
     ) -> Tensor:
         if self.model.mode == "truth":
             return self._truth_loss(with_raters_dropped(batch, rng) if learn else batch, kl_weight)
-        held_out = np.ones(batch.raters.shape, bool)
+        held_out, names = np.ones(batch.raters.shape, bool), batch.raters
         if self.model.mode == "set":
             held_out = draw_held_out(batch, rng)
-        return self._rater_loss(batch, held_out, kl_weight, learn=learn)
+            names = with_names_dropped(names, rng) if learn else names
+        return self._rater_loss(batch, held_out, names, kl_weight, learn=learn)
 
     def _truth_loss(self, batch: Batch, kl_weight: float) -> Tensor:
-        alpha, _ = self._concentrations(batch, batch.labels)
+        alpha = self._concentrations(batch.images, batch.labels, batch.raters)
         truth = self._tensor(batch.truths)
         valid = (truth != MISSING).float()
         target = one_hot(truth.unsqueeze(1), alpha.shape[1]).squeeze(1)
@@ -203,13 +237,19 @@ class Trainer:
         ) + _DICE_WEIGHT * soft_dice_loss(probability, target, valid)
 
     def _rater_loss(
-        self, batch: Batch, held_out: NDArray[np.bool_], kl_weight: float, *, learn: bool
+        self,
+        batch: Batch,
+        held_out: NDArray[np.bool_],
+        names: NDArray[np.int64],
+        kl_weight: float,
+        *,
+        learn: bool,
     ) -> Tensor:
-        """-log likelihood of the held-out raters given the image and the others."""
-        alpha, log_rates = self._concentrations(batch, hidden(batch.labels, held_out))
+        """-log likelihood of the held-out raters given the image and the others, so named."""
+        alpha = self._concentrations(batch.images, hidden(batch.labels, held_out), names)
         votes = one_hot(self._tensor(hidden(batch.labels, ~held_out)), alpha.shape[1])
         valid = (votes.sum((1, 2)) > 0).float()
-        likelihood = rater_log_likelihood(votes, log_rates)
+        likelihood = self._likelihood(votes, batch.raters)
         log_probability = torch.log(alpha / alpha.sum(1, keepdim=True))
         posterior = torch.softmax(log_probability + likelihood, 1).detach()
         if learn:
@@ -225,24 +265,27 @@ class Trainer:
         )
         return loss + self.settings.edge_weight * roughness
 
-    def _concentrations(self, batch: Batch, seen: NDArray[np.uint8]) -> tuple[Tensor, Tensor]:
-        """Alpha of the network that sees these labels, and log C of every rater of the batch."""
+    def _concentrations(
+        self, images: NDArray[Any], seen: NDArray[np.uint8], raters: NDArray[np.int64]
+    ) -> Tensor:
+        """Alpha of the network that sees these labels of these raters."""
         network = self.model.network
-        raters = self._tensor(batch.raters)
-        log_rates = self._tensor(self.model.rater_model.log_rates())[raters]
         votes = one_hot(self._tensor(seen), network.shape.classes)
+        likelihood = self._likelihood(votes, raters)
         with precision(self.model.device, self.settings.mixed_precision):
-            alpha = network(
-                self._tensor(batch.images), votes, raters, rater_log_likelihood(votes, log_rates)
-            )
-        return alpha, log_rates
+            alpha: Tensor = network(self._tensor(images), votes, self._tensor(raters), likelihood)
+        return alpha
+
+    def _likelihood(self, votes: Tensor, raters: NDArray[np.int64]) -> Tensor:
+        log_rates = self._tensor(self.model.rater_model.log_rates()[raters])
+        return rater_log_likelihood(votes, log_rates)
 
     def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
         """Add what the posterior says about each rater: the averaged, closed-form M-step."""
         met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
         tally = self.model.rater_model.tally
         tally *= _TALLY_DECAY
-        np.add.at(tally, raters, met.double().cpu().numpy())
+        np.add.at(tally, raters, met.cpu().double().numpy())
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
@@ -259,19 +302,12 @@ def _first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
     """Count confusions with the truth, or without one with the raters' own vote."""
     classes = len(model.labels)
     for case in cases:
-        votes = np.stack([(case.labels == k).sum(0) for k in range(classes)])
-        if model.mode == "truth" and case.truth is not None:
-            reference = np.stack([case.truth == k for k in range(classes)]).astype(float)
-        else:
-            reference = votes / votes.sum(0).clip(min=1)
-        flat = reference.reshape(classes, -1)
-        for rater, drawn in zip(case.raters, case.labels, strict=True):
-            for k in range(classes):
-                counted = flat @ (drawn.reshape(-1) == k)
-                model.rater_model.tally[rater, :, k] += counted
-
-
-def _middle(case: Case, shape: Sequence[int]) -> Case:
-    sides = case.image.shape
-    start = [max(0, (side - wanted) // 2) for side, wanted in zip(sides, shape, strict=True)]
-    return cropped(case, start, shape)
+        present = np.maximum((case.labels != MISSING).sum(0), 1)
+        for true in range(classes):
+            if model.mode == "truth" and case.truth is not None:
+                share = (case.truth == true).astype(np.float32)
+            else:
+                share = np.float32((case.labels == true).sum(0) / present)
+            for rater, drawn in zip(case.raters, case.labels, strict=True):
+                counts = np.bincount(drawn.ravel(), share.ravel(), minlength=MISSING + 1)
+                model.rater_model.tally[rater, true] += counts[:classes]

@@ -7,15 +7,17 @@ worst be refused. No torch here.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError
+from itk_consensus.errors import ConsensusError, FileError
 
 FORMAT = "itk-consensus deep consensus"
 VERSION = 1
@@ -31,26 +33,27 @@ Tensors = Mapping[str, NDArray[Any]]
 
 def pack(tensors: Tensors, description: Mapping[str, Any]) -> bytes:
     """The contents of a file with tensors of float32, float64, int64 or uint8 and JSON."""
-    header: dict[str, Any] = {
-        _METADATA: {
-            "format": FORMAT,
-            "version": str(VERSION),
-            "description": json.dumps(description, sort_keys=True),
-        }
-    }
+    entries: dict[str, Any] = {}
     parts, end = [], 0
     for name, tensor in tensors.items():
         little_endian = np.ascontiguousarray(tensor).astype(tensor.dtype.newbyteorder("<"))
         start, end = end, end + little_endian.nbytes
-        header[name] = {
+        entries[name] = {
             "dtype": _NAMES[little_endian.dtype],
             "shape": list(tensor.shape),
             "data_offsets": [start, end],
         }
         parts.append(little_endian.tobytes())
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([_LENGTH.pack(len(text)), text, *parts])
+    text, data = json.dumps(description, sort_keys=True), b"".join(parts)
+    metadata = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "description": text,
+        "checksum": _checksum(entries, text, data),
+    }
+    header = json.dumps({_METADATA: metadata, **entries}).encode()
+    header += b" " * (-len(header) % 8)
+    return b"".join([_LENGTH.pack(len(header)), header, data])
 
 
 def unpack(contents: bytes, path: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -64,16 +67,42 @@ def unpack(contents: bytes, path: str) -> tuple[dict[str, NDArray[Any]], dict[st
     header, data = _header(contents, path)
     metadata = header.pop(_METADATA)
     _check_version(metadata, path)
-    try:
+    with refusing_damage(path):
         needed = max((entry["data_offsets"][1] for entry in header.values()), default=0)
         if len(data) < needed:
             raise FileError(f"{path}: is cut short: {len(data)} of {needed} bytes of weights")
+        if metadata["checksum"] != _checksum(header, metadata["description"], data):
+            raise ValueError("its checksum is another")
         tensors = {name: _tensor(entry, data) for name, entry in header.items()}
-        return tensors, json.loads(metadata["description"])
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        if isinstance(error, FileError):
-            raise
+        description = json.loads(metadata["description"])
+        if not isinstance(description, dict):
+            raise TypeError("its description is no object")
+        return tensors, description
+
+
+@contextmanager
+def refusing_damage(path: str) -> Iterator[None]:
+    """Turn whatever goes wrong with a file's contents into a FileError."""
+    try:
+        yield
+    except ConsensusError:
+        raise
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RuntimeError,  # torch's, and JSON that is nested too deeply
+        TypeError,
+        ValueError,
+    ) as error:
         raise FileError(f"{path}: is damaged: {error}") from error
+
+
+def _checksum(entries: Mapping[str, Any], description: str, data: bytes | memoryview) -> str:
+    total = hashlib.blake2b(json.dumps(entries, sort_keys=True).encode(), digest_size=16)
+    total.update(description.encode())
+    total.update(data)
+    return total.hexdigest()
 
 
 def _header(contents: bytes, path: str) -> tuple[dict[str, Any], memoryview]:
@@ -90,7 +119,7 @@ def _header(contents: bytes, path: str) -> tuple[dict[str, Any], memoryview]:
         raise foreign
     try:
         header = json.loads(contents[start:end])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise foreign from None
     known = isinstance(header, dict) and isinstance(header.get(_METADATA), dict)
     if not known or header[_METADATA].get("format") != FORMAT:
@@ -100,7 +129,7 @@ def _header(contents: bytes, path: str) -> tuple[dict[str, Any], memoryview]:
 
 def _check_version(metadata: Mapping[str, Any], path: str) -> None:
     version = str(metadata.get("version"))
-    if not version.isdigit():
+    if not (version.isascii() and version.isdecimal() and 0 < len(version) < 10):
         raise FileError(f"{path}: is damaged: its version is '{version}'")
     if int(version) > VERSION:
         raise FileError(

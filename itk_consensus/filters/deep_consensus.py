@@ -21,6 +21,7 @@ from itk_consensus.errors import (
     MissingDependencyError,
     NotExecutedError,
     ParameterError,
+    TrainingError,
 )
 from itk_consensus.filters.deep_inputs import (
     DeepInput,
@@ -30,12 +31,12 @@ from itk_consensus.filters.deep_inputs import (
     known_raters,
     load_input,
     load_inputs,
-    refuse_unknown_labels,
+    refuse_other_labels,
 )
 from itk_consensus.filters.deep_outputs import DeepOutputs, fill
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
-from itk_consensus.images.files import PathLike, read_bytes, write_bytes
+from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.labels.label_types import common_type
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ class DeepConsensusFilter(DeepConsensusParameters):
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S).
+            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
+            copy of it is trained.
         """
         self._require_torch()
         self._outputs = None
@@ -94,13 +96,18 @@ class DeepConsensusFilter(DeepConsensusParameters):
             self._report(0.05)
             mode = self._chosen_mode(truths)
             model = self._new_model(inputs, mode, image_stream)
-            cases = [one.as_case(model.labels, model.rater_numbers) for one in inputs]
+            numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
+            cases = [one.as_case(model.labels, numbers) for one in inputs]
             trainer = self._train(model, cases, checkpoint)
             self._model = model
             self._compare_with_vote(trainer.checked_cases(_CHECKED_CASES))
 
     def GetRaterReliability(self) -> dict[RaterId, float]:
-        """Each rater's estimated probability of drawing the true class; 0 is raters without id."""
+        """Each rater's estimated probability of drawing the true class.
+
+        Without a truth it is one accuracy for all classes. 0, given if raters without an id were
+        met, is an average rater.
+        """
         return self._trained().reliability()
 
     def _chosen_mode(self, truths: Any) -> str:
@@ -114,16 +121,18 @@ class DeepConsensusFilter(DeepConsensusParameters):
         self, inputs: Sequence[DeepInput], mode: str, image_stream: Any
     ) -> ConsensusModel:
         from itk_consensus.deep.model import ConsensusModel, RaterModel, find_device, new_network
-        from itk_consensus.deep.network import NetworkShape
+        from itk_consensus.deep.network import NetworkShape, check_image_stream
 
         labels = class_labels(inputs, self.NumberOfClasses, self.GetName())
         names = known_raters(inputs)
         dimension = inputs[0].image.ndim
         channels = self.NumberOfChannels or (16 if dimension == 2 else 8)
         shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint")
+        if image_stream is not None:
+            check_image_stream(image_stream, shape, self.GetName())
         network = new_network(shape, self.RandomSeed, image_stream)
         rater_model = RaterModel.blank(len(names), len(labels), symmetric=mode != "truth")
-        network.to(find_device(self.Device))
+        network.to(find_device(self.Device, self.GetName()))
         return ConsensusModel(network, mode, labels, names, rater_model)
 
     def _settings(self, dimension: int) -> TrainingSettings:
@@ -157,9 +166,14 @@ class DeepConsensusFilter(DeepConsensusParameters):
             if checkpoint is not None:
                 write_bytes(checkpoint, pack_checkpoint(trainer))
 
+        if checkpoint is not None:
+            require_writable(checkpoint)
         if checkpoint is not None and Path(checkpoint).exists():
             resume(trainer, read_bytes(checkpoint), str(checkpoint))
-        trainer.run(self._after_iteration, keep)
+        try:
+            trainer.run(self._after_iteration, keep)
+        except TrainingError as error:
+            raise TrainingError(f"{self.GetName()}: {error}") from None
         return trainer
 
     def _after_iteration(self, share: float) -> bool:
@@ -209,7 +223,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
                 raise InputError(
                     f"{self.GetName()}: was trained on {dimension}D images, got {given.image.ndim}D"
                 )
-            refuse_unknown_labels(given.label_values, model.labels, f"{self.GetName()}: Execute")
+            refuse_other_labels(given, model.labels, self.GetName())
             self._report(0.1)
             self._outputs = self._predict(model, given)
             return self.GetLabelImage()
@@ -230,7 +244,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
         from itk_consensus.deep.inference import predict
         from itk_consensus.deep.model import find_device
 
-        model.network.to(find_device(self.Device))
+        model.network.to(find_device(self.Device, self.GetName()))
         case = given.as_case(model.labels, model.rater_numbers)
         decision = given.agreed_classes(model.labels, self.NumberOfThreads)
         disputed = decision == MISSING
@@ -271,7 +285,10 @@ class DeepConsensusFilter(DeepConsensusParameters):
 
     @classmethod
     def Load(cls, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """A filter with the model of a file; pass the image stream if Fit was given one."""
+        """A filter with the model of a file; pass the image stream if Fit was given one.
+
+        The file keeps what was learned, not the parameters of Execute: those are the defaults.
+        """
         filter_ = cls()
         filter_._require_torch()
         from itk_consensus.deep.persistence import unpack_model

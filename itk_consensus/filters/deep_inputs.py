@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import numbers
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.deep.cases import MISSING, Case, normalised
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -31,7 +32,7 @@ class DeepInput:
         The labels.
     stack : LabelStack
     image : ndarray
-    truth : ndarray or None
+    truth : LabelStack of one, or None
     rater_ids : tuple of int, str or None
         One per rater.
     """
@@ -39,14 +40,14 @@ class DeepInput:
     loaded: LoadedImages
     stack: LabelStack
     image: NDArray[Any]
-    truth: NDArray[Any] | None
+    truth: LabelStack | None
     rater_ids: tuple[RaterId | None, ...]
 
     @property
     def label_values(self) -> set[int]:
         """Every label that a rater or the truth uses."""
         values = {int(label) for label in self.stack.labels}
-        return values if self.truth is None else values | _values(self.truth, "truth")
+        return values if self.truth is None else values | {int(v) for v in self.truth.labels}
 
     def agreed_classes(self, labels: Sequence[int], threads: int) -> NDArray[np.uint8]:
         """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
@@ -59,16 +60,14 @@ class DeepInput:
 
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
         """Class indices, rater indices and normalised intensities; unknown raters become 0."""
-        drawn = np.full((len(self.stack.arrays), *self.image.shape), MISSING, np.uint8)
-        for row, array in zip(drawn, self.stack.arrays, strict=True):
-            if array is not None:
-                _encode(array, labels, row)
-        truth = None
-        if self.truth is not None:
-            truth = np.full(self.image.shape, MISSING, np.uint8)
-            _encode(self.truth, labels, truth)
+        truth = None if self.truth is None else _encoded(self.truth, labels, self.image.shape)[0]
         indices = [0 if name is None else raters.get(name, 0) for name in self.rater_ids]
-        return Case(normalised(self.image), drawn, np.array(indices, np.int64), truth)
+        return Case(
+            normalised(self.image),
+            _encoded(self.stack, labels, self.image.shape),
+            np.array(indices, np.int64),
+            truth,
+        )
 
 
 def load_input(
@@ -108,13 +107,20 @@ def load_input(
     }
     if not np.isfinite(others["image"]).all():
         raise InputError(f"{owner}: image must hold finite intensities, it has NaN or infinity")
-    ids = tuple(range(1, len(stack.arrays) + 1)) if rater_ids is None else tuple(rater_ids)
+    ids: tuple[RaterId | None, ...] = tuple(range(1, len(stack.arrays) + 1))
+    if rater_ids is not None:
+        ids = checked_ids(rater_ids, owner)
     if len(ids) != len(stack.arrays):
         raise InputError(
             f"{owner}: rater_ids must have one entry for each of the {len(stack.arrays)} raters, "
             f"got {len(ids)}"
         )
-    return DeepInput(loaded, stack, others["image"], others.get("truth"), ids)
+    known = None
+    if truth is not None:
+        known = LabelStack.multilabel(
+            [others["truth"]], missing_label=missing_label, owner=f"{owner}: truth"
+        )
+    return DeepInput(loaded, stack, others["image"], known, ids)
 
 
 def load_inputs(
@@ -128,13 +134,19 @@ def load_inputs(
     tolerances: Mapping[str, float],
 ) -> list[DeepInput]:
     """Load several cases, of one dimension; see `load_input`."""
-    images, label_lists = list(images), list(label_lists)
-    known = [None] * len(images) if truths is None else list(truths)
+    images = as_list(images, f"{owner}: Fit needs a list of images")
+    label_lists = as_list(label_lists, f"{owner}: Fit needs a list of label lists")
+    known = [None] * len(images)
+    if truths is not None:
+        known = as_list(truths, f"{owner}: Fit needs a list of truths, or None")
     if not images or not len(images) == len(label_lists) == len(known):
         raise InputError(
             f"{owner}: Fit needs as many label lists (and truths) as images, "
             f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths"
         )
+    without = [number for number, truth in enumerate(known) if truth is None]
+    if truths is not None and without:
+        raise InputError(f"{owner}: truths must be given for all cases, case {without[0]} has none")
     ids = ids_per_case(rater_ids, len(images), owner)
     inputs = [
         load_input(
@@ -159,38 +171,62 @@ def class_labels(
     inputs: Sequence[DeepInput], number_of_classes: int | None, owner: str
 ) -> tuple[int, ...]:
     """The label of each class: 0, 1, ... if their number is given, else those that occur."""
+    if number_of_classes is not None:
+        labels = tuple(range(number_of_classes))
+        for number, one in enumerate(inputs):
+            refuse_other_labels(one, labels, f"{owner}: case {number}")
+        return labels
     found = sorted(set().union(*(one.label_values for one in inputs)))
-    if number_of_classes is None:
-        if not 2 <= len(found) <= MISSING:
-            raise InputError(f"{owner}: Fit needs 2 to {MISSING} labels, the cases have {found}")
-        return tuple(found)
-    labels = tuple(range(number_of_classes))
-    refuse_unknown_labels(found, labels, owner)
-    return labels
+    if not 2 <= len(found) <= MISSING:
+        raise InputError(f"{owner}: Fit needs 2 to {MISSING} labels, the cases have {found}")
+    return tuple(found)
 
 
-def refuse_unknown_labels(found: Iterable[int], labels: tuple[int, ...], owner: str) -> None:
-    """Raise if a label belongs to no class."""
-    unknown = sorted(label for label in found if label not in labels)
+def refuse_other_labels(one: DeepInput, labels: tuple[int, ...], owner: str) -> None:
+    """Raise if a label belongs to no class, or if the missing label is one of the classes'."""
+    missing = one.stack.missing_label
+    if missing in labels:
+        raise ParameterError(
+            f"{owner}: MissingLabel must not be the label of a class {labels}, got {missing}"
+        )
+    unknown = sorted(label for label in one.label_values if label not in labels)
     if unknown:
         raise InputError(f"{owner}: labels must be among {labels}, got {unknown}")
 
 
-def ids_per_case(
-    rater_ids: RaterIds | Sequence[RaterIds] | None, number: int, owner: str
-) -> list[RaterIds | None]:
+def checked_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
+    """The ids of one case's raters, each an int, a str or None."""
+    wanted = f"{owner}: rater_ids must be a list with an int, a str or None for each rater"
+    ids = as_list(rater_ids, wanted)
+    odd = [one for one in ids if not (one is None or _is_id(one))]
+    if odd:
+        raise InputError(f"{wanted}, got {odd[0]!r}")
+    return tuple(int(one) if isinstance(one, numbers.Integral) else one for one in ids)
+
+
+def ids_per_case(rater_ids: Any, number: int, owner: str) -> list[RaterIds | None]:
     """The ids of each case, from one list for all or a list per case."""
     if rater_ids is None:
         return [None] * number
-    nested = [isinstance(entry, (list, tuple)) for entry in rater_ids]
+    wanted = f"{owner}: rater_ids must be one list of ids, or a list of ids for each case"
+    entries = as_list(rater_ids, wanted)
+    nested = [not (entry is None or _is_id(entry)) for entry in entries]
     if not any(nested):
-        return [rater_ids] * number  # type: ignore[list-item]
+        return [checked_ids(entries, owner)] * number
     if not all(nested) or len(nested) != number:
-        raise InputError(
-            f"{owner}: rater_ids must be one list of ids, or a list of ids for each of the "
-            f"{number} cases"
-        )
-    return list(rater_ids)  # type: ignore[arg-type]
+        raise InputError(f"{wanted} ({number}), got {len(nested)} entries")
+    return [checked_ids(entry, f"{owner}: case {i}") for i, entry in enumerate(entries)]
+
+
+def as_list(value: Any, wanted: str) -> list[Any]:
+    """The members of a list, tuple, array or iterator; `wanted` opens the error of all else."""
+    if isinstance(value, (str, bytes, Mapping, Set)) or not isinstance(value, Iterable):
+        raise InputError(f"{wanted}, got {value!r:.80}")
+    return list(value)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, numbers.Integral)) and not isinstance(value, bool)
 
 
 def known_raters(inputs: Sequence[DeepInput]) -> tuple[RaterId, ...]:
@@ -199,10 +235,11 @@ def known_raters(inputs: Sequence[DeepInput]) -> tuple[RaterId, ...]:
     return tuple(name for name in seen if name is not None and name != 0)
 
 
-def _values(array: NDArray[Any], owner: str) -> set[int]:
-    return {int(label) for label in LabelStack.multilabel([array], owner=owner).labels}
-
-
-def _encode(array: NDArray[Any], labels: Sequence[int], out: NDArray[np.uint8]) -> None:
-    for index, value in enumerate(labels):
-        out[array == value] = index
+def _encoded(stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """(A, \\*S) class indices; `MISSING` where a rater drew nothing."""
+    indices = np.full((len(stack.arrays), *shape), MISSING, np.uint8)
+    for row, array in zip(indices, stack.arrays, strict=True):
+        if array is not None:
+            for index, value in enumerate(labels):
+                row[array == value] = index
+    return indices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,11 +52,11 @@ class DeepOutputs:
 
     def probability_image(self, label: int, owner: str) -> Any:
         """Probability of a label; 0 or 1 where the raters decided."""
-        if label not in self.labels:
+        if not isinstance(label, numbers.Integral) or label not in self.labels:
             raise ParameterError(
                 f"{owner}: GetProbabilityImage's label must be one of {self.labels}, got {label!r}"
             )
-        index = self.labels.index(label)
+        index = self.labels.index(int(label))
         output = convert.allocate(np.float64, self.loaded)
         output.array[...] = self.decision == index
         fill(output.array, self.prediction, self.prediction.probability[index], self.answered)

@@ -24,12 +24,12 @@ class DeepConsensusParameters(ProcessObject):
         "raters from the image and the others. auto is truth if truths are given, else joint.",
     )
     RaterWeight: Parameter[float] = Parameter(
-        Real(low=0.0),
+        Real(low=0.0, high=1000.0),
         1.0,
         "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone.",
     )
     EdgeWeight: Parameter[float] = Parameter(
-        Real(low=0.0),
+        Real(low=0.0, high=1e6),
         10.0,
         "Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all.",
     )
@@ -39,7 +39,9 @@ class DeepConsensusParameters(ProcessObject):
         "Where Execute asks the network; elsewhere the unanimous label is the answer.",
     )
     RegionMargin: Parameter[float] = Parameter(
-        Real(low=0.0), 5.0, "Millimetres by which unlocked disputed regions grow."
+        Real(low=0.0),
+        5.0,
+        "Millimetres by which disputed regions grow if unanimous voxels are not locked.",
     )
     LockUnanimousVoxels: Parameter[bool] = Parameter(
         Boolean(), True, "Whether the network may not overrule raters who all agree."
@@ -60,7 +62,7 @@ class DeepConsensusParameters(ProcessObject):
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
     )
     LearningRate: Parameter[float] = Parameter(
-        Real(low=0.0, exclusive=True), 0.01, "Peak of the one-cycle schedule."
+        Real(low=0.0, high=1.0, exclusive=True), 0.01, "Peak of the one-cycle schedule."
     )
     NumberOfChannels: Parameter[int | None] = Parameter(
         optional(Integer(low=1, high=1024)),
@@ -80,9 +82,17 @@ class DeepConsensusParameters(ProcessObject):
     Device: Parameter[str] = Parameter(
         Choice(("auto", "cpu", "cuda", "mps")), "auto", "auto takes CUDA, then MPS, then the CPU."
     )
+    NumberOfThreads: Parameter[int] = Parameter(
+        ProcessObject.NumberOfThreads.kind,
+        lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
+        "Threads of torch and the kernels; the last digits of trained weights depend on it.",
+        default_doc="all cores",
+    )
     MixedPrecision: Parameter[str] = Parameter(
         Choice(("cuda", "off")), "cuda", "bfloat16 networks on CUDA; float32 elsewhere or if off."
     )
     RandomSeed: Parameter[int] = Parameter(
-        Integer(low=0), 0, "On one device the same seed gives the same weights."
+        Integer(low=0, high=2**63 - 1),
+        0,
+        "The same seed gives the same weights on one CPU with the same NumberOfThreads.",
     )

@@ -47,6 +47,8 @@ def read_image(path: PathLike) -> Any:
         image = sitk.ReadImage(str(path))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise FileError(f"{path}: {error}") from error
     except RuntimeError as error:
         raise FileError(f"{path}: cannot be read as an image: {_reason(error)}") from error
     if _format(path) in _VOXELS_IN_ONE_FILE:
@@ -88,8 +90,15 @@ def read_bytes(path: PathLike) -> bytes:
     """All bytes of a file."""
     try:
         return Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path}: cannot be read: {reason}") from error
+
+
+def require_writable(path: PathLike) -> None:
+    """Raise now, rather than after the work, if a file cannot be written; write nothing."""
+    with replacing(Path(path)):
+        pass
 
 
 @contextmanager

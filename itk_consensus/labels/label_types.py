@@ -32,13 +32,15 @@ def smallest_type(values: Iterable[int]) -> np.dtype[Any]:
 def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) -> np.dtype[Any]:
     """The type of a label map made from these inputs: theirs, if it is one integer type.
 
-    Floating and Boolean inputs give the smallest integer type that holds the labels.
+    Floating and Boolean inputs, and those whose type cannot hold the labels, give the smallest
+    integer type that does.
     """
+    labels = list(labels)
     types = {array.dtype.newbyteorder("=") for array in inputs if array is not None}
     common = np.result_type(*types)
     if any(dtype.kind not in "ui" for dtype in types) or common.kind not in "ui":
         return smallest_type(labels)
-    return common
+    return common if holds(common, labels) else smallest_type(labels)
 
 
 def widened(dtype: np.dtype[Any], value: int) -> np.dtype[Any]:

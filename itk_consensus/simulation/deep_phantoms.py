@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from itk_consensus.errors import ParameterError
+
 Shape = Sequence[int]
 Mask = NDArray[np.bool_]
 Field = NDArray[np.float32]
 
 _ORGAN, _LESION = 1, 2
+_SMALLEST_SIDE = 20
 _NOWHERE = -9.0
 """Signed distance to a structure that is absent."""
 
@@ -76,6 +79,7 @@ def easy_cohort(
 
     In `outlier_share` of the cases the last rater draws at random.
     """
+    _check("easy_cohort", number, shape, 2)
     rng = np.random.default_rng(seed)
     cases = []
     for _ in range(number):
@@ -107,6 +111,7 @@ def hard_cohort(
     raters : sequence of RaterSkill
         In `outlier_share` of the cases most voxels of the last one are random.
     """
+    _check("hard_cohort", number, shape, _SMALLEST_SIDE)
     rng = np.random.default_rng(seed)
     cases = []
     for _ in range(number):
@@ -129,6 +134,14 @@ def hard_cohort(
     images = cohort.images
     centred = images - images.mean(axes, keepdims=True)
     return cohort._replace(images=centred / images.std(axes, keepdims=True))
+
+
+def _check(function: str, number: int, shape: Shape, smallest: int) -> None:
+    if number < 1 or min(shape) < smallest:
+        raise ParameterError(
+            f"{function}: needs at least 1 case with sides of {smallest} voxels, "
+            f"got {number} with {tuple(shape)}"
+        )
 
 
 def _cohort(cases: Sequence[tuple[Any, Any, Any]]) -> Cohort:

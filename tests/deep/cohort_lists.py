@@ -1,10 +1,13 @@
-"""A cohort as the lists that Fit takes."""
+"""A cohort as the lists that Fit takes, and a training that is over in a second."""
 
 from __future__ import annotations
 
 import numpy as np
+import SimpleITK as sitk
 
 from itk_consensus.simulation.deep_phantoms import Cohort
+
+QUICK = {"NumberOfIterations": 12, "NumberOfThreads": 1, "NumberOfChannels": 4, "BatchSize": 4}
 
 
 def label_lists(cohort: Cohort) -> list[list[np.ndarray]]:
@@ -17,3 +20,14 @@ def image_list(cohort: Cohort) -> list[np.ndarray]:
 
 def truth_list(cohort: Cohort) -> list[np.ndarray]:
     return list(cohort.truths.astype(np.uint8))
+
+
+def sitk_image(
+    array: np.ndarray,
+    spacing: tuple[float, ...] = (0.7, 1.3),
+    origin: tuple[float, ...] = (3.0, -4.0),
+) -> sitk.Image:
+    image = sitk.GetImageFromArray(array)
+    image.SetSpacing(spacing)
+    image.SetOrigin(origin)
+    return image

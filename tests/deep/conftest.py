@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from pathlib import Path
 
 import pytest
+from cohort_lists import QUICK, image_list, label_lists, truth_list
 
+from itk_consensus.errors import ConsensusWarning
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort, easy_cohort
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -21,3 +25,22 @@ def bars(monkeypatch):
 def cohort() -> Cohort:
     """Ten small cases that train in a second or two."""
     return easy_cohort(10, 0, shape=(24, 28))
+
+
+@pytest.fixture(scope="session")
+def fitted(cohort: Cohort) -> DeepConsensusFilter:
+    """Trained with the truth, but not for long."""
+    filter_ = DeepConsensusFilter(**QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsensusWarning)
+        filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
+    return filter_
+
+
+@pytest.fixture
+def trained(fitted: DeepConsensusFilter, tmp_path: Path) -> DeepConsensusFilter:
+    """A filter of one's own with the session's model."""
+    fitted.Save(tmp_path / "trained.model")
+    filter_ = DeepConsensusFilter.Load(tmp_path / "trained.model")
+    filter_.SetNumberOfThreads(1)
+    return filter_

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 import sys
 
@@ -9,7 +8,7 @@ import itk
 import numpy as np
 import pytest
 import SimpleITK as sitk
-from cohort_lists import image_list, label_lists, truth_list
+from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
 
 import itk_consensus
 from itk_consensus.errors import (
@@ -26,32 +25,7 @@ from itk_consensus.simulation.deep_phantoms import easy_cohort, hard_cohort
 
 torch = pytest.importorskip("torch")
 
-QUICK = {"NumberOfIterations": 12, "NumberOfThreads": 1, "NumberOfChannels": 4, "BatchSize": 4}
-
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
-
-
-@pytest.fixture(scope="session")
-def fitted(cohort):
-    filter_ = DeepConsensusFilter(**QUICK)
-    filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
-    return filter_
-
-
-@pytest.fixture
-def trained(fitted, tmp_path):
-    """A filter of one's own with the session's model."""
-    fitted.Save(tmp_path / "trained.model")
-    filter_ = DeepConsensusFilter.Load(tmp_path / "trained.model")
-    filter_.SetNumberOfThreads(1)
-    return filter_
-
-
-def sitk_image(array, spacing=(0.7, 1.3), origin=(3.0, -4.0)):
-    image = sitk.GetImageFromArray(array)
-    image.SetSpacing(spacing)
-    image.SetOrigin(origin)
-    return image
 
 
 # -- Execute ---------------------------------------------------------------------------------
@@ -235,7 +209,7 @@ def test_another_trainings_checkpoint_is_refused(cohort, tmp_path):
     checkpoint = tmp_path / "training.checkpoint"
     arguments = (image_list(cohort), label_lists(cohort))
     DeepConsensusFilter(**QUICK).Fit(*arguments, checkpoint=checkpoint)
-    with pytest.raises(FileError, match="belongs to another training: its settings"):
+    with pytest.raises(FileError, match="belongs to another training: its seed is 0, here it is 3"):
         DeepConsensusFilter(**QUICK, RandomSeed=3).Fit(*arguments, checkpoint=checkpoint)
     with pytest.raises(FileError, match="holds a checkpoint, a model was wanted"):
         DeepConsensusFilter.Load(checkpoint)
@@ -340,46 +314,6 @@ def test_wrong_material_is_refused(cohort):
         DeepConsensusFilter().Fit(images, [labels[0], [d[1:] for d in labels[1]], *labels[2:]])
 
 
-# -- Save and Load ---------------------------------------------------------------------------
-
-
-def test_a_loaded_model_answers_bit_for_bit_alike(fitted, trained, cohort):
-    image, labels = image_list(cohort)[2], label_lists(cohort)[2]
-    fitted.Execute(image, labels)
-    trained.Execute(image, labels)
-    for k in (0, 1):
-        np.testing.assert_array_equal(fitted.GetProbabilityImage(k), trained.GetProbabilityImage(k))
-    np.testing.assert_array_equal(fitted.GetEvidenceImage(), trained.GetEvidenceImage())
-    assert fitted.GetRaterReliability() == trained.GetRaterReliability()
-
-
-def test_a_model_of_another_shape_is_refused(fitted, tmp_path):
-    path = tmp_path / "model"
-    fitted.Save(path)
-    path.write_bytes(path.read_bytes().replace(b'\\"channels\\": 4', b'\\"channels\\": 5'))
-    with pytest.raises(FileError, match="does not fit the network"):
-        DeepConsensusFilter.Load(path)
-
-
-def test_a_truncated_or_absent_model_is_refused(fitted, tmp_path):
-    path = tmp_path / "model"
-    fitted.Save(path)
-    path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(FileError, match="is cut short"):
-        DeepConsensusFilter.Load(path)
-    with pytest.raises(FileError, match="nowhere: cannot be read: No such file"):
-        DeepConsensusFilter.Load(tmp_path / "nowhere")
-
-
-def test_a_failed_save_leaves_the_old_file(fitted, tmp_path, monkeypatch):
-    path = tmp_path / "model"
-    path.write_bytes(b"precious")
-    monkeypatch.setattr("itk_consensus.deep.persistence.pack", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        fitted.Save(path)
-    assert path.read_bytes() == b"precious"
-
-
 # -- without torch ---------------------------------------------------------------------------
 
 
@@ -404,59 +338,3 @@ def test_importing_the_filter_and_parsing_a_command_line_load_no_torch(run_pytho
     """
     finished = run_python(script)
     assert finished.returncode == 0, finished.stderr
-
-
-# -- command line ----------------------------------------------------------------------------
-
-
-def command(*words):
-    import argparse
-
-    from itk_consensus.cli_deep import add_deep_parser
-    from itk_consensus.report.console import Console
-
-    parser = argparse.ArgumentParser()
-    add_deep_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["deep", *map(str, words)])
-    arguments.run(arguments, Console())
-
-
-def test_fit_and_apply_on_the_command_line(cohort, tmp_path, capsys):
-    cases = []
-    for number, (image, labels) in enumerate(
-        zip(image_list(cohort), label_lists(cohort), strict=True)
-    ):
-        sitk.WriteImage(sitk_image(image), tmp_path / f"{number}.nrrd")
-        raters = sitk.Compose([sitk_image(rater) for rater in labels])
-        sitk.WriteImage(raters, tmp_path / f"{number}-raters.nrrd")
-        cases.append({"image": f"{number}.nrrd", "labels": f"{number}-raters.nrrd"})
-    (tmp_path / "cases.json").write_text(json.dumps(cases))
-    model, output = tmp_path / "model", tmp_path / "fused.nrrd"
-    quick = ["--number-of-iterations", 5, "--number-of-channels", 4]
-    command("fit", tmp_path / "cases.json", "--model", model, *quick)
-    assert "rater 5" in capsys.readouterr().out
-    paths = [tmp_path / "0.nrrd", tmp_path / "0-raters.nrrd"]
-    evidence = tmp_path / "evidence.nrrd"
-    command(
-        "apply", *paths, "--model", model, "--output", output,
-        "--raters", "1,2,3,4,x", "--evidence", evidence,
-    )  # fmt: skip
-    fused = sitk.ReadImage(output)
-    assert fused.GetSpacing() == (0.7, 1.3)
-    expected = DeepConsensusFilter.Load(model).Execute(
-        sitk.ReadImage(paths[0]), [sitk.ReadImage(paths[1])], [1, 2, 3, 4, None]
-    )
-    np.testing.assert_array_equal(sitk.GetArrayFromImage(fused), sitk.GetArrayFromImage(expected))
-    assert sitk.GetArrayFromImage(sitk.ReadImage(evidence)).max() > 0
-
-
-def test_cases_that_cannot_be_read_are_named(tmp_path):
-    path = tmp_path / "cases.json"
-    for text, message in [
-        ("[", "cannot be read as JSON"),
-        ("[]", "a list of cases"),
-        ("[1]", "case 0"),
-    ]:
-        path.write_text(text)
-        with pytest.raises(FileError, match=message):
-            command("fit", path, "--model", tmp_path / "model")

@@ -1,0 +1,299 @@
+"""Odd material and odd settings: a right answer or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cohort_lists import QUICK, image_list, label_lists, truth_list
+
+from itk_consensus.deep.cases import Case, normalised, patch_shape, telling_patches
+from itk_consensus.errors import ConsensusError, InputError, ParameterError, TrainingError
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+
+
+@pytest.fixture
+def material(cohort):
+    return image_list(cohort), label_lists(cohort), truth_list(cohort)
+
+
+# -- intensities -----------------------------------------------------------------------------
+
+
+def test_a_small_structure_on_a_flat_background_stays_visible():
+    image = np.zeros((64, 64), np.float32)
+    image[10:14, 10:14] = 100
+    scaled = normalised(image)
+    assert scaled[12, 12] - scaled[40, 40] > 1
+    noisy = image + np.random.default_rng(0).normal(size=image.shape).astype(np.float32)
+    assert normalised(noisy)[12, 12] > normalised(noisy)[20:].max() + 1
+
+
+def test_columns_that_a_stride_would_miss_are_seen():
+    image = np.zeros((128, 64, 512), np.float32)
+    image[..., 1:] = np.random.default_rng(0).normal(50, 5, (128, 64, 511))
+    assert normalised(image).std() == pytest.approx(1, abs=0.2)
+
+
+def test_a_large_offset_does_not_swallow_the_contrast():
+    image = np.random.default_rng(0).normal(size=(32, 32))
+    np.testing.assert_allclose(normalised(image + 1e9), normalised(image), atol=1e-5)
+
+
+def test_a_constant_image_is_zero():
+    assert (normalised(np.full((5, 6), 7, np.int16)) == 0).all()
+
+
+# -- patches ---------------------------------------------------------------------------------
+
+
+def corner_case():
+    """Raters who dispute a corner of a large image only."""
+    labels = np.zeros((2, 96, 96), np.uint8)
+    labels[0, 4:20, 4:20] = 1
+    return Case(np.zeros((96, 96), np.float32), labels, np.array([1, 2]))
+
+
+def test_patches_that_judge_a_training_hold_what_is_disputed():
+    patches = telling_patches(corner_case(), (32, 32))
+    assert all((patch.labels[0] == 1).any() for patch in patches)
+    assert 1 <= len(patches) <= 3
+    small = telling_patches(corner_case(), (128, 96))
+    assert len(small) == 1
+    assert small[0].image.shape == (128, 96)
+
+
+def test_patches_of_tiny_cases_leave_normalisation_two_values():
+    case = Case(np.zeros((3, 3), np.float32), np.zeros((1, 3, 3), np.uint8), np.array([1]))
+    assert patch_shape([case], (64, 64), 4) == (4, 8)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (4, 4), (1, 9, 7), (3, 6, 6)])
+@pytest.mark.parametrize("mode", ["truth", "joint", "set"])
+def test_one_tiny_case_can_be_trained_on_and_fused(shape, mode):
+    rng = np.random.default_rng(0)
+    image, truth = rng.normal(size=shape).astype(np.float32), rng.integers(0, 2, shape)
+    labels = [truth.astype(np.uint8), (1 - truth).astype(np.uint8)]
+    filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 2}, Mode=mode)
+    truths = [truth.astype(np.uint8)] if mode == "truth" else None
+    filter_.Fit([image], [labels], truths)
+    assert filter_.Execute(image, labels).shape == shape
+    assert np.isfinite(filter_.GetProbabilityImage(1)).all()
+
+
+# -- training that fails ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["joint", "set"])
+def test_a_training_that_diverges_says_so_and_keeps_no_model(material, monkeypatch, mode):
+    from itk_consensus.deep import training
+
+    monkeypatch.setattr(
+        training, "marginal_log_likelihood", lambda log_p, _: log_p.sum(1) * float("nan")
+    )
+    filter_ = DeepConsensusFilter(**QUICK, Mode=mode)
+    wanted = "DeepConsensusFilter: training diverged in iteration 0; lower LearningRate"
+    with pytest.raises(TrainingError, match=wanted):
+        filter_.Fit(*material[:2])
+    with pytest.raises(ConsensusError, match="is not trained"):
+        filter_.Execute(material[0][0], material[1][0])
+
+
+def test_weights_that_end_up_infinite_are_noticed_even_without_validation(material, monkeypatch):
+    from itk_consensus.deep.training import Trainer
+
+    step = Trainer._step
+
+    def spoiling(trainer, iteration):
+        step(trainer, iteration)
+        with torch.no_grad():
+            next(trainer.model.network.parameters()).fill_(float("inf"))
+
+    monkeypatch.setattr(Trainer, "_step", spoiling)
+    few = {**QUICK, "NumberOfIterations": 1, "ValidationFraction": 0}
+    with pytest.raises(TrainingError, match="diverged"):
+        DeepConsensusFilter(**few).Fit(*material)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"LearningRate": 1e10}, {"RaterWeight": 1e39}, {"RandomSeed": 2**64}, {"EdgeWeight": -1}],
+)
+def test_settings_that_no_training_survives_are_refused(setting):
+    with pytest.raises(ParameterError, match=f"{next(iter(setting))} must be"):
+        DeepConsensusFilter(**setting)
+
+
+def test_the_largest_rater_weight_still_gives_probabilities(material):
+    filter_ = DeepConsensusFilter(**QUICK, RaterWeight=1000)
+    filter_.Fit(*material[:2])
+    filter_.Execute(material[0][0], material[1][0])
+    shares = sum(filter_.GetProbabilityImage(k) for k in (0, 1))
+    np.testing.assert_allclose(shares, 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_that_is_not_there_is_refused(material, device):
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if available[device]:
+        pytest.skip(f"this machine has {device}")
+    with pytest.raises(ParameterError, match="Device must be one this machine's torch can use"):
+        DeepConsensusFilter(**QUICK, Device=device).Fit(*material)
+
+
+# -- labels ----------------------------------------------------------------------------------
+
+
+def test_the_missing_label_of_a_truth_is_no_class(material):
+    images, labels, truths = material
+    for truth in truths:
+        truth[:4] = 255
+    filter_ = DeepConsensusFilter(**QUICK, MissingLabel=255)
+    filter_.Fit(images, labels, truths)
+    assert filter_.GetLabels() == (0, 1)
+
+
+def test_a_missing_label_that_is_a_class_is_refused(material, trained):
+    images, labels, _ = material
+    with pytest.raises(ParameterError, match="case 0: MissingLabel must not be the label"):
+        DeepConsensusFilter(**QUICK, NumberOfClasses=3, MissingLabel=2).Fit(images, labels)
+    trained.SetMissingLabel(0)
+    with pytest.raises(ParameterError, match="MissingLabel must not be the label of a class"):
+        trained.Execute(images[0], labels[0])
+
+
+@pytest.mark.parametrize(("table", "held"), [((0, 300), np.uint8), ((-1, 7), np.uint8)])
+def test_the_output_type_holds_every_label_of_the_model(material, table, held):
+    images, labels, _ = material
+    names = np.array(table, np.int16)
+    filter_ = DeepConsensusFilter(**QUICK)
+    filter_.Fit(images, [[names[rater] for rater in raters] for raters in labels])
+    kept = [value for value in table if 0 <= value <= 255][:1]
+    same = [np.full_like(labels[0][0], kept[0], held)] * 2
+    filter_.SetLockUnanimousVoxels(False)
+    filter_.SetRegion("full")
+    assert set(np.unique(filter_.Execute(images[0], same))) <= set(table)
+
+
+def test_a_truth_that_holds_no_labels_is_named(material):
+    images, labels, truths = material
+    truths[3] = np.full(truths[3].shape, 0.5)
+    with pytest.raises(InputError, match="DeepConsensusFilter: case 3: truth"):
+        DeepConsensusFilter(**QUICK).Fit(images, labels, truths)
+
+
+def test_truths_are_given_for_all_cases_or_for_none(material):
+    images, labels, truths = material
+    for some in ([None] * len(truths), [None, *truths[1:]]):
+        with pytest.raises(InputError, match="truths must be given for all cases, case 0 has none"):
+            DeepConsensusFilter(**QUICK).Fit(images, labels, some)
+
+
+# -- raters ----------------------------------------------------------------------------------
+
+
+def test_numpy_ids_are_ids_and_can_be_saved(material, tmp_path):
+    filter_ = DeepConsensusFilter(**QUICK)
+    filter_.Fit(*material, rater_ids=np.array([1, 2, 3, 4, 5]))
+    filter_.Save(tmp_path / "model")
+    assert DeepConsensusFilter.Load(tmp_path / "model").GetRaterIds() == (1, 2, 3, 4, 5)
+    filter_.Fit(*material, rater_ids=np.tile(np.arange(1, 6), (10, 1)))
+    assert filter_.GetRaterIds() == (1, 2, 3, 4, 5)
+    filter_.Fit(*material, rater_ids=(name for name in "abcde"))
+    assert filter_.GetRaterIds() == tuple("abcde")
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [5, "abcde", {1, 2, 3, 4, 5}, [1.5, 2, 3, 4, 5], [True, 2, 3, 4, 5], [b"a", 2, 3, 4, 5], [[1]]],
+)
+def test_ids_that_are_none_are_refused(material, trained, ids):
+    with pytest.raises(InputError, match="rater_ids must be"):
+        DeepConsensusFilter(**QUICK).Fit(*material, rater_ids=ids)
+    with pytest.raises(InputError, match="rater_ids must"):
+        trained.Execute(material[0][0], material[1][0], ids)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "images"])
+def test_material_that_is_no_list_is_refused(material, wrong):
+    images, labels, _ = material
+    for arguments in ((wrong, labels), (images, wrong)):
+        with pytest.raises(InputError, match="Fit needs a list"):
+            DeepConsensusFilter(**QUICK).Fit(*arguments)
+    with pytest.raises(InputError, match="Fit needs a list of truths"):
+        DeepConsensusFilter(**QUICK).Fit(images, labels, 5)
+
+
+def test_a_rater_who_drew_nothing_in_training_is_unknown(material):
+    images, labels, truths = material
+    absent = [[*raters[:4], None] for raters in labels]
+    filter_ = DeepConsensusFilter(**QUICK)
+    filter_.Fit(images, absent, truths)
+    assert set(filter_.GetRaterReliability()) == {1, 2, 3, 4}
+    filter_.Execute(images[0], labels[0], [1, 2, 3, 4, 5])
+    known = filter_.GetProbabilityImage(1)
+    filter_.Execute(images[0], labels[0], [1, 2, 3, 4, None])
+    np.testing.assert_array_equal(filter_.GetProbabilityImage(1), known)
+
+
+def test_the_set_mode_learns_what_to_do_with_unknown_raters(material):
+    filter_ = DeepConsensusFilter(**QUICK, Mode="set")
+    filter_.Fit(*material[:2])
+    unknown = filter_._model.network.label_stream.modulate.weight[0]
+    assert unknown.abs().max() > 0
+    assert set(filter_.GetRaterReliability()) == {1, 2, 3, 4, 5}
+
+
+def test_probability_images_are_asked_for_by_one_label(trained, material):
+    trained.Execute(material[0][0], material[1][0])
+    for label in (np.array([0, 1]), "1", None, 1.5):
+        with pytest.raises(ParameterError, match="label must be one of"):
+            trained.GetProbabilityImage(label)
+    np.testing.assert_array_equal(
+        trained.GetProbabilityImage(np.int64(1)), trained.GetProbabilityImage(1)
+    )
+
+
+def test_voxels_that_nobody_annotated_get_an_answer(trained, material):
+    image, labels = material[0][0], [rater.copy() for rater in material[1][0]]
+    for rater in labels:
+        rater[:3] = 255
+    trained.SetMissingLabel(255)
+    assert set(np.unique(trained.Execute(image, labels))) <= {0, 1}
+    assert (trained.GetEvidenceImage()[:3] > 0).all()
+
+
+# -- image streams ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        "x",
+        lambda image: image,
+        torch.nn.Conv2d,
+        torch.nn.Conv2d(1, 5, 3, padding=1),
+        torch.nn.Conv2d(1, 4, 3),
+        torch.nn.Conv2d(2, 4, 3, padding=1),
+        torch.nn.Conv2d(1, 4, 3, padding=1, dtype=torch.float64),
+    ],
+)
+def test_an_image_stream_that_does_not_fit_is_refused(material, stream):
+    with pytest.raises(ParameterError, match="image_stream must"):
+        DeepConsensusFilter(**QUICK).Fit(*material, image_stream=stream)
+
+
+def test_a_stream_with_dropout_is_trained_alike_and_left_alone(material):
+    stream = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3, padding=1), torch.nn.Dropout(0.5))
+    before = stream[0].weight.clone()
+    answers = []
+    for _ in range(2):
+        filter_ = DeepConsensusFilter(**QUICK)
+        filter_.Fit(*material, image_stream=stream)
+        filter_.Execute(material[0][0], material[1][0])
+        answers.append(filter_.GetProbabilityImage(1))
+    np.testing.assert_array_equal(*answers)
+    assert torch.equal(stream[0].weight, before)
