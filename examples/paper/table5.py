@@ -1,7 +1,7 @@
 """Table 5: deep consensus with annotator embeddings (Experiment 6, section 4.6).
 
 All images share one truth mask, and thresholding the image solves them: the deep row shows that
-the network found the threshold. Beside it are the paper's reliabilities, seed by seed.
+the network found the threshold. Below it are the paper's reliabilities, which rank nobody.
 """
 
 from __future__ import annotations

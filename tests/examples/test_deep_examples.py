@@ -1,0 +1,78 @@
+"""The examples of DeepConsensusFilter on real data, and the paper's Table 5."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+
+
+@pytest.fixture
+def example(request, monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.syspath_prepend(EXAMPLES / "paper")
+    module = importlib.import_module(request.param)
+    if hasattr(module, "DATA") and not module.DATA.is_dir():
+        pytest.skip("the shared data is not beside the repository")
+    return module
+
+
+def using(name):
+    return pytest.mark.parametrize("example", [name], indirect=True)
+
+
+@using("table5")
+def test_rows_without_a_network_have_the_published_digits_and_a_threshold_solves_it(example):
+    rows = example.compute()
+    published = {name: rows[name] for name in example.PUBLISHED if name in rows}
+    assert len(published) == 3
+    assert published == {name: example.PUBLISHED[name] for name in published}
+    assert rows["image > 0.35"].startswith("1.000")
+
+
+@pytest.mark.slow
+@using("table5")
+def test_the_papers_network_finds_the_threshold(example):
+    pytest.importorskip("torch")
+    row, reliabilities = example.deep()
+    assert float(row.split()[0]) >= 0.995
+    assert len(reliabilities) == 5
+
+
+@using("deep_bubil")
+def test_the_crowds_vote_is_as_good_as_measured_before(example):
+    rows = example.without_network(example.read_cases())
+    assert np.mean(rows["majority vote"]) == pytest.approx(0.9178, abs=5e-5)
+    assert np.mean(rows["best threshold"]) > np.mean(rows["vote, sigma 1"])
+
+
+@pytest.mark.slow
+@using("deep_bubil")
+@pytest.mark.parametrize("mode", ["joint", "set"])
+def test_a_truth_free_model_of_other_images_loses_nothing_to_the_vote(example, mode):
+    pytest.importorskip("torch")
+    cases = example.read_cases()
+    ours = example.cross_fitted(cases, [0], mode, NumberOfIterations=250, NumberOfThreads=1)
+    vote = example.without_network(cases[:: example.FOLDS])["majority vote"]
+    assert np.mean(ours) > np.mean(vote) - 0.002
+
+
+@using("deep_lidc")
+def test_a_left_out_nodule_is_fused_on_its_own_grid(example):
+    pytest.importorskip("torch")
+    nodules = example.read_nodules()
+    name = next(iter(nodules))
+    ct, masks = nodules[name]
+    filter_ = example.leave_one_out(nodules, name, NumberOfIterations=3, NumberOfThreads=1)
+    fused = filter_.Execute(ct, masks, [None] * len(masks))
+    assert fused.GetSpacing() == ct.GetSpacing()
+    assert fused.GetOrigin() == ct.GetOrigin()
+    agreed = np.all([sitk.GetArrayFromImage(mask) == 1 for mask in masks], axis=0)
+    assert (sitk.GetArrayFromImage(fused)[agreed] == 1).all()
