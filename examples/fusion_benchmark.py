@@ -4,6 +4,7 @@ Prints one table of mean Dice to the truth and draws it. The choice of Consensus
 The crowd (7 workers against the experts' gold) needs the shared data beside the repository.
 
     python examples/fusion_benchmark.py [--seeds 24] [--plot fusion_benchmark.png]
+    python examples/fusion_benchmark.py --first-seed 7000 --seeds 200 --fusers corrected-vote
 """
 
 from __future__ import annotations
@@ -79,11 +80,13 @@ def columns(seeds: Sequence[int]) -> Iterator[tuple[str, list[Case]]]:
         yield CROWD_COLUMN, list(crowd_cases())
 
 
-def compute(seeds: Sequence[int]) -> Table:
-    """Mean Dice of every fuser (rows) in every setting (columns)."""
-    table: Table = {name: {} for name in fusers()}
+def compute(seeds: Sequence[int], names: Sequence[str] | None = None) -> Table:
+    """Mean Dice of fusers (rows; all, if none are named) in every setting (columns)."""
+    wanted = {REFERENCE, *(names or fusers())}
+    makers = {name: make for name, make in fusers().items() if name in wanted}
+    table: Table = {name: {} for name in makers}
     for column, cases in columns(seeds):
-        for name, make in fusers().items():
+        for name, make in makers.items():
             overlaps = [dice(fused_mask(make, raters), truth) for truth, raters in cases]
             table[name][column] = float(np.mean(overlaps))
     return table
@@ -132,9 +135,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Compute, print and draw the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=24, help="seeds per setting")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--fusers", nargs="+", choices=list(fusers()), metavar="NAME")
     parser.add_argument("--plot", type=Path, default=None, help="PNG to draw")
     options = parser.parse_args(arguments)
-    table = compute(range(FIRST_SEED, FIRST_SEED + options.seeds))
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    table = compute(seeds, options.fusers)
     print_table(table)
     if options.plot is not None:
         draw(table, options.plot)

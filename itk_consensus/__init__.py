@@ -24,6 +24,7 @@ _ERRORS = (
     "NotExecutedError",
     "ParameterError",
     "ProcessAborted",
+    "TrainingError",
 )
 
 

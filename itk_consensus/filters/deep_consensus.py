@@ -152,7 +152,14 @@ class DeepConsensusFilter(DeepConsensusParameters):
 
     def _window(self, dimension: int) -> tuple[int, ...]:
         """The window in the order of the array axes."""
-        return self.WindowSize[:dimension][::-1]
+        size = self.WindowSize
+        sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
+        if len(sides) < dimension:
+            raise ParameterError(
+                f"{self.GetName()}: WindowSize must be {dimension} integers for {dimension}D "
+                f"images, got {size}"
+            )
+        return sides[::-1]
 
     def _train(
         self, model: ConsensusModel, cases: Sequence[Case], checkpoint: PathLike | None

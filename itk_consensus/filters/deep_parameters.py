@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itk_consensus.deep.cases import MISSING
-from itk_consensus.filters.kinds import Boolean, Choice, Integer, Integers, Real, optional
+from itk_consensus.filters.kinds import Boolean, Choice, Integer, Integers, OneOf, Real, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
@@ -46,10 +46,11 @@ class DeepConsensusParameters(ProcessObject):
     LockUnanimousVoxels: Parameter[bool] = Parameter(
         Boolean(), True, "Whether the network may not overrule raters who all agree."
     )
-    WindowSize: Parameter[tuple[int, ...]] = Parameter(
-        Integers(low=8, length=3),
+    WindowSize: Parameter[int | tuple[int, ...]] = Parameter(
+        OneOf((Integer(low=8), Integers(low=8, length=2), Integers(low=8, length=3))),
         (64, 64, 64),
-        "Largest patch of training and inference along x, y and z; 2D uses the first two.",
+        "Largest patch of training and inference along x, y and z, or along each; "
+        "2D uses the first two.",
         default_doc="64,64,64",
     )
     WindowOverlap: Parameter[float] = Parameter(

@@ -207,7 +207,7 @@ class OneOf(Kind[Any]):
 
     @property
     def annotation(self) -> str:  # type: ignore[override]
-        return " | ".join(kind.annotation for kind in self.kinds)
+        return " | ".join(dict.fromkeys(kind.annotation for kind in self.kinds))
 
     @property
     def wanted(self) -> str:

@@ -144,6 +144,21 @@ def test_a_device_that_is_not_there_is_refused(material, device):
         DeepConsensusFilter(**QUICK, Device=device).Fit(*material)
 
 
+def test_a_window_may_be_one_number_or_one_per_axis(material):
+    answers = []
+    for window in (16, (16, 16), (16, 16, 64)):
+        filter_ = DeepConsensusFilter(**QUICK, WindowSize=window)
+        filter_.Fit(*material)
+        filter_.Execute(material[0][0], material[1][0])
+        answers.append(filter_.GetProbabilityImage(1))
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+    volumes = [np.stack([image] * 9) for image in material[0]]
+    labels = [[np.stack([rater] * 9) for rater in raters] for raters in material[1]]
+    with pytest.raises(ParameterError, match="WindowSize must be 3 integers for 3D images"):
+        DeepConsensusFilter(**QUICK, WindowSize=(16, 16)).Fit(volumes, labels)
+
+
 # -- labels ----------------------------------------------------------------------------------
 
 
