@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
+from itk_consensus.filters.collate import COLLATEFilter
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
@@ -28,6 +29,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     LabelVotingImageFilter,
     MajorityVoteFilter,
     CorrectedVoteFilter,
+    COLLATEFilter,
     DirectInferenceFilter,
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,

@@ -1,0 +1,142 @@
+"""COLLATEFilter: STAPLE that knows easy voxels from hard ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.collate import CollateResult, CollateSettings, collate
+from itk_consensus.algorithms.diagnostics import Estimate
+from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
+from itk_consensus.filters.kinds import Integer, LabelProbabilities, Real, Reals, optional
+from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.label_prior import label_prior
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.images import convert
+
+_DEFAULT = CollateSettings()
+
+
+class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
+    """Consensus level, labeler accuracy and truth, estimated together by EM.
+
+    Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
+    matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
+    background there is.
+    """
+
+    laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    method = "collate"
+    summary = (
+        "STAPLE's assumptions, but only where a voxel is hard; where it is easy raters hardly err. "
+        "Use if raters agree on most of the image and differ in skill on the rest. Asman & Landman "
+        "2011."
+    )
+
+    ConsensusLevels: Parameter[tuple[float, ...]] = Parameter(
+        Reals(0.0, 1.0),
+        _DEFAULT.ease,
+        "Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but "
+        "by ErrorRate. (0) is STAPLE, (1) the vote.",
+    )
+    ErrorRate: Parameter[float] = Parameter(
+        Real(0.0, 0.5, exclusive=True),
+        _DEFAULT.error_rate,
+        "Probability that a rater errs where a voxel is easy.",
+    )
+    PseudoCounts: Parameter[tuple[float, ...]] = Parameter(
+        Reals(low=0.0, length=2),
+        _DEFAULT.pseudo_counts,
+        "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
+    )
+    Prior: Parameter[Any] = Parameter(
+        optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
+        None,
+        "Label prior: of the higher of two labels, or {label: probability}.",
+        default_doc="estimated",
+    )
+    Tolerance: Parameter[float] = Parameter(
+        Real(low=0.0),
+        _DEFAULT.stop.tolerance,
+        "EM stops when no element of a confusion matrix changes by more.",
+    )
+    MaximumIterations: Parameter[int] = Parameter(
+        Integer(1, 2**32 - 1), _DEFAULT.stop.maximum_iterations, "Most iterations of EM."
+    )
+
+    ElapsedIterations: Measurement[int] = Measurement("int", "Iterations of EM that were run.")
+    Converged: Measurement[bool] = Measurement("bool", "Whether EM stopped by itself.")
+    LogPosteriorTrace: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Log posterior after each iteration."
+    )
+    LevelShares: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Estimated share of the voxels at each of ConsensusLevels."
+    )
+    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Label prior at the end, in the order of GetLabels()."
+    )
+    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
+        "NDArray[float64]", "(raters, labels, labels): [rater, observed, true] where it is hard."
+    )
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._result: CollateResult | None = None
+
+    def GetLevelImage(self, level: int = 0) -> Any:
+        """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
+        case, _ = self._done()
+        assert self._result is not None
+        number = self._result.levels.shape[1]
+        if not 0 <= level < number:
+            raise ParameterError(
+                f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level}"
+            )
+        output = convert.allocate(np.float64, case.loaded)
+        case.patterns.expand(np.ascontiguousarray(self._result.levels[:, level]), out=output.array)
+        return output.image()
+
+    def _check_parameters(self) -> None:
+        if not self.ConsensusLevels:
+            raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        self._check_undecided_label(case)
+        result = collate(case.patterns, self._settings(case), observer=self._after_iteration)
+        self._result = result
+        self.ElapsedIterations = len(result.trace)
+        self.Converged = result.converged
+        self.LogPosteriorTrace = tuple(float(value) for value in result.trace)
+        self.LevelShares = tuple(float(value) for value in result.shares.sum(1))
+        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.shares.sum(0))
+        self.ConfusionTables = result.theta
+        return PatternFusion(case.patterns, result.decision, result.posterior)
+
+    def _settings(self, case: FusionCase) -> CollateSettings:
+        prior = None
+        if self.Prior is not None:
+            prior = label_prior(self.Prior, self._label_values(case), self.GetName())
+        diagonal, other = self.PseudoCounts
+        return CollateSettings(
+            self.ConsensusLevels,
+            self.ErrorRate,
+            (diagonal, other),
+            prior,
+            StopRule(self.Tolerance, self.MaximumIterations),
+        )
+
+    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+        settings = self._settings(case)
+        return replace(
+            super()._estimate(case, fusion),
+            theta=self.ConfusionTables,
+            # A mask fixes what is analysed, whatever lies around it.
+            refuse=None
+            if case.patterns.outside_code is not None
+            else lambda other: collate(other, settings).decision,
+        )
