@@ -34,11 +34,11 @@ from deep_measures import (
 )
 from deep_requirements import Bar, markdown
 from numpy.typing import NDArray
+from readme_section import replace_section
 from scipy.stats import spearmanr
 
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.filters.documentation import between_markers
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 from itk_consensus.simulation.deep_phantoms import (
     UNSEEN_RATERS,
@@ -310,10 +310,7 @@ def main() -> None:
         bars.append(makers[number]())
         print(bars[-1], flush=True)
     if arguments.readme:
-        text = arguments.readme.read_text(encoding="utf-8")
-        arguments.readme.write_text(
-            between_markers(text, "deep bars", markdown(bars)), encoding="utf-8"
-        )
+        replace_section(arguments.readme, "deep bars", markdown(bars))
 
 
 if __name__ == "__main__":

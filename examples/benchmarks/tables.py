@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.filters.documentation import between_markers
+from readme_section import replace_section
 
 Results = dict[str, Any]
 Row = dict[str, Any]
@@ -68,9 +68,7 @@ def render_markdown(results: Results) -> str:
 
 def update_readme(readme: Path, results: Results) -> None:
     """Replace what stands between the markers of a README."""
-    text = readme.read_text(encoding="utf-8")
-    section = between_markers(text, "benchmark", render_markdown(results))
-    readme.write_text(section, encoding="utf-8")
+    replace_section(readme, "benchmark", render_markdown(results))
 
 
 def _environment_text(environment: Row) -> str:

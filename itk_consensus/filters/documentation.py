@@ -60,7 +60,7 @@ def between_markers(text: str, name: str, content: str) -> str:
     head, found, rest = text.partition(begin)
     _, closed, tail = rest.partition(end)
     if not found or not closed:
-        raise ValueError(f"no {begin} ... {end} to write between")
+        raise ValueError(f"must hold the lines {begin} and {end}")
     return f"{head}{begin}\n{content}\n{end}{tail}"
 
 

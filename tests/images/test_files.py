@@ -236,11 +236,12 @@ def test_text_is_written_whole_or_not_at_all(
     write_text(path, "Dice ≥ 0.9\n")
     assert path.read_text(encoding="utf-8") == "Dice ≥ 0.9\n"
 
-    def half_write(self: Path, text: str, encoding: str) -> int:
-        self.write_bytes(b"{")
+    def half_write(self: Path, contents: bytes) -> int:
+        with self.open("wb") as stream:
+            stream.write(contents[:1])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", half_write)
+    monkeypatch.setattr(Path, "write_bytes", half_write)
     assert "No space left" in the_only_error_line(path, write_text, path, "{}")
     assert path.read_text(encoding="utf-8") == "Dice ≥ 0.9\n"
     assert os.listdir(tmp_path) == ["result.json"]
