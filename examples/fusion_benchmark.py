@@ -125,7 +125,8 @@ def draw(table: Table, path: Path) -> None:
     for i, name in enumerate(names):
         for j, setting in enumerate(settings):
             value = table[name][setting]
-            axes.text(j, i, f"{value:.3f}"[1:], ha="center", va="center", fontsize=6.5)
+            ink = "white" if abs(gains[i, j]) > 0.2 else "black"
+            axes.text(j, i, f"{value:.3f}"[1:], ha="center", va="center", fontsize=6.5, color=ink)
     axes.set_title("Mean Dice to the truth; colour: gain over the smoothed vote", fontsize=10)
     figure.colorbar(picture, shrink=0.8)
     figure.savefig(path, dpi=150)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.cli_options import add_option, given_parameters
+from itk_consensus.deep.runtime import require_torch
 from itk_consensus.errors import FileError, ParameterError
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.parameters import parameters_of
@@ -91,6 +92,7 @@ def _add_fit(commands: Any) -> None:
 
 def _fit(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = DeepConsensusFilter(**given_parameters(arguments, DeepConsensusFilter))
+    require_torch(filter_.GetName())
     cases = read_cases(arguments.cases)
     outputs = [Output("--model", arguments.model)]
     if arguments.checkpoint is not None:

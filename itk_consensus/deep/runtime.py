@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from itk_consensus.errors import MissingDependencyError
+
 #: More than any machine has; torch takes no larger numbers than C does.
 _MOST_THREADS = 2**15
 
 
-def torch_is_installed() -> bool:
-    """Whether torch can be imported."""
+def require_torch(owner: str) -> None:
+    """Raise, naming the extra, unless torch can be imported."""
     try:
         import torch  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{owner} needs torch: pip install 'itk-consensus[deep]'"
+        ) from error
 
 
 @contextmanager

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import MISSING, Case
-from itk_consensus.deep.runtime import torch_is_installed, torch_threads
+from itk_consensus.deep.runtime import require_torch, torch_threads
 from itk_consensus.errors import (
     ConsensusWarning,
     InputError,
-    MissingDependencyError,
     NotExecutedError,
     ParameterError,
     TrainingError,
@@ -89,7 +88,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
             Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
             copy of it is trained.
         """
-        self._require_torch()
+        require_torch(self.GetName())
         self._outputs = None
         with self._running(), self._torch_threads():
             inputs = load_inputs(images, label_lists, truths, rater_ids, **self._reading())
@@ -220,7 +219,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
         image
             Of the labels' family and type, with their geometry and metadata.
         """
-        self._require_torch()
+        require_torch(self.GetName())
         model = self._trained()
         self._outputs = None
         with self._running(), self._torch_threads():
@@ -297,7 +296,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
         The file keeps what was learned, not the parameters of Execute: those are the defaults.
         """
         filter_ = cls()
-        filter_._require_torch()
+        require_torch(filter_.GetName())
         from itk_consensus.deep.persistence import unpack_model
 
         filter_._model = unpack_model(read_bytes(path), str(path), image_stream)
@@ -340,12 +339,6 @@ class DeepConsensusFilter(DeepConsensusParameters):
         if self._outputs is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return self._outputs
-
-    def _require_torch(self) -> None:
-        if not torch_is_installed():
-            raise MissingDependencyError(
-                f"{self.GetName()} needs torch: pip install 'itk-consensus[deep]'"
-            )
 
     def _torch_threads(self) -> AbstractContextManager[None]:
         return torch_threads(self.NumberOfThreads)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import sys
 
 import itk
 import numpy as np
@@ -16,7 +15,6 @@ from itk_consensus.errors import (
     FileError,
     GeometryError,
     InputError,
-    MissingDependencyError,
     NotExecutedError,
     ParameterError,
 )
@@ -312,29 +310,3 @@ def test_wrong_material_is_refused(cohort):
         DeepConsensusFilter(NumberOfClasses=2).Fit(images, [[2 * d for d in one] for one in labels])
     with pytest.raises(GeometryError, match="case 1"):
         DeepConsensusFilter().Fit(images, [labels[0], [d[1:] for d in labels[1]], *labels[2:]])
-
-
-# -- without torch ---------------------------------------------------------------------------
-
-
-def test_without_torch_the_error_names_the_extra(cohort, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    wanted = r"DeepConsensusFilter needs torch: pip install 'itk-consensus\[deep\]'"
-    with pytest.raises(MissingDependencyError, match=wanted):
-        DeepConsensusFilter().Fit(image_list(cohort), label_lists(cohort))
-    with pytest.raises(MissingDependencyError, match=wanted):
-        DeepConsensusFilter.Load("anything")
-
-
-def test_importing_the_filter_and_parsing_a_command_line_load_no_torch(run_python):
-    script = """
-        import argparse, sys
-        import itk_consensus.filters.registry
-        from itk_consensus.cli_deep import add_deep_parser
-        parser = argparse.ArgumentParser()
-        add_deep_parser(parser.add_subparsers())
-        parser.parse_args(["deep", "fit", "cases.json", "--model", "m", "--mode", "joint"])
-        assert "torch" not in sys.modules
-    """
-    finished = run_python(script)
-    assert finished.returncode == 0, finished.stderr
