@@ -1,6 +1,6 @@
 """What DeepConsensusFilter must do on phantoms with known truth, and whether it does.
 
-python examples/deep_bars.py                     everything, three seeds: 12 minutes of one core
+python examples/deep_bars.py                     everything, three seeds: a quarter of an hour
 python examples/deep_bars.py 1 4 --seeds 1
 python examples/deep_bars.py --readme README.md  also writes the table to the README
 """
@@ -305,6 +305,8 @@ def main() -> None:
         6: inference,
         7: exactness,
     }
+    if not set(arguments.bars) <= set(makers):
+        parser.error("bars are 1 to 7")
     bars = []
     for number in arguments.bars or makers:
         bars.append(makers[number]())

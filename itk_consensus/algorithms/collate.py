@@ -17,7 +17,7 @@ Array layout: P patterns, J raters, L levels, K labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from itk_consensus.algorithms.initialization import mean_of_votes
 from itk_consensus.algorithms.multilabel_staple import TIE_TOLERANCE
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import decide
+
+#: How much of the first shares is the same at all levels.
+_MIXED = 0.01
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class CollateSettings:
     error_rate: float = 1e-4
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
     prior: Floats | None = None
-    stop: StopRule = field(default_factory=lambda: StopRule(1e-7, 1000))
+    stop: StopRule = field(default_factory=lambda: StopRule(1e-6, 10_000))
 
 
 @dataclass(frozen=True)
@@ -157,10 +160,13 @@ class _Model:
         chosen = np.where(self.patterns.unanimous, self.ease.argmax(), self.ease.argmin())
         at_level = chosen[:, None] == np.arange(len(self.ease))
         # At the start nothing tells what is confusion from what is error: all is confusion.
-        return self.m_step(at_level[:, :, None] * shares[:, None, :], None)
+        first = self.m_step(at_level[:, :, None] * shares[:, None, :], None)
+        # A share of zero would stay zero, however well its level explained a voxel later.
+        even = first.shares.sum(axis=0) / len(self.ease)
+        return replace(first, shares=(1 - _MIXED) * first.shares + _MIXED * even)
 
     def e_step(self, now: _Parameters) -> Expectation:
-        """Probability of level and truth given the parameters; the levels are where starts are."""
+        """Probability of level and truth; levels take the place of the starts' axis."""
         raters, labels, _ = now.theta.shape
         with np.errstate(divide="ignore"):
             log_rates = np.log(self.rates(now.theta)).reshape(raters * labels, -1)

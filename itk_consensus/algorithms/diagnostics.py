@@ -224,8 +224,8 @@ def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
         f"raters taken as infallible for a class: {infallible}."
     )
     advice = (
-        "An infallible rater outvotes all others; SensitivityPrior and SpecificityPrior keep "
-        "estimates off 1, NumberOfInitializations shows other optima."
+        "An infallible rater outvotes all others; SensitivityPrior and SpecificityPrior, or "
+        "PseudoCounts, keep estimates off 1, and other starts show other optima."
         if concern
         else ""
     )

@@ -89,14 +89,6 @@ def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
     return scaled.astype(np.float32, copy=False)
 
 
-def disputed(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Voxels whose raters do not all say the same; those nobody annotated included."""
-    present = labels != MISSING
-    highest = np.where(present, labels, 0).max(0)
-    lowest = labels.min(0)
-    return np.asarray((lowest == MISSING) | (lowest != highest))
-
-
 def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]]:
     """Which cases train and which validate; fewer than five cases cannot spare any."""
     order = [int(i) for i in np.random.default_rng([seed, 0]).permutation(number)]
@@ -137,7 +129,7 @@ class PatchSampler:
     ) -> None:
         self._cases = cases
         self._shape = tuple(shape)
-        self._size = min(batch_size, len(cases))
+        self._size = batch_size
         self._seed = seed
         self._centres = [_candidates(case) for case in cases]
 
@@ -242,7 +234,14 @@ def _start_around(centre: NDArray[Any], sides: NDArray[Any], shape: Sequence[int
 
 
 def _candidates(case: Case) -> NDArray[np.int64]:
-    return np.flatnonzero(disputed(case.labels)).astype(np.int64)
+    """Voxels to centre patches on: disputed ones of which something is known, else any such."""
+    present = (case.labels != MISSING).any(0)
+    # A missing label is the largest, so it is the lowest only where there is no other.
+    lowest = case.labels.min(0)
+    differs = lowest != np.where(case.labels != MISSING, case.labels, 0).max(0)
+    known = present if case.truth is None else case.truth != MISSING
+    found = np.flatnonzero(present & differs & known)
+    return found if len(found) else np.flatnonzero(known)
 
 
 def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[Any]:

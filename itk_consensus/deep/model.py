@@ -73,7 +73,7 @@ class RaterModel:
 
 @dataclass
 class ConsensusModel:
-    """Everything `Save` writes.
+    """What `Save` writes, and the history of the training.
 
     Attributes
     ----------
@@ -85,6 +85,8 @@ class ConsensusModel:
     rater_ids : tuple of int or str
         The id of rater 1, 2, ...
     rater_model : RaterModel
+    history : list of dict
+        Iteration and score of each evaluation; not written.
     """
 
     network: ConsensusNetwork

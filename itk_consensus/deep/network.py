@@ -18,6 +18,7 @@ from itk_consensus.errors import ParameterError
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
 _DOWNSAMPLINGS = 2
+_KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
 #: Sides of the network's input must be multiples of this.
 STRIDE = 2**_DOWNSAMPLINGS
 
@@ -177,6 +178,12 @@ def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> None:
         raise ParameterError(
             f"{owner}: image_stream must take (N, 1, ...) float32 images, it failed: {error}"
         ) from error
+    odd = {value.dtype for value in stream.state_dict().values()} - _KEPT_TYPES
+    if odd:
+        raise ParameterError(
+            f"{owner}: image_stream must hold float32, float64, int64 or uint8 tensors only, which "
+            f"can be saved; got {odd.pop()}"
+        )
     wanted = ((1, shape.channels, *sides), torch.float32)
     if found != wanted:
         raise ParameterError(

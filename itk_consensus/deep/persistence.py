@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -185,7 +186,7 @@ def _described_model(
         check_image_stream(image_stream, shape, path)
     with torch.device("meta"):
         # Without memory: what the weights do not fit must not be built.
-        _checked_weights(ConsensusNetwork(shape, image_stream), weights, path)
+        _checked_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
     network = new_network(shape, 0, image_stream)
     _load_weights(network, weights, path)
     rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
@@ -208,9 +209,11 @@ def _checked_weights(
         raise FileError(
             f"{path}: does not fit the network: {odd[0]} and {len(odd) - 1} more differ"
         )
+    learned = {name for name, _ in network.named_parameters()}
     for name, value in wanted.items():
         array = _expect(tensors, name, tuple(value.shape), path)
-        if not np.isfinite(array).all() or (name.endswith("running_var") and array.min() < 0):
+        infinite = name in learned and not np.isfinite(array).all()
+        if infinite or (name.endswith("running_var") and not array.min() >= 0):
             raise ValueError(f"{name} holds values that no training gives")
     return {name: torch.from_numpy(array) for name, array in tensors.items()}
 

@@ -166,7 +166,7 @@ class Trainer:
         if state.best_weights is not None:
             self.model.network.load_state_dict(state.best_weights)
             self.model.rater_model.tally[...] = state.best_tally
-        weights = self.model.network.state_dict().values()
+        weights = self.model.network.parameters()
         self._require_finite(all(bool(torch.isfinite(value).all()) for value in weights))
         self.model.network.eval()
 

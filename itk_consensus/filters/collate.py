@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +28,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
     matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
-    background there is.
+    background there is. Where raters err a lot, unanimous voxels may be overruled.
     """
 
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
@@ -42,7 +43,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         Reals(0.0, 1.0),
         _DEFAULT.ease,
         "Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but "
-        "by ErrorRate. (0) is STAPLE, (1) the vote.",
+        "by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
     )
     ErrorRate: Parameter[float] = Parameter(
         Real(0.0, 0.5, exclusive=True),
@@ -93,9 +94,10 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         case, _ = self._done()
         assert self._result is not None
         number = self._result.levels.shape[1]
-        if not 0 <= level < number:
+        integral = isinstance(level, numbers.Integral) and not isinstance(level, bool)
+        if not (integral and 0 <= level < number):
             raise ParameterError(
-                f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level}"
+                f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
             )
         output = convert.allocate(np.float64, case.loaded)
         case.patterns.expand(np.ascontiguousarray(self._result.levels[:, level]), out=output.array)

@@ -17,6 +17,9 @@ from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
+#: Beyond it single precision ends.
+_LARGEST_INTENSITY = 1e30
+
 RaterId: TypeAlias = int | str
 #: Ids of one case's raters; None or 0 is a rater without a name.
 RaterIds: TypeAlias = Sequence[RaterId | None]
@@ -105,8 +108,12 @@ def load_input(
         for name, one in (("image", image), ("truth", truth))
         if one is not None
     }
-    if not np.isfinite(others["image"]).all():
-        raise InputError(f"{owner}: image must hold finite intensities, it has NaN or infinity")
+    low, high = others["image"].min(), others["image"].max()
+    if not -_LARGEST_INTENSITY <= low <= high <= _LARGEST_INTENSITY:
+        raise InputError(
+            f"{owner}: image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
+            f"{_LARGEST_INTENSITY:g}, it has {low:g} to {high:g}"
+        )
     ids: tuple[RaterId | None, ...] = tuple(range(1, len(stack.arrays) + 1))
     if rater_ids is not None:
         ids = checked_ids(rater_ids, owner)

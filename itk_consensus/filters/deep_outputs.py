@@ -52,7 +52,8 @@ class DeepOutputs:
 
     def probability_image(self, label: int, owner: str) -> Any:
         """Probability of a label; 0 or 1 where the raters decided."""
-        if not isinstance(label, numbers.Integral) or label not in self.labels:
+        integral = isinstance(label, numbers.Integral) and not isinstance(label, bool)
+        if not integral or label not in self.labels:
             raise ParameterError(
                 f"{owner}: GetProbabilityImage's label must be one of {self.labels}, got {label!r}"
             )

@@ -108,6 +108,8 @@ def replacing(target: Path) -> Iterator[Path]:
     Whatever else appears in that folder moves along: some formats keep header and voxels apart,
     and the header names the other file. The header goes last, so it never names a missing one.
     """
+    if "\0" in str(target):
+        raise FileError(f"{str(target)!r}: is not the name of a file")
     if target.is_dir():
         raise FileError(f"{target}: is a folder, not a file to write")
     if not target.parent.is_dir():

@@ -120,9 +120,31 @@ def test_the_levels_of_a_voxel_sum_to_one_and_disputed_voxels_are_hard():
     assert easy[4000:].min() > 0.9
     disputed = (drawn != drawn[0]).any(0)
     assert hard[disputed].min() > 0.9
-    for level in (-1, 2):
+    for level in (-1, 2, 0.5, "a", None, True):
         with pytest.raises(ParameterError, match="level must be 0 to 1"):
             filter_.GetLevelImage(level)
+
+
+def test_a_larger_error_rate_lets_confusion_explain_the_easy_background():
+    drawn, accuracy = hard_and_easy(20_000)
+    filter_ = COLLATEFilter(ErrorRate=0.01)
+    filter_.Execute(list(drawn))
+    found = np.diagonal(filter_.GetConfusionTables(), axis1=1, axis2=2)
+    assert np.abs(found - accuracy[:, None]).max() > 0.1
+
+
+def test_a_level_between_is_not_shut_out():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 20_000)
+    ease = np.repeat([0.0, 0.5], 10_000)
+    accuracy = np.array([0.9, 0.75, 0.7, 0.65, 0.6])[:, None]
+    wrong = rng.random((5, 20_000)) > ease + (1 - ease) * accuracy
+    patterns = patterns_of(np.where(wrong, 1 - truth, truth).astype(np.uint8))
+    two, three = (
+        collate(patterns, CollateSettings(levels)) for levels in ((0.0, 1.0), (0.0, 0.5, 1.0))
+    )
+    assert (three.shares > 0).all()
+    assert three.trace[-1] > two.trace[-1]
 
 
 def test_no_levels_at_all_are_refused():

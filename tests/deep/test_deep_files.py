@@ -79,6 +79,13 @@ def test_a_truncated_or_absent_model_is_refused(fitted, tmp_path):
         DeepConsensusFilter.Load(tmp_path / "nowhere")
 
 
+def test_names_that_are_none_are_refused(fitted):
+    with pytest.raises(FileError):
+        fitted.Save("model\0")
+    with pytest.raises(FileError):
+        DeepConsensusFilter.Load("model\0")
+
+
 def test_a_write_that_fails_leaves_the_old_file(fitted, tmp_path, monkeypatch):
     path = tmp_path / "model"
     path.write_bytes(b"precious")

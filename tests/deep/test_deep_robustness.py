@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, truth_list
 
-from itk_consensus.deep.cases import Case, normalised, patch_shape, telling_patches
+from itk_consensus.deep.cases import (
+    MISSING,
+    Case,
+    PatchSampler,
+    normalised,
+    patch_shape,
+    telling_patches,
+)
 from itk_consensus.errors import ConsensusError, InputError, ParameterError, TrainingError
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.simulation.deep_phantoms import easy_cohort
 
 torch = pytest.importorskip("torch")
 
@@ -43,6 +51,15 @@ def test_a_large_offset_does_not_swallow_the_contrast():
     np.testing.assert_allclose(normalised(image + 1e9), normalised(image), atol=1e-5)
 
 
+@pytest.mark.parametrize("value", [1e308, np.nan, np.inf])
+def test_intensities_beyond_single_precision_are_refused(material, value):
+    images, labels, _ = material
+    images[2] = images[2].astype(np.float64)
+    images[2][0, 0] = value
+    with pytest.raises(InputError, match="case 2: image must hold finite intensities"):
+        DeepConsensusFilter(**QUICK).Fit(images, labels)
+
+
 def test_a_constant_image_is_zero():
     assert (normalised(np.full((5, 6), 7, np.int16)) == 0).all()
 
@@ -64,6 +81,36 @@ def test_patches_that_judge_a_training_hold_what_is_disputed():
     small = telling_patches(corner_case(), (128, 96))
     assert len(small) == 1
     assert small[0].image.shape == (128, 96)
+
+
+def test_patches_are_centred_where_something_is_known():
+    labels = np.full((2, 64, 64), MISSING, np.uint8)
+    labels[:, 28:36, 28:36] = 0
+    labels[0, 30:33, 30:33] = 1
+    sparse = Case(np.zeros((64, 64), np.float32), labels, np.array([1, 2]))
+    assert all((patch.labels == 1).any() for patch in telling_patches(sparse, (16, 16)))
+    truth = np.full((64, 64), MISSING, np.uint8)
+    truth[40:44, 40:44] = 1
+    known = Case(sparse.image, np.zeros_like(labels), sparse.raters, truth)
+    assert all((patch.truth == 1).any() for patch in telling_patches(known, (16, 16)))
+
+
+def test_validation_of_sparse_labels_is_not_empty():
+    cohort = easy_cohort(6, 0, shape=(64, 64))
+    labels = label_lists(cohort)
+    for raters in labels:
+        for rater in raters:
+            inside = rater[28:36, 28:36].copy()
+            rater[...] = 255
+            rater[28:36, 28:36] = inside
+    filter_ = DeepConsensusFilter(**QUICK, MissingLabel=255, WindowSize=16)
+    filter_.Fit(image_list(cohort), labels)
+    assert all(entry["validation"] > 0 for entry in filter_._model.history)
+
+
+def test_a_batch_holds_as_many_patches_as_asked_for():
+    batch, _ = PatchSampler([corner_case()], (32, 32), 8, seed=0).draw(0)
+    assert batch.images.shape == (8, 1, 32, 32)
 
 
 def test_patches_of_tiny_cases_leave_normalisation_two_values():
@@ -264,7 +311,7 @@ def test_the_set_mode_learns_what_to_do_with_unknown_raters(material):
 
 def test_probability_images_are_asked_for_by_one_label(trained, material):
     trained.Execute(material[0][0], material[1][0])
-    for label in (np.array([0, 1]), "1", None, 1.5):
+    for label in (np.array([0, 1]), "1", None, 1.5, True):
         with pytest.raises(ParameterError, match="label must be one of"):
             trained.GetProbabilityImage(label)
     np.testing.assert_array_equal(
@@ -299,6 +346,24 @@ def test_voxels_that_nobody_annotated_get_an_answer(trained, material):
 def test_an_image_stream_that_does_not_fit_is_refused(material, stream):
     with pytest.raises(ParameterError, match="image_stream must"):
         DeepConsensusFilter(**QUICK).Fit(*material, image_stream=stream)
+
+
+def test_a_stream_whose_buffers_cannot_be_saved_is_refused_before_training(material):
+    stream = torch.nn.Conv2d(1, 4, 3, padding=1)
+    stream.register_buffer("odd", torch.zeros(3, dtype=torch.bool))
+    with pytest.raises(ParameterError, match=r"which can be saved; got torch.bool"):
+        DeepConsensusFilter(**QUICK).Fit(*material, image_stream=stream)
+
+
+def test_a_stream_may_have_infinite_buffers_and_is_not_touched_by_load(material, tmp_path):
+    stream = torch.nn.Conv2d(1, 4, 3, padding=1)
+    stream.register_buffer("mask", torch.full((3,), -torch.inf))
+    filter_ = DeepConsensusFilter(**QUICK)
+    filter_.Fit(*material, image_stream=stream)
+    filter_.Save(tmp_path / "model")
+    strides = stream.weight.stride()
+    DeepConsensusFilter.Load(tmp_path / "model", stream)
+    assert stream.weight.stride() == strides
 
 
 def test_a_stream_with_dropout_is_trained_alike_and_left_alone(material):
