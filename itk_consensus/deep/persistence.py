@@ -65,7 +65,6 @@ def pack_checkpoint(trainer: Trainer) -> bytes:
     progress = {
         "iteration": state.iteration,
         "best_score": state.best_score,
-        "best_iteration": state.best_iteration,
         "stale": state.stale,
         "history": trainer.model.history,
         "optimized": sorted(moments),
@@ -100,7 +99,7 @@ def resume(trainer: Trainer, contents: bytes, path: str) -> None:
 
 def _checked_state(progress: Mapping[str, Any], iterations: int) -> TrainingState:
     state = TrainingState(**progress)
-    for count in (state.iteration, state.best_iteration, state.stale):
+    for count in (state.iteration, state.stale):
         if type(count) is not int or not 0 <= count <= iterations:
             raise ValueError(f"{count} cannot be a number of iterations")
     state.best_score = float(state.best_score)

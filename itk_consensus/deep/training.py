@@ -95,7 +95,6 @@ class TrainingState:
 
     iteration: int = 0
     best_score: float = math.inf
-    best_iteration: int = 0
     best_weights: dict[str, Tensor] | None = None
     best_tally: NDArray[np.float64] | None = None
     stale: int = 0
@@ -207,7 +206,7 @@ class Trainer:
         score, state = float(np.mean(scores)), self.state
         self.model.history.append({"iteration": state.iteration, "validation": score})
         if score < state.best_score:
-            state.best_score, state.stale, state.best_iteration = score, 0, state.iteration
+            state.best_score, state.stale = score, 0
             weights = self.model.network.state_dict()
             state.best_weights = {name: value.clone() for name, value in weights.items()}
             state.best_tally = self.model.rater_model.tally.copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +13,9 @@ from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.expectation_maximization import StopRule
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import Integer, LabelProbabilities, Real, Reals, optional
+from itk_consensus.filters.kinds import Integer, Real, Reals, is_integer
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.label_prior import label_prior
+from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.images import convert
 
@@ -55,12 +54,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         _DEFAULT.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
     )
-    Prior: Parameter[Any] = Parameter(
-        optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
-        None,
-        "Label prior: of the higher of two labels, or {label: probability}.",
-        default_doc="estimated",
-    )
+    Prior: Parameter[Any] = prior_parameter("estimated")
     Tolerance: Parameter[float] = Parameter(
         Real(low=0.0),
         _DEFAULT.stop.tolerance,
@@ -94,8 +88,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         case, _ = self._done()
         assert self._result is not None
         number = self._result.levels.shape[1]
-        integral = isinstance(level, numbers.Integral) and not isinstance(level, bool)
-        if not (integral and 0 <= level < number):
+        if not (is_integer(level) and 0 <= level < number):
             raise ParameterError(
                 f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
             )

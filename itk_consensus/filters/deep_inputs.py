@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.kinds import is_integer
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -208,7 +208,7 @@ def checked_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
     odd = [one for one in ids if not (one is None or _is_id(one))]
     if odd:
         raise InputError(f"{wanted}, got {odd[0]!r}")
-    return tuple(int(one) if isinstance(one, numbers.Integral) else one for one in ids)
+    return tuple(int(one) if is_integer(one) else one for one in ids)
 
 
 def ids_per_case(rater_ids: Any, number: int, owner: str) -> list[RaterIds | None]:
@@ -233,7 +233,7 @@ def as_list(value: Any, wanted: str) -> list[Any]:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, (str, numbers.Integral)) and not isinstance(value, bool)
+    return isinstance(value, str) or is_integer(value)
 
 
 def known_raters(inputs: Sequence[DeepInput]) -> tuple[RaterId, ...]:

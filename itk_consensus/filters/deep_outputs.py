@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import ParameterError
+from itk_consensus.filters.kinds import is_integer
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 
@@ -52,8 +52,7 @@ class DeepOutputs:
 
     def probability_image(self, label: int, owner: str) -> Any:
         """Probability of a label; 0 or 1 where the raters decided."""
-        integral = isinstance(label, numbers.Integral) and not isinstance(label, bool)
-        if not integral or label not in self.labels:
+        if not is_integer(label) or label not in self.labels:
             raise ParameterError(
                 f"{owner}: GetProbabilityImage's label must be one of {self.labels}, got {label!r}"
             )

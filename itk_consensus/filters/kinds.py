@@ -17,6 +17,11 @@ import numpy as np
 T = TypeVar("T")
 
 
+def is_integer(value: Any) -> bool:
+    """Whether a value is a whole number of Python or NumPy, and not True or False."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 class Kind(Generic[T]):
     """A set of acceptable values."""
 
@@ -50,7 +55,7 @@ class Integer(Kind[int]):
         return "an integer" + _limits(self.low, self.high)
 
     def accept(self, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        if not is_integer(value):
             raise TypeError
         _check_limits(int(value), self.low, self.high)
         return int(value)

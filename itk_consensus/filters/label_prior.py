@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import ParameterError
+from itk_consensus.filters.kinds import LabelProbabilities, Real, optional
+from itk_consensus.filters.parameters import Parameter
+
+
+def prior_parameter(default_doc: str) -> Parameter[Any]:
+    """The parameter Prior of a filter; `default_doc` says what holds without it."""
+    return Parameter(
+        optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
+        None,
+        "Fixed label prior: of the higher of two labels, or {label: probability}.",
+        default_doc=default_doc,
+    )
 
 
 def label_prior(

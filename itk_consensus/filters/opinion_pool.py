@@ -17,9 +17,9 @@ from itk_consensus.algorithms.opinion_pool import (
 )
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Choice, LabelProbabilities, Real, Reals, optional
+from itk_consensus.filters.kinds import Choice, Real, Reals, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.label_prior import label_prior
+from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
 from itk_consensus.labels.label_stack import LabelStack
@@ -51,12 +51,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFi
     Temperature: Parameter[float] = Parameter(
         Real(low=0.0, exclusive=True), 1.0, "Divides the exponents; above 1 the pool doubts more."
     )
-    Prior: Parameter[Any] = Parameter(
-        optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
-        None,
-        "Label prior: of the higher of two labels, or {label: probability}.",
-        default_doc="equal shares",
-    )
+    Prior: Parameter[Any] = prior_parameter("equal shares")
     ErrorRate: Parameter[float] = Parameter(
         Real(0.0, 0.5, exclusive=True),
         PoolSettings.error_rate,

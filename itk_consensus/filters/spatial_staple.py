@@ -22,9 +22,9 @@ from itk_consensus.algorithms.spatial_staple import (
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import FusionCase
-from itk_consensus.filters.kinds import Choice, Integer, LabelProbabilities, Real, Reals, optional
+from itk_consensus.filters.kinds import Choice, Integer, Real, Reals
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.label_prior import label_prior
+from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import PROGRESS_EVENT
 from itk_consensus.images import convert
@@ -77,12 +77,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "small labels), or Prior (fixed).",
         default_doc="local, or fixed with Prior",
     )
-    Prior: Parameter[Any] = Parameter(
-        optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
-        None,
-        "Fixed label prior: of the higher of two labels, or {label: probability}.",
-        default_doc="equal shares",
-    )
+    Prior: Parameter[Any] = prior_parameter("equal shares")
     MaximumIterations: Parameter[int] = Parameter(Integer(low=1), 200, "Most iterations of EM.")
     Tolerance: Parameter[float] = Parameter(
         Real(low=0.0), 1e-4, "EM stops when the mean posterior of disputed voxels moves by less."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import SimpleITK as sitk
 
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort
 
 QUICK = {"NumberOfIterations": 12, "NumberOfThreads": 1, "NumberOfChannels": 4, "BatchSize": 4}
@@ -20,6 +21,19 @@ def image_list(cohort: Cohort) -> list[np.ndarray]:
 
 def truth_list(cohort: Cohort) -> list[np.ndarray]:
     return list(cohort.truths.astype(np.uint8))
+
+
+def abort_after(filter_: DeepConsensusFilter, iterations: int) -> list[int]:
+    """Make a training stop itself; the list grows by one in each iteration."""
+    done: list[int] = []
+
+    def count() -> None:
+        done.append(len(done) + 1)
+        if len(done) == iterations:
+            filter_.Abort()
+
+    filter_.AddCommand(sitk.sitkIterationEvent, count)
+    return done
 
 
 def sitk_image(

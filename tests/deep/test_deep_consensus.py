@@ -7,7 +7,7 @@ import itk
 import numpy as np
 import pytest
 import SimpleITK as sitk
-from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
+from cohort_lists import QUICK, abort_after, image_list, label_lists, sitk_image, truth_list
 
 import itk_consensus
 from itk_consensus.errors import (
@@ -185,14 +185,7 @@ def test_a_resumed_training_ends_where_an_uninterrupted_one_does(cohort, tmp_pat
     whole.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
     checkpoint = tmp_path / "training.checkpoint"
     interrupted = DeepConsensusFilter(**QUICK)
-    iterations = []
-
-    def stop_in_the_middle():
-        iterations.append(1)
-        if len(iterations) == 5:
-            interrupted.Abort()
-
-    interrupted.AddCommand(sitk.sitkIterationEvent, stop_in_the_middle)
+    iterations = abort_after(interrupted, 5)
     arguments = (image_list(cohort), label_lists(cohort), truth_list(cohort))
     interrupted.Fit(*arguments, checkpoint=checkpoint)
     assert len(iterations) == 5

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 import SimpleITK as sitk
-from cohort_lists import QUICK, image_list, label_lists, truth_list
+from cohort_lists import QUICK, abort_after, image_list, label_lists, truth_list
 
 from itk_consensus.errors import FileError, ParameterError
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
@@ -39,14 +39,7 @@ def unfinished(cohort, tmp_path):
     """Change the checkpoint of an interrupted training; go on with it."""
     path = tmp_path / "training.checkpoint"
     filter_ = DeepConsensusFilter(**QUICK)
-    done = []
-
-    def stop_in_the_middle():
-        done.append(1)
-        if len(done) == 5:
-            filter_.Abort()
-
-    filter_.AddCommand(sitk.sitkIterationEvent, stop_in_the_middle)
+    abort_after(filter_, 5)
     material = (image_list(cohort), label_lists(cohort), truth_list(cohort))
     filter_.Fit(*material, checkpoint=path)
     tensors, description = unpack(path.read_bytes(), "checkpoint")
