@@ -8,23 +8,25 @@ small structures, each too small to judge a rater by, are enough together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, Floats
-from itk_consensus.algorithms.expectation_maximization import IterationObserver, maximize
-from itk_consensus.algorithms.initialization import make_starts, mean_of_votes
+from itk_consensus.algorithms.initialization import mean_of_votes
+from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.staple import (
     StapleResult,
-    StapleSettings,
     counted_voxels,
-    foreground_prior,
+    in_pairs,
     nothing_to_estimate,
     one_class,
+    prior_of_start,
+    run_em,
     staple_result,
 )
+from itk_consensus.algorithms.staple_settings import StapleSettings
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -75,20 +77,23 @@ def cohort_staple(
     if one_class(table, weights):
         shared = nothing_to_estimate(table, weights, settings)
         sizes = np.bincount(groups, table.counts)
-        shares = np.bincount(groups, table.counts * shared.posterior) / sizes
-        return CohortResult(shared, _by_case(shared.posterior, groups), shares)
+        shares = np.bincount(groups, table.counts * shared.foreground) / sizes
+        return CohortResult(shared, _by_case(shared.foreground, groups), shares)
     frequencies = _frequencies(table, weights, groups)
     priors = _case_priors(frequencies, settings, owner)
-    model = ConfusionModel(table, weights, settings.pseudo_counts, settings.estimate_prior, groups)
-    starts = make_starts(model, settings.plan, _pairs(frequencies)[groups], _pairs(priors)[groups])
-    if settings.estimate_prior:
-        # Every start estimates priors of its own.
-        starts = replace(starts, prior=np.repeat(starts.prior, settings.plan.number, axis=1))
-    optima = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    optima = run_em(
+        table,
+        weights,
+        settings,
+        in_pairs(frequencies)[groups],
+        in_pairs(priors)[groups],
+        groups=groups,
+        observer=observer,
+    )
     shared = staple_result(table, weights, optima, settings)
     first_rows = np.searchsorted(groups, np.arange(len(cases)))
-    final = foreground_prior(optima, shared.starts.winner)[first_rows]
-    return CohortResult(shared, _by_case(shared.posterior, groups), final)
+    final = prior_of_start(optima, shared.starts.winner)[first_rows, 1]
+    return CohortResult(shared, _by_case(shared.foreground, groups), final)
 
 
 def _one_below_the_other(
@@ -140,10 +145,6 @@ def _case_priors(frequencies: Floats, settings: StapleSettings, owner: str) -> F
             f"got {len(given)}"
         )
     return np.broadcast_to(given, len(frequencies))
-
-
-def _pairs(foreground: Floats) -> Floats:
-    return np.stack([1 - foreground, foreground], axis=1)
 
 
 def _by_case(values: Floats, groups: NDArray[np.int64]) -> tuple[Floats, ...]:

@@ -23,10 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from itk_consensus.algorithms.confusion_model import Expectation, Floats
-from itk_consensus.algorithms.expectation_maximization import IterationObserver, StopRule
+from itk_consensus.algorithms.confusion_model import Expectation
 from itk_consensus.algorithms.initialization import mean_of_votes
-from itk_consensus.algorithms.multilabel_staple import TIE_TOLERANCE
+from itk_consensus.algorithms.iteration import (
+    IterationObserver,
+    Step,
+    Stillness,
+    StopRule,
+    iterate,
+)
+from itk_consensus.algorithms.staple import TIE_TOLERANCE
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import decide
 
@@ -95,6 +102,10 @@ class _Parameters:
     shares: Floats
 
 
+#: Parameters, and what they say of the patterns.
+_State = tuple[_Parameters, Expectation]
+
+
 def collate(
     patterns: DecisionPatterns,
     settings: CollateSettings | None = None,
@@ -111,19 +122,22 @@ def collate(
         Called after each iteration; returning False stops with the current estimate.
     """
     model = _Model(patterns, settings or CollateSettings())
-    stop = model.settings.stop
-    trace: list[float] = []
-    now, converged = model.start(), False
-    expected = model.e_step(now)
-    while not converged and len(trace) < stop.maximum_iterations:
-        new = model.m_step(expected.responsibilities, now)
+    stillness = Stillness(model.settings.stop.tolerance)
+
+    def step(state: _State) -> Step[_State, float]:
+        old, expected = state
+        new = model.m_step(expected.responsibilities, old)
         expected = model.e_step(new)
-        trace.append(float(expected.log_likelihood) + model.log_prior_of(new.theta))
-        change = np.abs(new.theta - now.theta)
-        converged = bool(np.all((change <= stop.tolerance) | np.isnan(change)))
-        now = new
-        if observer is not None and not observer(len(trace)):
-            break
+        trace = float(expected.log_likelihood) + model.log_prior_of(new.theta)
+        moved = new.theta[:, :, None], old.theta[:, :, None]
+        done = stillness.reached(*moved, new.shares[:, None])
+        return Step((new, expected), trace, bool(done[0]))
+
+    first = model.start()
+    run = iterate(
+        step, (first, model.e_step(first)), model.settings.stop.maximum_iterations, observer
+    )
+    now, expected = run.state
     return CollateResult(
         # Sums of probabilities may exceed one by rounding.
         expected.responsibilities.sum(1).clip(max=1.0),
@@ -131,8 +145,8 @@ def collate(
         decide(logsumexp(expected.log_joint, axis=1), patterns.labels, tolerance=TIE_TOLERANCE),
         now.theta,
         now.shares,
-        np.array(trace),
-        converged,
+        np.array(run.trace),
+        run.converged,
     )
 
 

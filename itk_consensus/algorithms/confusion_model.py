@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Floats = NDArray[np.float64]
 
 
 class Expectation(NamedTuple):
@@ -54,6 +53,14 @@ class ConfusionModel:
     pseudo_counts: Floats
     estimate_prior: bool
     groups: NDArray[np.int64] | None = None
+
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these.
+
+        All that the loop asks of a model; what is believed of each pattern stays in here.
+        """
+        expected = self.e_step(theta, prior)
+        return *self.m_step(expected.responsibilities, prior), expected.log_likelihood
 
     def e_step(self, theta: Floats, prior: Floats) -> Expectation:
         """Posterior of the truth given the parameters, eq. 7.
@@ -125,9 +132,3 @@ def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
     """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along so short an axis."""
     labels = (values[..., label] for label in range(values.shape[2]))
     return np.asarray(reduce(combine, labels))[..., None]
-
-
-def label_frequencies(weights: Floats, responsibilities: Floats) -> Floats:
-    """(S, K) share of the weighted voxels that each label holds."""
-    mass = np.einsum("p,psk->sk", weights, responsibilities)
-    return np.asarray(mass / mass.sum(axis=1, keepdims=True))

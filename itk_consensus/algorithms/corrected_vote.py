@@ -26,11 +26,10 @@ from scipy.ndimage import maximum_filter, minimum_filter
 
 from itk_consensus.algorithms.majority_vote import VoteResult
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.ties import BACKGROUND, TieRule
-
-Floats = NDArray[np.float64]
 
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9

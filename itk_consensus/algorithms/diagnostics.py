@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.thresholding import ThresholdEquivalence, equivalent_threshold
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Floats = NDArray[np.float64]
 
 LOW_PREVALENCE = 0.10  # the paper's critical prevalence, section 4.3
 FEW_RATERS = 3  # section 2.4.2
@@ -106,7 +105,7 @@ class Estimate:
     theta : (J, K, K) ndarray or None
         Confusion matrices [rater, observed, true], if the method estimates them.
     starts : StartSummary or None
-    refuse : callable or None
+    fuse_again : callable or None
         Gives the decision for other counts of the same patterns; None if the answer cannot depend
         on how much background there is.
     """
@@ -116,7 +115,7 @@ class Estimate:
     posterior: Floats
     theta: Floats | None = None
     starts: StartSummary | None = None
-    refuse: Callable[[DecisionPatterns], NDArray[np.int64]] | None = None
+    fuse_again: Callable[[DecisionPatterns], NDArray[np.int64]] | None = None
 
     @property
     def foreground(self) -> NDArray[np.bool_]:
@@ -274,11 +273,11 @@ def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta:
 def background_size(estimate: Estimate) -> Finding:
     """Does the answer change when only more empty background is added (section 2.3.5)?"""
     rule = "background size"
-    if estimate.refuse is None:
+    if estimate.fuse_again is None:
         message = "The amount of background cannot change the result."
         return Finding(rule, 0.0, False, message)
     larger = with_more_background(estimate.patterns, BACKGROUND_FACTOR)
-    decision = estimate.refuse(larger)
+    decision = estimate.fuse_again(larger)
     before = estimate.volume(estimate.foreground)
     moved = Estimate(estimate.patterns, decision, estimate.posterior)
     change = (moved.volume(moved.foreground) - before) / max(before, 1)

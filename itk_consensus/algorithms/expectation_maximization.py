@@ -1,4 +1,4 @@
-"""The EM loop that every STAPLE shares: step, trace, stop rule, damping, many starts at once.
+"""EM for every STAPLE: damping, and many starts at once.
 
 Starts are an array axis, not a loop: twenty cost little more than one. A start that has converged
 is set aside, so its numbers do not depend on how long the others take.
@@ -6,44 +6,68 @@ is set aside, so its numbers do not depend on how long the others take.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation, Floats
-
-#: Called after each iteration with its number from 1; returning False stops the loop.
-IterationObserver = Callable[[int], bool]
-
-
-@dataclass(frozen=True)
-class StopRule:
-    """When to stop: every |change of theta| <= tolerance, or the cap."""
-
-    tolerance: float
-    maximum_iterations: int
+from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation
+from itk_consensus.algorithms.iteration import (
+    IterationObserver,
+    Step,
+    Stillness,
+    StopRule,
+    iterate,
+)
+from itk_consensus.array_types import Floats
 
 
 @dataclass(frozen=True)
 class Starts:
-    """Where S runs of EM begin.
+    """Where S runs of EM begin: at confusion matrices, or at what votes say of the truth.
 
     Attributes
     ----------
-    responsibilities : (P, S, K) ndarray
-        The first M-step works on these.
-    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
     theta : (J, K, S, K) ndarray
-        The parameters that made the responsibilities; NaN where a start came from votes instead,
-        which keeps such a start from stopping at its first iteration.
+        All NaN for a start made from votes, which keeps it from stopping at its first iteration.
+    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
+    votes : (P, V, K) ndarray
+        Probability of the truth in the V starts made from votes, in their order.
     """
 
-    responsibilities: Floats
-    prior: Floats
     theta: Floats
+    prior: Floats
+    votes: Floats
+
+    @cached_property
+    def from_votes(self) -> NDArray[np.bool_]:
+        """(S,) which starts are made from votes."""
+        return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
+
+    def first_step(self, model: ConfusionModel) -> tuple[Floats, Floats, Floats]:
+        """The next theta and prior of all starts, and their (S,) log likelihood, NaN for votes."""
+        theta, prior = self.theta.copy(), self.prior.copy()
+        log_likelihood = np.full(theta.shape[2], np.nan)
+        known, voted = np.flatnonzero(~self.from_votes), np.flatnonzero(self.from_votes)
+        if known.size:
+            theta[:, :, known], new, log_likelihood[known] = model.step(
+                theta[:, :, known], of_starts(prior, known)
+            )
+            prior = with_starts(prior, known, new)
+        if voted.size:
+            theta[:, :, voted], new = model.m_step(self.votes, of_starts(prior, voted))
+            prior = with_starts(prior, voted, new)
+        return theta, prior, log_likelihood
+
+    def expectation(self, model: ConfusionModel) -> Expectation:
+        """What each start says of the truth before any step."""
+        expected = model.e_step(self.theta, self.prior)
+        with np.errstate(divide="ignore"):
+            expected.log_joint[:, self.from_votes] = np.log(self.votes)
+        expected.responsibilities[:, self.from_votes] = self.votes
+        return expected
 
 
 @dataclass(frozen=True)
@@ -96,6 +120,15 @@ class Optima:
     voxels: VoxelBeliefs | None = None
 
 
+class _State(NamedTuple):
+    """All starts between two iterations; `steps` counts the iterations that each has made."""
+
+    theta: Floats
+    prior: Floats
+    converged: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+
+
 def maximize(
     model: ConfusionModel,
     starts: Starts,
@@ -104,52 +137,66 @@ def maximize(
     damping: float = 0.0,
     observer: IterationObserver | None = None,
 ) -> Optima:
-    """Run EM from every start until each has met the stop rule."""
-    number = starts.responsibilities.shape[1]
-    theta, prior = starts.theta.copy(), starts.prior.copy()
-    responsibilities = starts.responsibilities.copy()
-    log_joint, log_likelihood = np.empty_like(responsibilities), np.full(number, np.nan)
-    if stop.maximum_iterations == 0:
-        _, log_joint, log_likelihood = model.e_step(theta, prior)
-        with np.errstate(divide="ignore"):
-            from_votes = np.isnan(theta).all(axis=(0, 1, 3))
-            log_joint[:, from_votes] = np.log(responsibilities[:, from_votes])
-    iterations = np.full(number, stop.maximum_iterations, dtype=np.int64)
-    converged = np.zeros(number, dtype=bool)
-    trace: list[Floats] = []
-    step = 0
-    while not converged.all() and step < stop.maximum_iterations:
-        active = _still_active(converged)
-        old_theta = theta[:, :, active]
-        new_theta, new_prior, expectation = em_step(
-            model, responsibilities[:, active], old_theta, _of(prior, active), damping
-        )
-        done = largest_change(new_theta, old_theta) <= stop.tolerance
-        theta[:, :, active] = new_theta
-        if model.estimate_prior:
-            prior[_at(prior, active)] = new_prior
-        responsibilities[:, active] = expectation.responsibilities
-        log_joint[:, active] = expectation.log_joint
-        log_likelihood[active] = expectation.log_likelihood
-        trace.append(np.full(number, np.nan))
-        trace[-1][active] = model.log_posterior(expectation.log_likelihood, new_theta)
-        iterations[active] = np.where(done, step, iterations[active])
-        converged[active] = done
-        step += 1
-        if observer is not None and not observer(step):
-            iterations[~converged] = step
-            break
+    """Run EM from every start until each has met the stop rule.
+
+    A step tells the log likelihood of the parameters it was given, so each score belongs to the
+    iteration before; that of the last comes with the responsibilities, which are made only then.
+    """
+    number = starts.theta.shape[2]
+    stillness = Stillness(stop.tolerance)
+
+    def step(now: _State) -> Step[_State, Floats]:
+        active = _still_active(now.converged)
+        old, score = now.theta[:, :, active], np.full(number, np.nan)
+        if not now.steps.any():
+            theta, prior, log_likelihood = starts.first_step(model)
+        else:
+            theta, prior, log_likelihood = model.step(old, of_starts(now.prior, active))
+        score[active] = model.log_posterior(log_likelihood, old)
+        new_theta = now.theta.copy()
+        new_theta[:, :, active] = damped(theta, old, damping)
+        new_prior = with_starts(now.prior, active, prior) if model.estimate_prior else now.prior
+        moving = (new_prior,) if model.estimate_prior else ()
+        converged = stillness.reached(new_theta, now.theta, *moving)
+        steps = now.steps + ~now.converged
+        return Step(_State(new_theta, new_prior, converged, steps), score, bool(converged.all()))
+
+    nowhere = np.zeros(number, dtype=bool), np.zeros(number, dtype=np.int64)
+    start = _State(starts.theta, starts.prior, *nowhere)
+    run = iterate(step, start, stop.maximum_iterations, observer)
+    theta, prior, converged, steps = run.state
+    expected = model.e_step(theta, prior) if run.trace else starts.expectation(model)
+    log_posterior = model.log_posterior(expected.log_likelihood, theta)
     return Optima(
         theta,
         prior,
-        responsibilities,
-        log_joint,
-        log_likelihood,
-        model.log_posterior(log_likelihood, theta),
-        iterations,
+        expected.responsibilities,
+        expected.log_joint,
+        expected.log_likelihood,
+        log_posterior,
+        steps - converged,
         converged,
-        np.array(trace).reshape(-1, number),
+        _trace_after(run.trace, steps, log_posterior),
     )
+
+
+def _trace_after(before: list[Floats], steps: NDArray[np.int64], last: Floats) -> Floats:
+    """(iterations, S) scores after each iteration, from those before it and the last ones."""
+    if not before:
+        return np.empty((0, len(last)))
+    trace = np.stack([*before[1:], np.full(len(last), np.nan)])
+    trace[steps - 1, np.arange(len(last))] = last
+    return trace
+
+
+def damped(new: Floats, old: Floats, damping: float) -> Floats:
+    """(1 - g) new + g old confusion matrices (eq. 17)."""
+    if not damping:
+        return new
+    # Only columns that are distributions can be leaned on: a start made from votes has none,
+    # and ITK's seed sums to one along its rows instead.
+    proper = np.abs(old.sum(axis=1, keepdims=True) - 1) < 1e-6
+    return np.asarray((1 - damping) * new + damping * np.where(proper, old, new))
 
 
 def _still_active(converged: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
@@ -157,37 +204,19 @@ def _still_active(converged: NDArray[np.bool_]) -> slice | NDArray[np.int64]:
     return slice(None) if not converged.any() else np.flatnonzero(~converged)
 
 
-def em_step(
-    model: ConfusionModel,
-    responsibilities: Floats,
-    theta: Floats,
-    prior: Floats,
-    damping: float,
-) -> tuple[Floats, Floats, Expectation]:
-    """One M-step, damped (eq. 17: theta <- (1-g) new + g old), and one E-step."""
-    new_theta, new_prior = model.m_step(responsibilities, prior)
-    if damping:
-        # Only columns that are distributions can be leaned on: a start made from votes has none,
-        # and ITK's seed sums to one along its rows instead.
-        proper = np.abs(theta.sum(axis=1, keepdims=True) - 1) < 1e-6
-        old = np.where(proper, theta, new_theta)
-        new_theta = (1 - damping) * new_theta + damping * old
-    return new_theta, new_prior, model.e_step(new_theta, new_prior)
+def of_starts(prior: Floats, which: slice | NDArray[np.int64]) -> Floats:
+    """The prior of some starts; one that they share stays as it is."""
+    return prior if _is_shared(prior) else prior[..., which, :]
 
 
-def largest_change(new: Floats, old: Floats) -> Floats:
-    """(S,) largest |change| of theta; infinite for a start that had no theta before."""
-    # fmax skips NaN: what stays undefined does not change.
-    change = np.fmax.reduce(np.abs(new - old), axis=(0, 1, 3))
-    hopeless = np.isnan(new).all(axis=(0, 1, 3))
-    return np.where(np.isnan(change), np.where(hopeless, 0.0, np.inf), change)
+def with_starts(prior: Floats, which: slice | NDArray[np.int64], new: Floats) -> Floats:
+    """A prior in which some starts have a new one."""
+    if _is_shared(prior):
+        return new
+    changed = prior.copy()
+    changed[..., which, :] = new
+    return changed
 
 
-def _of(prior: Floats, active: slice | NDArray[np.int64]) -> Floats:
-    shared = prior.ndim == 3 and prior.shape[1] == 1
-    return prior if shared else prior[_at(prior, active)]
-
-
-def _at(prior: Floats, active: slice | NDArray[np.int64]) -> Any:
-    """Index of these starts in a prior, which may differ from pattern to pattern."""
-    return (slice(None), active) if prior.ndim == 3 else active
+def _is_shared(prior: Floats) -> bool:
+    return prior.ndim == 3 and prior.shape[1] == 1

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects
 
-from itk_consensus.labels.distance import VOLUME_AXES, signed_distance
+from itk_consensus.labels.boxes import grown, in_space
+from itk_consensus.labels.distance import signed_distance
 
 
 def contour_band(
@@ -26,16 +27,12 @@ def contour_band(
         Voxel size per array axis.
     """
     band = np.zeros(labels.shape, dtype=bool)
-    independent = max(labels.ndim - VOLUME_AXES, 0)
-    margin = [0] * independent + [int(width / size) + 1 for size in spacing[independent:]]
+    margin = in_space([int(width / size) + 1 for size in spacing], 0)
     values, index, counts = np.unique(labels, return_inverse=True, return_counts=True)
     boxes = find_objects(index.reshape(labels.shape) + 1)
     # Every contour has another label than the commonest on one of its sides.
     for position in np.delete(np.arange(len(values)), counts.argmax()):
-        box = tuple(
-            slice(max(part.start - m, 0), part.stop + m)
-            for part, m in zip(boxes[position], margin, strict=True)
-        )
+        box = grown(boxes[position], margin, labels.shape)
         distance = signed_distance(labels[box] == values[position], spacing, threads=threads)
         band[box] |= np.abs(distance) <= width
     return band

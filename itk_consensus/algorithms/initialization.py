@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, Floats
+from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts
+from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 Initialization = Literal["Mean", "MajorityVote", "Theta", "LabelVoting"]
-INITIALIZATIONS: tuple[str, ...] = get_args(Initialization)
 
 #: The paper's fixed start (section 2.2; notebook value).
 THETA_START = 0.9999
@@ -77,12 +78,27 @@ def without_gaps(shares: Floats, frequencies: Floats) -> Floats:
     return np.where(np.isnan(shares), frequencies, shares)
 
 
+def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
+    """(K,) share of each label among the mean votes of the weighted voxels."""
+    shares = mean_of_votes(patterns)
+    annotated = ~np.isnan(shares[:, 0])
+    mass = np.einsum("p,pk->k", weights[annotated], shares[annotated])
+    return np.asarray(mass / mass.sum())
+
+
 def majority_of_votes(patterns: DecisionPatterns) -> Floats:
     """(P, K) one for the label with most votes; tied labels share it."""
     votes = patterns.votes()
     best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
     with np.errstate(invalid="ignore"):
         return np.asarray(best / best.sum(axis=1, keepdims=True))
+
+
+#: Starts that say what the truth is instead of how the raters perform.
+_FROM_VOTES: dict[str, Callable[[DecisionPatterns], Floats]] = {
+    "Mean": mean_of_votes,
+    "MajorityVote": majority_of_votes,
+}
 
 
 def label_voting_theta(patterns: DecisionPatterns, weights: Floats) -> Floats:
@@ -113,12 +129,13 @@ def make_starts(
     named = np.stack([_start_theta(model, name) for name in plan.names()], axis=2)
     theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
     shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
-    responsibilities = model.e_step(theta, shared).responsibilities
-    for start, name in enumerate(plan.names()):
-        if name in ("Mean", "MajorityVote"):
-            of = mean_of_votes if name == "Mean" else majority_of_votes
-            responsibilities[:, start] = without_gaps(of(model.patterns), frequencies)
-    return Starts(responsibilities, shared, theta)
+    if prior.ndim == 2 and model.estimate_prior:
+        # Every start estimates priors of its own.
+        shared = np.repeat(shared, plan.number, axis=1)
+    makers = [_FROM_VOTES[name] for name in plan.names() if name in _FROM_VOTES]
+    votes = [without_gaps(make(model.patterns), frequencies) for make in makers]
+    nobody = np.empty((len(model.weights), 0, model.patterns.number_of_labels))
+    return Starts(theta, shared, np.stack(votes, axis=1) if votes else nobody)
 
 
 def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
@@ -171,3 +188,16 @@ def best_start(optima: Optima) -> int:
     best = score[candidates].max()
     near = score[candidates] >= best - SAME_OPTIMUM
     return int(candidates[near][0])
+
+
+def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
+    """(S, S) generalised Dice between (P, S) label maps: twice the agreeing non-zero-label voxels.
+
+    With the first label as background this is the Dice of everything else pooled; for two labels
+    it is the ordinary Dice. Two empty maps agree.
+    """
+    foreground = decisions != 0
+    sizes = counts @ foreground
+    both = np.stack([counts @ ((decisions == one[:, None]) & foreground) for one in decisions.T])
+    total = sizes[:, None] + sizes[None, :]
+    return np.asarray(np.divide(2.0 * both, total, out=np.ones(both.shape), where=total > 0))

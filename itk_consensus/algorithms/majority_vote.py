@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule, decide
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -22,22 +22,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, Floats
-from itk_consensus.algorithms.expectation_maximization import (
+from itk_consensus.algorithms.confusion_model import ConfusionModel
+from itk_consensus.algorithms.expectation_maximization import Optima, Starts, VoxelBeliefs, damped
+from itk_consensus.algorithms.iteration import (
     IterationObserver,
-    Optima,
-    Starts,
+    Step,
+    Stillness,
     StopRule,
-    VoxelBeliefs,
-    em_step,
-    largest_change,
+    iterate,
 )
-from itk_consensus.labels.chessboard import Colour, Floats32, chessboard, neighbour_weights
+from itk_consensus.array_types import Floats, Floats32
+from itk_consensus.labels.chessboard import Colour, chessboard, neighbour_weights
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: What pseudo-likelihood finds where raters err independently: 2.0 to 2.9 in two dimensions.
@@ -51,6 +51,16 @@ _IMPOSSIBLE = -1e3
 
 #: Beliefs of the white and of the black voxels, (K, n) and (K, m).
 Beliefs = tuple[Floats32, Floats32]
+
+
+class _State(NamedTuple):
+    """One run between two iterations."""
+
+    theta: Floats  #: (J, K, 1, K)
+    beliefs: Beliefs
+    pooled: Floats  #: (P, 1, K) mean belief of each pattern
+    weight: float
+    bound: float  #: on the log likelihood
 
 
 @dataclass(frozen=True)
@@ -97,44 +107,48 @@ class MarkovField:
         The log likelihood is the mean-field bound, up to the field's normalising constant, and a
         pattern's responsibility the mean belief of its voxels.
         """
-        theta, prior = starts.theta[:, :, :1], starts.prior
-        pooled = starts.responsibilities[:, :1]
-        white, black = (_by_label(pooled[colour.pattern, 0]) for colour in self._colours)
-        beliefs = white, black
-        weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
-        trace: list[float] = []
-        bound, converged = np.nan, False
-        while not converged and len(trace) < stop.maximum_iterations:
-            old = theta
-            theta, _, expectation = em_step(model, pooled, theta, prior, damping)
-            scores = np.maximum(expectation.log_joint[:, 0], _IMPOSSIBLE)
-            beliefs, agreement = self._sweep(beliefs, scores, weight)
+        prior = starts.prior
+        stillness = Stillness(stop.tolerance)
+
+        def step(now: _State) -> Step[_State, float]:
+            theta, _ = model.m_step(now.pooled, prior)
+            theta = damped(theta, now.theta, damping)
+            scores = np.maximum(model.e_step(theta, prior).log_joint[:, 0], _IMPOSSIBLE)
+            beliefs, agreement = self._sweep(now.beliefs, scores, now.weight)
             pooled = self._pool(beliefs)
             # Mean-field bound on the log likelihood, up to the field's normalising constant.
             votes = float(model.weights @ (pooled[:, 0] * scores).sum(axis=1))
-            bound = votes + weight * agreement + _entropy(beliefs)
-            trace.append(float(model.log_posterior(np.array([bound]), theta)[0]))
-            converged = bool((largest_change(theta, old) <= stop.tolerance).all())
-            if self.weight is None:
-                weight = self._better_weight(beliefs, weight)
-            if observer is not None and not observer(len(trace)):
-                break
+            bound = votes + now.weight * agreement + _entropy(beliefs)
+            trace = float(model.log_posterior(np.array([bound]), theta)[0])
+            weight = self.weight
+            if weight is None:
+                weight = self._better_weight(beliefs, now.weight)
+            believed = [colour[:, None] for colour in beliefs]
+            done = stillness.reached(theta, now.theta, *believed, np.full((1, 1), weight))
+            return Step(_State(theta, beliefs, pooled, weight, bound), trace, bool(done[0]))
+
+        pooled = starts.expectation(model).responsibilities[:, :1]
+        white, black = (_by_label(pooled[colour.pattern, 0]) for colour in self._colours)
+        weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
+        start = _State(starts.theta[:, :, :1], (white, black), pooled, weight, np.nan)
+        run = iterate(step, start, stop.maximum_iterations, observer)
+        end = run.state
         with np.errstate(divide="ignore"):
-            log_joint = np.log(pooled)
+            log_joint = np.log(end.pooled)
         return Optima(
-            theta,
+            end.theta,
             prior,
-            pooled,
+            end.pooled,
             log_joint,
-            np.array([bound]),
-            np.array(trace[-1:] or [np.nan]),
-            np.array([len(trace) - converged]),
-            np.array([converged]),
-            np.array(trace)[:, None],
+            np.array([end.bound]),
+            np.array(run.trace[-1:] or [np.nan]),
+            np.array([len(run.trace) - run.converged]),
+            np.array([run.converged]),
+            np.array(run.trace)[:, None],
             VoxelBeliefs(
                 np.concatenate([colour.voxels for colour in self._colours]),
-                np.concatenate(beliefs, axis=1),
-                weight,
+                np.concatenate(end.beliefs, axis=1),
+                end.weight,
             ),
         )
 

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logit
 
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule, decide
-
-Floats = NDArray[np.float64]
 
 #: Log odds that sums in different order cannot tell apart.
 TIE_TOLERANCE = 1e-9

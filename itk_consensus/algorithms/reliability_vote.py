@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule
-
-Floats = NDArray[np.float64]
 
 #: The first consensus is smoothed this much more than the answer.
 REFERENCE_SMOOTHING = 1.5

@@ -16,20 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
+from itk_consensus.array_types import Floats, Floats32
+from itk_consensus.labels.boxes import Box, intersection, voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import (
     CHUNK,
-    Box,
     DisputedVoxels,
     chunks,
     decide_voxels,
-    intersection,
 )
-from itk_consensus.labels.distance import VOLUME_AXES, signed_distance
+from itk_consensus.labels.distance import signed_distance
 from itk_consensus.labels.ties import TieRule
-
-Floats = NDArray[np.float64]
-Floats32 = NDArray[np.float32]
 
 #: Told the share of the work that is done.
 ProgressObserver = Callable[[float], None]
@@ -121,7 +118,7 @@ def shape_based_average(
         -distances,
         patterns.labels,
         settings.ties,
-        tolerance=TIE_TOLERANCE * min(settings.spacing[-VOLUME_AXES:]),
+        tolerance=TIE_TOLERANCE * min(voxel_sides(settings.spacing)),
         prior=vote.frequencies,
     )
     return ShapeAverage(voxels, distances, decision, vote)
@@ -150,7 +147,7 @@ def _mean_distances(
     gaps = patterns.outside_code is not None or not patterns.present.all()
     extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
     # Where labels are unknown a box does not hold all that is near.
-    margin = extent if gaps else NEAR * max(settings.spacing[-VOLUME_AXES:])
+    margin = extent if gaps else NEAR * max(voxel_sides(settings.spacing))
     while margin < extent:
         near = _near_distances(voxels, _label_regions(voxels, margin, settings), settings, observer)
         # Left out were distances beyond the margin: they matter only if nothing is nearer.

@@ -8,16 +8,16 @@ happens on decision patterns, so its cost does not depend on the number of voxel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import IterationObserver
+from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule
-
-Floats = NDArray[np.float64]
 
 #: Equal overlaps differ by rounding.
 _ROUNDING = 1e-12
@@ -47,6 +47,14 @@ class SelectionResult:
     converged: bool
 
 
+class _Selection(NamedTuple):
+    """Who takes part, (J,), with which weight, (J,), and the vote that follows."""
+
+    selected: NDArray[np.bool_]
+    weights: Floats
+    vote: VoteResult
+
+
 def selective_simple(
     patterns: DecisionPatterns,
     *,
@@ -67,21 +75,23 @@ def selective_simple(
     observer : callable, optional
     """
     annotated = np.asarray(patterns.present.any(axis=0))
-    selected, weights = annotated, annotated.astype(np.float64)
-    vote = majority_vote(patterns, weights=weights, ties=ties)
-    trace: list[float] = []
-    converged = False
-    while not converged and len(trace) < maximum_iterations:
-        overlaps = overlap_with(patterns, vote.decision)
-        kept = _select(selected, overlaps, deviations)
+
+    def step(now: _Selection) -> Step[_Selection, float]:
+        overlaps = overlap_with(patterns, now.vote.decision)
+        kept = _select(now.selected, overlaps, deviations)
         weights = np.where(kept, overlaps, 0.0) if overlaps[kept].any() else kept.astype(float)
-        previous, vote = vote, majority_vote(patterns, weights=weights, ties=ties)
-        trace.append(_change(patterns, vote.fractions, previous.fractions))
-        converged = bool((kept == selected).all())
-        selected = kept
-        if observer is not None and not observer(len(trace)):
-            break
-    return SelectionResult(vote, weights, annotated & ~selected, tuple(trace), converged)
+        vote = majority_vote(patterns, weights=weights, ties=ties)
+        change = _change(patterns, vote.fractions, now.vote.fractions)
+        stable = bool((kept == now.selected).all())
+        return Step(_Selection(kept, weights, vote), change, stable)
+
+    weights = annotated.astype(np.float64)
+    first = _Selection(annotated, weights, majority_vote(patterns, weights=weights, ties=ties))
+    run = iterate(step, first, maximum_iterations, observer)
+    last = run.state
+    return SelectionResult(
+        last.vote, last.weights, annotated & ~last.selected, tuple(run.trace), run.converged
+    )
 
 
 def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Floats:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from itk_consensus.algorithms.majority_vote import VoteResult, decide_shares
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.boxes import Box, in_space
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import BACKGROUND, TieRule
-
-Floats = NDArray[np.float64]
 
 #: Standard deviations after which the Gaussian is cut off.
 TRUNCATE = 4.0
@@ -39,15 +39,14 @@ class SmoothedVote:
 
     @property
     def _sigmas(self) -> list[float]:
-        sigmas = [self.sigma / size for size in self.spacing]
-        return [0.0, *sigmas[1:]] if len(sigmas) > 3 else sigmas
+        return in_space([self.sigma / size for size in self.spacing], 0.0)
 
     @property
     def reach(self) -> list[int]:
         """Voxels that the Gaussian covers to each side, per array axis."""
         return [int(TRUNCATE * sigma + 0.5) for sigma in self._sigmas]
 
-    def region(self) -> tuple[slice, ...]:
+    def region(self) -> Box:
         """The box in which smoothing changes anything."""
         others = np.ones(len(self.patterns.counts), dtype=bool)
         if self.patterns.outside_code is None:
@@ -67,13 +66,13 @@ class SmoothedVote:
         smooth = gaussian_filter(box, self._sigmas, mode="nearest", truncate=TRUNCATE)
         return np.asarray(smooth, dtype=np.float64)
 
-    def inside(self, region: tuple[slice, ...]) -> NDArray[np.bool_] | None:
+    def inside(self, region: Box) -> NDArray[np.bool_] | None:
         """Which voxels of the region the mask holds; None without a mask."""
         if self.patterns.outside_code is None or self.patterns.codes is None:
             return None
         return np.asarray(self.patterns.codes[region] != self.patterns.outside_code)
 
-    def _masked(self, volume: Floats, region: tuple[slice, ...]) -> Floats:
+    def _masked(self, volume: Floats, region: Box) -> Floats:
         """Shares relative to the smoothed mask: voxels outside it neither vote nor count."""
         inside = self.inside(region)
         if inside is not None:

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class ThresholdEquivalence:
@@ -33,11 +31,6 @@ class ThresholdEquivalence:
     dice: float
     slope: float
     offset: float
-
-    @property
-    def predicted_threshold(self) -> float:
-        """Where the linear log odds cross zero."""
-        return -self.offset / self.slope
 
 
 def equivalent_threshold(
@@ -66,15 +59,10 @@ def equivalent_threshold(
     return ThresholdEquivalence(float(levels[best]), float(dice[best]), slope, offset)
 
 
-def log_odds_line(
-    patterns: DecisionPatterns,
-    foreground: NDArray[np.bool_],
-    pseudo_counts: Floats | None = None,
-) -> tuple[float, float]:
+def log_odds_line(patterns: DecisionPatterns, foreground: NDArray[np.bool_]) -> tuple[float, float]:
     """Slope and offset of the conditional log odds around a map, eqs. 27-29."""
-    alpha = np.zeros((2, 2)) if pseudo_counts is None else pseudo_counts
     truth = np.stack([~foreground, foreground], axis=1) * patterns.counts[:, None]
-    table = patterns.tally(truth) + alpha + 1
+    table = patterns.tally(truth) + 1
     c = np.log(table / table.sum(axis=1, keepdims=True))
     mean = c.mean(axis=0)
     raters = patterns.number_of_raters

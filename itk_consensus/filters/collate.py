@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.collate import CollateResult, CollateSettings, collate
 from itk_consensus.algorithms.diagnostics import Estimate
-from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
 from itk_consensus.filters.kinds import Integer, Real, Reals, is_integer
@@ -131,7 +131,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             super()._estimate(case, fusion),
             theta=self.ConfusionTables,
             # A mask fixes what is analysed, whatever lies around it.
-            refuse=None
+            fuse_again=None
             if case.patterns.outside_code is not None
             else lambda other: collate(other, settings).decision,
         )

@@ -6,25 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.diagnostics import Estimate
-from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.multilabel_staple import (
-    MULTILABEL_VARIANTS,
-    MultiLabelResult,
-    MultiLabelSettings,
-    multilabel_staple,
-)
 from itk_consensus.algorithms.reliability_vote import ReliabilityVote, reliability_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 VOTE = "vote"
@@ -99,11 +94,10 @@ class ConsensusFilter(LabelFusionFilter):
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
         sigma = self.SmoothingSigma
-        sigma = min(case.spacing[-3:]) if sigma is None else sigma
+        sigma = min(voxel_sides(case.spacing)) if sigma is None else sigma
         plain = majority_vote(patterns, ties="prior")
         weighted = reliability_vote(patterns, sigma, case.spacing)
-        settings = _advanced(patterns.number_of_labels)
-        self._staple: MultiLabelResult = multilabel_staple(patterns, settings)
+        self._staple = staple(patterns, MULTILABEL.for_variant("Advanced"))
         self._candidates = {
             VOTE: PatternFusion(patterns, plain.decision, plain.fractions),
             SMOOTHED: _smoothed(patterns, plain, sigma, case.spacing),
@@ -180,14 +174,3 @@ def _erased(patterns: DecisionPatterns, fusion: Fusion) -> float:
     total = table.counts[foreground].sum()
     lost = table.counts[foreground & (decision != agreed)].sum()
     return float(lost / total) if total else 0.0
-
-
-def _advanced(labels: int) -> MultiLabelSettings:
-    named = MULTILABEL_VARIANTS["Advanced"]
-    diagonal, other = named["PseudoCounts"]
-    pseudo: NDArray[np.float64] = np.where(np.eye(labels, dtype=bool), diagonal, other)
-    return MultiLabelSettings(
-        estimate_prior=named["EstimatePrior"],
-        pseudo_counts=pseudo,
-        plan=StartPlan(named["Initialization"]),
-    )

@@ -14,6 +14,7 @@ from itk_consensus.filters.kinds import Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.labels.boxes import voxel_sides
 
 
 class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
@@ -51,7 +52,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
         corrected = corrected_vote(
             case.patterns,
             vote,
-            min(case.spacing[-3:]) if sigma is None else sigma,
+            min(voxel_sides(case.spacing)) if sigma is None else sigma,
             case.spacing,
         )
         self.VoteShares = corrected.mixing

@@ -14,7 +14,7 @@ from itk_consensus.algorithms.direct_inference import (
     DirectInferenceSettings,
     direct_inference,
 )
-from itk_consensus.algorithms.gibbs_sampling import SamplingPlan
+from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
@@ -151,7 +151,7 @@ class DirectInferenceFilter(LabelFusionFilter):
             theta=self._result.theta,
             starts=self._result.starts,
             # A mask fixes what is analysed, whatever lies around it.
-            refuse=None
+            fuse_again=None
             if case.patterns.outside_code is not None
             else lambda other: direct_inference(other, unsampled).decision,
         )

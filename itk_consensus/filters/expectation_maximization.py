@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.markov_field import MarkovField
-from itk_consensus.algorithms.multilabel_staple import MultiLabelResult
-from itk_consensus.algorithms.staple import StapleResult
+from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import Choice, OneOf, Real
@@ -69,16 +67,14 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             super()._estimate(case, fusion),
             theta=self._result.theta,
             starts=self._result.starts,
-            refuse=None if fixed else lambda other: self._run(other, settings).decision,
+            fuse_again=None
+            if fixed
+            else lambda other: staple(other, settings, owner=self.GetName()).decision,
         )
 
-    @abstractmethod
-    def _run(self, patterns: DecisionPatterns, settings: Any) -> StapleResult | MultiLabelResult:
-        """The algorithm, on any table of patterns."""
-
-    def _store(self, result: Any) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
-        self._result: StapleResult | MultiLabelResult = result
+        self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight
 
 

@@ -17,7 +17,7 @@ from itk_consensus.filters.fusion import Fusion, FusionCase, VolumeFusion
 from itk_consensus.filters.kinds import Choice, Kind, Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
-from itk_consensus.labels.distance import VOLUME_AXES
+from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
@@ -141,7 +141,7 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
     def _band(self, case: FusionCase, interior: NDArray[np.int32]) -> NDArray[np.bool_]:
         width = self.BandWidth
         if width is None:
-            width = DEFAULT_BAND * min(case.spacing[-VOLUME_AXES:])
+            width = DEFAULT_BAND * min(voxel_sides(case.spacing))
         contoured = interior
         if self.BandContour == "vote":
             vote = majority_vote(case.patterns).decision.astype(np.int32)

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
-from itk_consensus.algorithms.multilabel_staple import (
-    MULTILABEL_VARIANTS,
-    MultiLabelResult,
-    MultiLabelSettings,
-    multilabel_staple,
-)
+from itk_consensus.algorithms.iteration import StopRule
+from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.errors import ConsensusWarning, ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
@@ -33,7 +29,6 @@ from itk_consensus.filters.kinds import (
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import from_variant
-from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import decide_voxels
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
@@ -56,7 +51,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "MaximumNumberOfIterations",
         "PriorProbabilities",
     )
-    variants = MULTILABEL_VARIANTS
+    defaults = MULTILABEL
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
     method = "multilabel-staple"
     summary = "Assumes raters independent given the truth, each with one confusion matrix."
@@ -76,13 +71,13 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     )
     PseudoCounts: Parameter[Any] = Parameter(
         Reals(low=0.0, length=2),
-        from_variant("PseudoCounts"),
+        from_variant(lambda settings: settings.pseudo_counts),
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
         default_doc="from Variant",
     )
     Initialization: Parameter[Any] = Parameter(
         Choice(("LabelVoting", "Mean", "MajorityVote", "Theta")),
-        from_variant("Initialization"),
+        from_variant(lambda settings: settings.plan.initialization),
         "First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.",
         default_doc="from Variant",
     )
@@ -133,7 +128,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     def _fuse(self, case: FusionCase) -> Fusion:
         self._check_undecided_label(case)
-        result = multilabel_staple(
+        result = staple(
             case.patterns,
             self._settings(case),
             field=self._field(case),
@@ -154,30 +149,20 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
         return with_voxels(answer, result.voxels, decision)
 
-    def _run(self, patterns: DecisionPatterns, settings: Any) -> MultiLabelResult:
-        return multilabel_staple(patterns, settings)
-
-    def _settings(self, case: FusionCase) -> MultiLabelSettings:
+    def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns
-        diagonal, other = self.PseudoCounts
-        size = patterns.number_of_labels
-        pseudo = np.where(np.eye(size, dtype=bool), diagonal, other)
         prior = self._prior([int(label) for label in patterns.labels])
-        asks = bool(pseudo.any()) or self.NumberOfInitializations > 1 or prior is not None
+        asks = any(self.PseudoCounts) or self.NumberOfInitializations > 1 or prior is not None
         if not self._check_raters(patterns, asks):
             warnings.warn(
                 f"{self.GetName()}: one rater only; the answer is that rater's labels",
                 ConsensusWarning,
                 stacklevel=4,
             )
-        return MultiLabelSettings(
+        return self._common_settings(
             prior,
-            self.EstimatePrior,
-            self.ExcludeConsensusVoxels,
-            pseudo,
-            self.Damping,
-            StopRule(self.TerminationUpdateThreshold, self.MaximumNumberOfIterations),
-            self._plan(self.Initialization),
+            pseudo_counts=self.PseudoCounts,
+            stop=StopRule(self.TerminationUpdateThreshold, self.MaximumNumberOfIterations),
         )
 
     def _prior(self, labels: list[int]) -> NDArray[np.float64] | None:
@@ -208,7 +193,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: MultiLabelResult) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
         self.ConfusionTables = result.theta

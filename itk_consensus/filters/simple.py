@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.boundary_simple import BoundarySettings, boundary_simple
-from itk_consensus.algorithms.edge_agreement import edge_agreement
+from itk_consensus.algorithms.boundary_simple import (
+    BoundarySettings,
+    boundary_simple,
+    edge_agreement,
+)
 from itk_consensus.algorithms.simple import selective_simple
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.disputed_fusion import DisputedFusion
@@ -18,8 +21,8 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabel
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import PROGRESS_EVENT
 from itk_consensus.labels.box_sum import radii_in_voxels
+from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.distance import VOLUME_AXES
 from itk_consensus.labels.ties import TIE_RULES
 
 #: The paper's patch, in smallest voxel sides.
@@ -186,4 +189,4 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
 
 def _smallest_side(case: FusionCase) -> float:
-    return min(case.spacing[-VOLUME_AXES:])
+    return min(voxel_sides(case.spacing))

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
-from itk_consensus.algorithms.performance_field import (
-    REGULARIZATION_TARGETS,
-    FieldSettings,
-)
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.spatial_staple import (
     PRIOR_MODES,
+    REGULARIZATION_TARGETS,
+    FieldSettings,
     SpatialResult,
     SpatialSettings,
     confusion_field,

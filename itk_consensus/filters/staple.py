@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.staple import StapleResult, StapleSettings, staple
+from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.errors import ConsensusWarning, ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
@@ -20,7 +21,6 @@ from itk_consensus.filters.kinds import ImageLike, Real, optional
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import BinaryStapleMixin, warn_of
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
 
@@ -82,22 +82,18 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         )
         self._store(result)
         warn_of(result, self.GetName())
-        posterior = np.stack([1 - result.posterior, result.posterior], axis=1)
-        answer = PatternFusion(case.patterns, result.decision, posterior)
+        answer = PatternFusion(case.patterns, result.decision, result.posterior)
         if result.voxels is None:
             return answer
         foreground = result.voxels.beliefs[1] >= 0.5
         return with_voxels(answer, result.voxels, foreground.astype(np.int32))
-
-    def _run(self, patterns: DecisionPatterns, settings: Any) -> StapleResult:
-        return staple(patterns, settings, owner=self.GetName())
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns, prior = case.patterns, self.Prior
         if patterns.strata is not None:
             prior = patterns.strata.view(np.float32).astype(np.float64)
         settings = self._settings_with(prior)
-        asks = settings.pseudo_counts.any() or settings.plan.number > 1 or prior is not None
+        asks = np.any(settings.pseudo_counts) or settings.plan.number > 1 or prior is not None
         if not self._check_raters(patterns, bool(asks)):
             warnings.warn(
                 f"{self.GetName()}: one rater only; the answer is that rater's mask",
@@ -108,7 +104,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
 
     def _store(self, result: StapleResult) -> None:
         super()._store(result)
-        self.EstimatedPrior = result.prior
+        self.EstimatedPrior = float(result.prior[1])
 
     def _label_values(self, case: FusionCase) -> list[int]:
         return self._both_labels()

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
-from itk_consensus.algorithms.initialization import Initialization, StartPlan, StartSummary
-from itk_consensus.algorithms.staple import (
-    VARIANT_NAMES,
+from itk_consensus.algorithms.initialization import StartPlan, StartSummary
+from itk_consensus.algorithms.iteration import StopRule
+from itk_consensus.algorithms.staple import StapleResult
+from itk_consensus.algorithms.staple_settings import (
     VARIANTS,
-    StapleResult,
     StapleSettings,
+    beta_pseudo_counts,
 )
 from itk_consensus.errors import ConsensusWarning, InputError, ParameterError
 from itk_consensus.filters.fusion import FusionCase
@@ -25,19 +26,24 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.label_stack import fits, label_table
 
 
-def from_variant(name: str) -> Callable[[Any], Any]:
+def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
     """A default that follows the filter's Variant until the parameter is set itself."""
-    return lambda filter_: filter_.variants[filter_.Variant][name]
+    return lambda filter_: of(filter_.defaults.for_variant(filter_.Variant))
+
+
+def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
+    right, wrong = settings.pseudo_counts
+    return 1 + right, 1 + wrong
 
 
 class ExpectationMaximizationMixin(ProcessObject):
     """Variants, starts and damping; what a run of EM leaves behind."""
 
-    #: What each variant sets.
-    variants: ClassVar[dict[str, dict[str, Any]]] = {}
+    #: What holds without a variant.
+    defaults: ClassVar[StapleSettings] = StapleSettings()
 
     Variant: Parameter[Any] = Parameter(
-        Choice(VARIANT_NAMES),
+        Choice(tuple(VARIANTS)),
         "Basic",
         "Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the "
         "prior, expects raters better than chance and starts from the vote. "
@@ -45,13 +51,15 @@ class ExpectationMaximizationMixin(ProcessObject):
     )
     ExcludeConsensusVoxels: Parameter[bool] = Parameter(
         Boolean(),
-        from_variant("ExcludeConsensusVoxels"),
+        from_variant(lambda settings: settings.exclude_consensus),
         "Leave voxels where all raters agree out of the estimation; they keep their label.",
         default_doc="from Variant",
     )
     EstimatePrior: Parameter[bool] = Parameter(
         Boolean(),
-        lambda filter_: filter_._prior_is_open and from_variant("EstimatePrior")(filter_),
+        lambda filter_: (
+            filter_._prior_is_open and filter_.defaults.for_variant(filter_.Variant).estimate_prior
+        ),
         "Estimate the label prior in every iteration instead of fixing it.",
         default_doc="from Variant, unless a prior is given",
     )
@@ -88,6 +96,9 @@ class ExpectationMaximizationMixin(ProcessObject):
         "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
     )
 
+    #: Which start comes first; each filter has its own choice.
+    Initialization: Parameter[Any]
+
     @property
     def _prior_is_open(self) -> bool:
         """Whether no label prior is given, so that one may be estimated."""
@@ -99,11 +110,22 @@ class ExpectationMaximizationMixin(ProcessObject):
                 f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
             )
 
-    def _plan(self, initialization: Initialization) -> StartPlan:
+    def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
+        """The settings that every STAPLE has, from the parameters above, and others."""
         low, high = self.InitializationRange
-        return StartPlan(initialization, self.NumberOfInitializations, self.RandomSeed, low, high)
+        return replace(
+            self.defaults,
+            prior=prior,
+            estimate_prior=self.EstimatePrior,
+            exclude_consensus=self.ExcludeConsensusVoxels,
+            damping=self.Damping,
+            plan=StartPlan(
+                self.Initialization, self.NumberOfInitializations, self.RandomSeed, low, high
+            ),
+            **others,
+        )
 
-    def _store(self, result: Any) -> None:
+    def _store(self, result: StapleResult) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
@@ -114,8 +136,6 @@ class ExpectationMaximizationMixin(ProcessObject):
 
 class BinaryStapleMixin(ExpectationMaximizationMixin):
     """The parameters and measurements of binary STAPLE."""
-
-    variants = VARIANTS
 
     ConfidenceWeight: Parameter[float] = Parameter(
         Real(), 1.0, "Scales the prior, which is the mean of the masks."
@@ -131,19 +151,19 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     )
     SensitivityPrior: Parameter[Any] = Parameter(
         Reals(low=1.0, length=2),
-        from_variant("SensitivityPrior"),
+        from_variant(_beta_prior),
         "Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.",
         default_doc="from Variant",
     )
     SpecificityPrior: Parameter[Any] = Parameter(
         Reals(low=1.0, length=2),
-        from_variant("SpecificityPrior"),
+        from_variant(_beta_prior),
         "Beta(a, b) prior of the specificities.",
         default_doc="from Variant",
     )
     Initialization: Parameter[Any] = Parameter(
         Choice(("Mean", "MajorityVote", "Theta")),
-        from_variant("Initialization"),
+        from_variant(lambda settings: settings.plan.initialization),
         "First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).",
         default_doc="from Variant",
     )
@@ -162,16 +182,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     )
 
     def _settings_with(self, prior: Any) -> StapleSettings:
-        return StapleSettings(
-            self.ConfidenceWeight,
+        return self._common_settings(
             prior,
-            self.EstimatePrior,
-            self.ExcludeConsensusVoxels,
-            self.SensitivityPrior,
-            self.SpecificityPrior,
-            self.Damping,
-            StopRule(self.Tolerance, self.MaximumIterations),
-            self._plan(self.Initialization),
+            confidence_weight=self.ConfidenceWeight,
+            pseudo_counts=beta_pseudo_counts(self.SensitivityPrior, self.SpecificityPrior),
+            stop=StopRule(self.Tolerance, self.MaximumIterations),
         )
 
     def _refuse_confidence_weight(self, beside: str) -> None:
@@ -208,12 +223,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"got {self.ForegroundValue:g}"
             )
 
-    def _store(self, result: Any) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.Sensitivity = _floats(result.sensitivity)
         self.Specificity = _floats(result.specificity)
-        self.PositivePredictiveValue = _floats(result.positive_predictive_value)
-        self.NegativePredictiveValue = _floats(result.negative_predictive_value)
+        self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
+        self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
 
 
 def warn_of(result: StapleResult, owner: str) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
-from itk_consensus.labels.distance import VOLUME_AXES
+from itk_consensus.labels.boxes import in_space
 from itk_consensus.labels.label_stack import default_threads
 
 
@@ -48,6 +48,4 @@ def radii_in_voxels(radius: float, spacing: Sequence[float]) -> tuple[int, ...]:
     In 4D the first axis holds independent volumes, which do not share a box.
     """
     # 1.2 mm over 0.4 mm is 2.9999999999999996 voxels to a computer.
-    radii = [int(radius / size + 1e-6) for size in spacing]
-    independent = max(len(radii) - VOLUME_AXES, 0)
-    return (*[0] * independent, *radii[independent:])
+    return tuple(in_space([int(radius / size + 1e-6) for size in spacing], 0))

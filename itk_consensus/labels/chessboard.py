@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from itk_consensus.array_types import Floats32
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import space_axes
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Floats32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def neighbour_weights(spacing: tuple[float, ...]) -> dict[int, float]:
 
     In 4D the first array axis holds independent volumes and has no neighbours.
     """
-    axes = range(len(spacing))[len(spacing) > 3 :]
+    axes = space_axes(len(spacing))
     nearest = min(spacing[axis] for axis in axes)
     return {axis: nearest / spacing[axis] for axis in axes}
 

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import Box, grown
 from itk_consensus.labels.encoding import Table, encode, merge_tables
 from itk_consensus.labels.label_stack import LabelStack, default_threads, label_array
 
@@ -207,7 +208,7 @@ class DecisionPatterns:
         split = DecisionPatterns(self.patterns[rows], table[rows, value], self.labels, strata)
         return split, rows, value + low
 
-    def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> tuple[slice, ...]:
+    def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> Box:
         """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.
 
         All slices are empty when no voxel is flagged.
@@ -223,12 +224,10 @@ class DecisionPatterns:
         rows = np.argwhere((last >= 0).reshape(shape[:-1]))
         low = [*rows.min(axis=0), first.min()]
         high = [*rows.max(axis=0), last.max()]
-        return tuple(
-            slice(max(0, int(a) - m), min(size, int(b) + 1 + m))
-            for a, b, m, size in zip(low, high, margin, shape, strict=True)
-        )
+        tight = tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
+        return grown(tight, margin, shape)
 
-    def disputed_region(self, margin: Sequence[int]) -> tuple[slice, ...]:
+    def disputed_region(self, margin: Sequence[int]) -> Box:
         """Bounding box of the voxels the raters disagree about, widened by `margin`."""
         return self.region(~self.unanimous & self.present.any(axis=1), margin)
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import Box, relative_to
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule, decide
-
-Box = tuple[slice, ...]
 
 #: Voxels handled at once where a step needs wide temporary arrays.
 CHUNK = 1 << 16
@@ -72,9 +71,8 @@ class DisputedVoxels:
 
     def inside(self, box: Box) -> NDArray[np.bool_]:
         """(N,) whether each disputed voxel lies in a part of the region."""
-        pairs = zip(box, self.region, strict=True)
         part = np.zeros(self.shape, bool)
-        part[tuple(slice(b.start - r.start, b.stop - r.start) for b, r in pairs)] = True
+        part[relative_to(box, self.region)] = True
         return self.take(part)
 
     def of_pattern(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -107,13 +105,6 @@ def decide_voxels(
         rows = scores[:, part].T.astype(np.float64)
         decision[part] = decide(rows, labels, rule, tolerance=tolerance, prior=prior)
     return decision
-
-
-def intersection(first: Box, second: Box) -> Box:
-    """What two boxes share; empty slices where they share nothing."""
-    pairs = zip(first, second, strict=True)
-    bounds = [(max(a.start, b.start), min(a.stop, b.stop)) for a, b in pairs]
-    return tuple(slice(low, max(low, high)) for low, high in bounds)
 
 
 def chunks(number: int, size: int) -> Iterator[slice]:

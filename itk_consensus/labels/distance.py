@@ -10,10 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import in_space
 from itk_consensus.labels.label_stack import default_threads
-
-#: Axes that span one volume; axes before them hold independent volumes.
-VOLUME_AXES = 3
 
 
 def signed_distance(
@@ -46,8 +44,6 @@ def signed_distance(
         raise InputError(
             f"signed_distance: spacing must be {inside.ndim} positive numbers, got {spacing}"
         )
-    independent = max(inside.ndim - VOLUME_AXES, 0)
-    sizes[:independent] = [0.0] * independent
     distance = np.empty(inside.shape, dtype)
-    _kernels.signed_distance(inside, sizes, distance, threads or default_threads())
+    _kernels.signed_distance(inside, in_space(sizes, 0.0), distance, threads or default_threads())
     return distance

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 
 from itk_consensus import COLLATEFilter, MultiLabelSTAPLEImageFilter, ParameterError
 from itk_consensus.algorithms.collate import CollateSettings, collate
-from itk_consensus.algorithms.expectation_maximization import StopRule
 from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.multilabel_staple import MultiLabelSettings, multilabel_staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
@@ -34,15 +36,19 @@ def test_ease_zero_alone_is_staple():
     patterns = patterns_of(noisy_raters(0))
     prior = np.array([0.2, 0.3, 0.5])
     pseudo = np.eye(3) * 2
-    staple = multilabel_staple(
+    plain = staple(
         patterns,
-        MultiLabelSettings(
-            prior, pseudo_counts=pseudo, stop=UNTIL_STILL, plan=StartPlan("MajorityVote")
+        replace(
+            MULTILABEL,
+            prior=prior,
+            pseudo_counts=pseudo,
+            stop=UNTIL_STILL,
+            plan=StartPlan("MajorityVote"),
         ),
     )
     ours = collate(patterns, CollateSettings((0.0,), prior=prior, stop=UNTIL_STILL))
-    np.testing.assert_allclose(ours.theta, staple.theta, atol=1e-8)
-    np.testing.assert_allclose(ours.posterior, staple.posterior, atol=1e-8)
+    np.testing.assert_allclose(ours.theta, plain.theta, atol=1e-8)
+    np.testing.assert_allclose(ours.posterior, plain.posterior, atol=1e-8)
 
 
 def test_ease_one_alone_is_the_vote():

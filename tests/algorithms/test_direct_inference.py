@@ -12,20 +12,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms import evidence_search
 from itk_consensus.algorithms.direct_inference import (
     DirectInferenceResult,
     DirectInferenceSettings,
     direct_inference,
+    evidence_search,
 )
-from itk_consensus.algorithms.evidence_search import climb
-from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.algorithms.direct_inference.evidence_search import climb
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps
 from itk_consensus.algorithms.initialization import StartPlan
-from itk_consensus.algorithms.label_evidence import LabelEvidence
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.multilabel_staple import MultiLabelSettings, multilabel_staple
-from itk_consensus.algorithms.staple import StapleSettings, staple
-from itk_consensus.algorithms.starting_maps import starting_maps
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice
@@ -154,21 +154,20 @@ def test_no_start_of_em_ends_in_a_more_probable_map(drawn: Drawn):
 
 def em_maps(patterns: DecisionPatterns) -> Iterator[np.ndarray]:
     """Maps of STAPLE, each the winner of one start or of more; undecided where tied."""
-    advanced = 2.0 * np.eye(patterns.number_of_labels)
     for number in (1, 4):
         if patterns.number_of_labels == 2:
             stop = StopRule(1e-7, 1000)
             for variant, first in product(("Basic", "Advanced"), ("Mean", "MajorityVote")):
                 plan = StartPlan(first, number)
-                chosen = StapleSettings.for_variant(variant, plan=plan, stop=stop)
+                chosen = StapleSettings().for_variant(variant, plan=plan, stop=stop)
                 yield staple(patterns, chosen).decision
         else:
             stop = StopRule(1e-5, 1000)
-            basic = MultiLabelSettings(plan=StartPlan("LabelVoting", number), stop=stop)
-            yield multilabel_staple(patterns, basic).decision
+            basic = replace(MULTILABEL, plan=StartPlan("LabelVoting", number), stop=stop)
+            yield staple(patterns, basic).decision
             plan = StartPlan("MajorityVote", number)
-            yield multilabel_staple(
-                patterns, MultiLabelSettings(None, True, False, advanced, stop=stop, plan=plan)
+            yield staple(
+                patterns, MULTILABEL.for_variant("Advanced", stop=stop, plan=plan)
             ).decision
 
 

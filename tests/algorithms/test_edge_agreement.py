@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus.algorithms.edge_agreement import edge_agreement, edge_strength
+from itk_consensus.algorithms.boundary_simple.edge_agreement import edge_agreement, edge_strength
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.label_stack import LabelStack

@@ -8,20 +8,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, label_frequencies
-from itk_consensus.algorithms.expectation_maximization import (
-    StopRule,
-    em_step,
-    largest_change,
-    maximize,
-)
+from itk_consensus.algorithms.confusion_model import ConfusionModel
+from itk_consensus.algorithms.expectation_maximization import damped, maximize
 from itk_consensus.algorithms.initialization import (
     StartPlan,
     best_start,
     label_switched,
     make_starts,
-    mean_of_votes,
+    vote_frequencies,
 )
+from itk_consensus.algorithms.iteration import StopRule, largest_change
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 ROUNDING = 1e-12
@@ -44,9 +40,7 @@ def model_and_starts(patterns: DecisionPatterns, plan: StartPlan, **changes):
         **changes,
     }
     model = ConfusionModel(patterns, **settings)
-    shares = mean_of_votes(patterns)
-    known = ~np.isnan(shares[:, 0])
-    frequencies = label_frequencies(patterns.counts[known].astype(float), shares[known, None])[0]
+    frequencies = vote_frequencies(patterns, patterns.counts.astype(float))
     return model, make_starts(model, plan, frequencies, frequencies)
 
 
@@ -67,14 +61,22 @@ def models(draw: st.DrawFn):
         patterns, plan, weights=weights, pseudo_counts=pseudo, estimate_prior=draw(st.booleans())
     )
     # ITK's seed knows nothing of votes that are always tied; such a start explains no voxel.
-    assume((starts.responsibilities[weights > 0].sum(axis=2) > 0).all())
+    assume((starts.expectation(model).responsibilities[weights > 0].sum(axis=2) > 0).all())
     return model, starts
+
+
+def em_step(model, responsibilities, theta, prior, damping):
+    """M-step, damping, E-step, as a book writes them."""
+    new, prior = model.m_step(responsibilities, prior)
+    theta = damped(new, theta, damping)
+    return theta, prior, model.e_step(theta, prior)
 
 
 @given(models(), st.sampled_from([0.0, 0.3, 0.6, 0.9]))
 def test_no_single_step_lowers_the_log_posterior(built: tuple, damping: float) -> None:
     model, starts = built
-    responsibilities, theta, prior = starts.responsibilities, starts.theta, starts.prior
+    responsibilities = starts.expectation(model).responsibilities
+    theta, prior = starts.theta, starts.prior
     last = None
     for _ in range(15):
         theta, prior, expectation = em_step(model, responsibilities, theta, prior, damping)
@@ -99,7 +101,8 @@ def test_the_trace_never_falls(built: tuple, damping: float) -> None:
 def test_maximize_is_em_step_repeated(built: tuple) -> None:
     model, starts = built
     optima = maximize(model, starts, StopRule(-1.0, 4), damping=0.25)
-    theta, prior, responsibilities = starts.theta, starts.prior, starts.responsibilities
+    theta, prior = starts.theta, starts.prior
+    responsibilities = starts.expectation(model).responsibilities
     for _ in range(4):
         theta, prior, expectation = em_step(model, responsibilities, theta, prior, 0.25)
         responsibilities = expectation.responsibilities
@@ -114,13 +117,15 @@ def test_maximize_is_em_step_repeated(built: tuple) -> None:
 def test_starts_do_not_see_each_other(built: tuple) -> None:
     model, starts = built
     together = maximize(model, starts, StopRule(1e-5, 40))
-    for start in range(starts.responsibilities.shape[1]):
+    for start in range(starts.theta.shape[2]):
         only = slice(start, start + 1)
         alone = maximize(
             model,
             replace(
                 starts,
-                responsibilities=starts.responsibilities[:, only],
+                votes=starts.votes[:, starts.from_votes[: start + 1].sum() - 1 :][
+                    :, : int(starts.from_votes[start])
+                ],
                 prior=starts.prior[only],
                 theta=starts.theta[:, :, only],
             ),
@@ -214,9 +219,9 @@ def test_the_observer_is_told_every_iteration_and_may_stop(patterns: DecisionPat
 
 def test_inputs_of_maximize_are_left_as_they_were(patterns: DecisionPatterns) -> None:
     model, starts = model_and_starts(patterns, StartPlan("Theta", 3), estimate_prior=True)
-    before = [starts.theta.copy(), starts.prior.copy(), starts.responsibilities.copy()]
+    before = [starts.theta.copy(), starts.prior.copy(), starts.votes.copy()]
     maximize(model, starts, StopRule(1e-7, 100))
-    after = [starts.theta, starts.prior, starts.responsibilities]
+    after = [starts.theta, starts.prior, starts.votes]
     for one, other in zip(before, after, strict=True):
         np.testing.assert_array_equal(one, other)
 

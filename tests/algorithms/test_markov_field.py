@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 from stacks import drawn_stacks, encode
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.markov_field import LARGEST_WEIGHT, MarkovField
-from itk_consensus.algorithms.multilabel_staple import MultiLabelSettings, multilabel_staple
-from itk_consensus.algorithms.staple import StapleResult, StapleSettings, staple
+from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.simulation import class_imbalance_case, disc_phantom, heterogeneous_raters
 
-ADVANCED = StapleSettings.for_variant("Advanced", stop=StopRule(1e-7, 200))
+ADVANCED = StapleSettings().for_variant("Advanced", stop=StopRule(1e-7, 200))
 
 
 def encoded(raters: np.ndarray) -> DecisionPatterns:
@@ -32,7 +32,7 @@ def with_field(
 ) -> tuple[StapleResult, np.ndarray]:
     """The result, and the foreground probability of every voxel."""
     result = staple(patterns, settings, field=MarkovField(patterns, spacing, weight))
-    volume = patterns.expand(result.posterior)
+    volume = patterns.expand(result.foreground)
     volume.reshape(-1)[result.voxels.voxels] = result.voxels.beliefs[1]
     return result, volume
 
@@ -115,7 +115,7 @@ def test_voxels_that_two_raters_agree_on_never_move(drawn, weight):
     result = staple(patterns, replace(ADVANCED, stop=StopRule(1e-5, 20)), field=field)
     agreed = patterns.unanimous & (patterns.present.sum(axis=1) >= 2)
     marked = (patterns.patterns == 1).any(axis=1)
-    np.testing.assert_array_equal(result.posterior[agreed], marked[agreed])
+    np.testing.assert_array_equal(result.foreground[agreed], marked[agreed])
 
 
 def test_specks_go_and_holes_close():
@@ -207,8 +207,8 @@ def test_a_spatial_prior_is_kept_beside_the_field():
 
 def test_several_labels_obey_the_same_field(label_maps):
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(label_maps))
-    diagonal = MultiLabelSettings(pseudo_counts=2 * np.eye(4), stop=StopRule(1e-6, 100))
-    result = multilabel_staple(patterns, diagonal, field=MarkovField(patterns, (1.0, 1.0), 1.0))
+    diagonal = replace(MULTILABEL, pseudo_counts=2 * np.eye(4), stop=StopRule(1e-6, 100))
+    result = staple(patterns, diagonal, field=MarkovField(patterns, (1.0, 1.0), 1.0))
     assert np.all(np.diff(result.starts.trace[:, 0]) >= -1e-2)
     np.testing.assert_allclose(result.voxels.beliefs.sum(axis=0), 1, atol=1e-5)
     np.testing.assert_allclose(result.posterior.sum(axis=1), 1, atol=1e-5)
@@ -217,18 +217,18 @@ def test_several_labels_obey_the_same_field(label_maps):
 def test_two_labels_by_either_staple_are_one_field(masks):
     patterns = encoded(np.stack(masks))
     binary, _ = with_field(patterns, 1.5, replace(ADVANCED, stop=StopRule(1e-6, 60)))
-    settings = MultiLabelSettings(
-        pseudo_counts=2 * np.eye(2), plan=ADVANCED.plan, stop=StopRule(1e-6, 60)
+    settings = replace(
+        MULTILABEL, pseudo_counts=2 * np.eye(2), plan=ADVANCED.plan, stop=StopRule(1e-6, 60)
     )
-    many = multilabel_staple(patterns, settings, field=MarkovField(patterns, (1.0, 1.0), 1.5))
+    many = staple(patterns, settings, field=MarkovField(patterns, (1.0, 1.0), 1.5))
     np.testing.assert_allclose(many.voxels.beliefs, binary.voxels.beliefs, atol=1e-6)
 
 
 def test_without_iterations_the_start_is_the_answer(masks):
     patterns = encoded(np.stack(masks))
-    settings = MultiLabelSettings(stop=StopRule(1e-5, 0))
-    result = multilabel_staple(patterns, settings, field=MarkovField(patterns, (1.0, 1.0), 1.0))
-    plain = multilabel_staple(patterns, replace(settings, prior=np.array([0.5, 0.5])))
+    settings = replace(MULTILABEL, stop=StopRule(1e-5, 0))
+    result = staple(patterns, settings, field=MarkovField(patterns, (1.0, 1.0), 1.0))
+    plain = staple(patterns, replace(settings, prior=np.array([0.5, 0.5])))
     np.testing.assert_allclose(result.posterior, plain.posterior)
 
 

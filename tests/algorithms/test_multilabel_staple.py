@@ -9,14 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
-from itk_consensus.algorithms.initialization import StartPlan, label_voting_theta
-from itk_consensus.algorithms.multilabel_staple import (
-    MultiLabelSettings,
-    multilabel_staple,
-    pairwise_overlap,
-)
-from itk_consensus.algorithms.staple import StapleSettings, staple
+from itk_consensus.algorithms.initialization import StartPlan, label_voting_theta, pairwise_overlap
+from itk_consensus.algorithms.iteration import StopRule
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.labels.ties import UNDECIDED
 
 
@@ -29,7 +25,7 @@ class NaiveMultiLabelStaple:
 
     digits: np.ndarray
     labels: int
-    settings: MultiLabelSettings
+    settings: StapleSettings
 
     def votes(self, voxel: np.ndarray) -> np.ndarray:
         return np.array([(voxel == label).sum() for label in range(self.labels)], float)
@@ -86,9 +82,9 @@ class NaiveMultiLabelStaple:
         return np.divide(table, total, out=np.zeros_like(table), where=total > 0)
 
     def _confusion(self, truth, weight) -> np.ndarray:
-        pseudo = self.settings.pseudo_counts
+        pseudo = self.settings.pseudo_count_table(self.labels)
         table = np.zeros((self.digits.shape[1], self.labels, self.labels))
-        table += 0 if pseudo is None else pseudo
+        table += pseudo
         for voxel, row in enumerate(self.digits):
             for rater, digit in enumerate(row):
                 if digit < self.labels:
@@ -133,12 +129,13 @@ label_stacks = drawn_stacks(dtype="int16", raters=(2, 4), most_labels=4).filter(
 
 
 @st.composite
-def all_settings(draw: st.DrawFn, labels: int) -> MultiLabelSettings:
+def all_settings(draw: st.DrawFn, labels: int) -> StapleSettings:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     pseudo = draw(st.sampled_from([0.0, 2.0])) * np.eye(labels)
     if draw(st.booleans()):
         pseudo = pseudo + rng.random((labels, labels))
-    return MultiLabelSettings(
+    return replace(
+        MULTILABEL,
         prior=rng.dirichlet(np.ones(labels)) if draw(st.booleans()) else None,
         estimate_prior=draw(st.booleans()),
         exclude_consensus=draw(st.booleans()),
@@ -159,7 +156,7 @@ def test_patterns_give_what_voxels_give(data: st.DataObject) -> None:
         assume(is_decided_somewhere(drawn))
     settings = replace(settings, stop=StopRule(-1.0, iterations))
     patterns = encode(drawn)
-    result = multilabel_staple(patterns, settings)
+    result = staple(patterns, settings)
     naive = NaiveMultiLabelStaple(inside(drawn), len(drawn.labels()), settings)
     truth, theta = naive.run(iterations)
     if not settings.exclude_consensus:
@@ -182,11 +179,11 @@ def test_two_labels_are_binary_staple(drawn: Drawn, data: st.DataObject) -> None
     start = data.draw(st.sampled_from(["Mean", "MajorityVote", "Theta"]))
     stop = StopRule(-1.0, data.draw(st.integers(1, 8)))
     one = staple(binary, StapleSettings(estimate_prior=estimate, stop=stop, plan=StartPlan(start)))
-    other = multilabel_staple(
+    other = staple(
         encode(drawn),
-        MultiLabelSettings(estimate_prior=estimate, stop=stop, plan=StartPlan(start)),
+        replace(MULTILABEL, estimate_prior=estimate, stop=stop, plan=StartPlan(start)),
     )
-    np.testing.assert_allclose(one.posterior, other.posterior[:, 1], atol=1e-12)
+    np.testing.assert_allclose(one.foreground, other.foreground, atol=1e-12)
     np.testing.assert_allclose(one.log_likelihood, other.log_likelihood, atol=1e-9)
 
 
@@ -204,9 +201,9 @@ def test_the_names_of_labels_do_not_matter(data: st.DataObject) -> None:
             for a in drawn.arrays
         ],
     )
-    settings = MultiLabelSettings(stop=StopRule(-1.0, 4))
+    settings = replace(MULTILABEL, stop=StopRule(-1.0, 4))
     one, other = encode(drawn), encode(renamed)
-    first, second = multilabel_staple(one, settings), multilabel_staple(other, settings)
+    first, second = staple(one, settings), staple(other, settings)
     order = [other.labels.tolist().index(table[label]) for label in labels]
     for label, twin in enumerate(order):
         np.testing.assert_allclose(
@@ -227,9 +224,9 @@ def test_the_order_of_raters_only_orders_their_matrices(data: st.DataObject) -> 
         arrays=[drawn.arrays[k] for k in order],
         rater_masks=None if masks is None else [masks[k] for k in order],
     )
-    settings = MultiLabelSettings(stop=StopRule(-1.0, 4))
+    settings = replace(MULTILABEL, stop=StopRule(-1.0, 4))
     one, other = encode(drawn), encode(shuffled)
-    first, second = multilabel_staple(one, settings), multilabel_staple(other, settings)
+    first, second = staple(one, settings), staple(other, settings)
     np.testing.assert_allclose(first.theta[order], second.theta, atol=1e-9)
     np.testing.assert_allclose(
         one.expand(first.posterior[:, 0].copy()),
@@ -246,8 +243,8 @@ def test_absent_raters_change_nothing(drawn: Drawn, more: int) -> None:
         arrays=[*drawn.arrays, *[None] * more],
         rater_masks=None if masks is None else [*masks, *[None] * more],
     )
-    settings = MultiLabelSettings(stop=StopRule(1e-5, 30))
-    first, second = (multilabel_staple(encode(d), settings) for d in (drawn, padded))
+    settings = replace(MULTILABEL, stop=StopRule(1e-5, 30))
+    first, second = (staple(encode(d), settings) for d in (drawn, padded))
     np.testing.assert_array_equal(first.posterior, second.posterior)
     np.testing.assert_array_equal(first.decision, second.decision)
     np.testing.assert_array_equal(first.starts.switched, second.starts.switched)
@@ -259,8 +256,8 @@ def test_identical_raters_are_believed_exactly(drawn: Drawn, raters: int) -> Non
     only = drawn.present[0]
     patterns = encode(Drawn([only] * raters))
     for plan in ("LabelVoting", "Mean", "MajorityVote", "Theta"):
-        settings = MultiLabelSettings(stop=StopRule(1e-5, 100), plan=StartPlan(plan))
-        result = multilabel_staple(patterns, settings)
+        settings = replace(MULTILABEL, stop=StopRule(1e-5, 100), plan=StartPlan(plan))
+        result = staple(patterns, settings)
         labels = patterns.expand(patterns.labels[result.decision])
         np.testing.assert_array_equal(labels, only)
         np.testing.assert_allclose(result.theta[0], np.eye(patterns.number_of_labels), atol=1e-12)
@@ -271,7 +268,7 @@ def test_the_seed_leaves_tied_voxels_out() -> None:
     patterns = encode(Drawn([np.array([0, 1, 0, 1]), np.array([0, 1, 1, 0])]))
     seed = label_voting_theta(patterns, patterns.counts.astype(float))
     np.testing.assert_array_equal(seed, np.tile(np.eye(2), (2, 1, 1)))
-    result = multilabel_staple(patterns, MultiLabelSettings(stop=StopRule(1e-5, 0)))
+    result = staple(patterns, replace(MULTILABEL, stop=StopRule(1e-5, 0)))
     assert patterns.expand(result.decision).tolist() == [0, 1, UNDECIDED, UNDECIDED]
 
 
@@ -282,10 +279,13 @@ def test_two_raters_who_never_agree_leave_everything_undecided(
     estimate_prior: bool, start: Any, iterations: int
 ) -> None:
     patterns = encode(Drawn([np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0])]))
-    settings = MultiLabelSettings(
-        estimate_prior=estimate_prior, stop=StopRule(1e-5, iterations), plan=StartPlan(start)
+    settings = replace(
+        MULTILABEL,
+        estimate_prior=estimate_prior,
+        stop=StopRule(1e-5, iterations),
+        plan=StartPlan(start),
     )
-    result = multilabel_staple(patterns, settings)
+    result = staple(patterns, settings)
     assert (result.decision == UNDECIDED).all()
     assert np.isfinite(result.posterior).all()
     assert np.isfinite(result.prior).all()
@@ -296,9 +296,7 @@ def test_excluded_consensus_beside_voxels_nobody_annotated_keeps_its_label(start
     annotated = np.array([1, 1, 1, 0], np.uint8)
     labels = np.array([0, 2, 2, 0], np.uint8)
     patterns = encode(Drawn([labels, labels], rater_masks=[annotated, annotated]))
-    result = multilabel_staple(
-        patterns, MultiLabelSettings(exclude_consensus=True, plan=StartPlan(start))
-    )
+    result = staple(patterns, replace(MULTILABEL, exclude_consensus=True, plan=StartPlan(start)))
     decision = patterns.expand(result.decision)
     assert patterns.labels[decision[:3]].tolist() == [0, 2, 2]
     assert np.isfinite(result.posterior).all()
@@ -309,8 +307,8 @@ def test_without_iterations_the_labels_are_those_of_the_probabilities(
     label_maps: list[np.ndarray], start: Any
 ) -> None:
     patterns = encode(Drawn(list(label_maps)))
-    settings = MultiLabelSettings(stop=StopRule(1e-5, 0), plan=StartPlan(start))
-    result = multilabel_staple(patterns, settings)
+    settings = replace(MULTILABEL, stop=StopRule(1e-5, 0), plan=StartPlan(start))
+    result = staple(patterns, settings)
     best = result.posterior.max(axis=1, keepdims=True)
     clear = (np.abs(result.posterior - best) < 1e-9).sum(axis=1) == 1
     np.testing.assert_array_equal(result.decision[clear], result.posterior[clear].argmax(axis=1))
@@ -325,7 +323,7 @@ def test_many_labels_are_recovered(labels: int) -> None:
         for _ in range(4)
     ]
     patterns = encode(Drawn([r.astype(np.uint16) for r in raters]))
-    result = multilabel_staple(patterns)
+    result = staple(patterns, MULTILABEL)
     fused = np.where(result.decision >= 0, patterns.labels[result.decision], -1)
     wrong = patterns.expand(fused) != truth
     single = np.mean([r != truth for r in raters])
@@ -340,14 +338,14 @@ def test_1200_raters_do_not_underflow() -> None:
         for _ in range(1200)
     ]
     patterns = encode(Drawn(raters))
-    result = multilabel_staple(patterns)
+    result = staple(patterns, MULTILABEL)
     np.testing.assert_array_equal(patterns.expand(result.decision), truth)
     np.testing.assert_allclose(result.posterior.sum(axis=1), 1)
 
 
 def test_excluded_consensus_keeps_its_label(label_maps: list[np.ndarray]) -> None:
     patterns = encode(Drawn(list(label_maps)))
-    result = multilabel_staple(patterns, MultiLabelSettings(exclude_consensus=True))
+    result = staple(patterns, replace(MULTILABEL, exclude_consensus=True))
     agreed = patterns.unanimous
     np.testing.assert_array_equal(result.decision[agreed], patterns.patterns[agreed, 0])
     np.testing.assert_array_equal(

@@ -10,12 +10,13 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter
 from scipy.stats import trim_mean
 from stacks import Drawn, encode
 
-from itk_consensus.algorithms.multilabel_staple import multilabel_staple
 from itk_consensus.algorithms.shape_based_averaging import (
     AveragingSettings,
     ShapeAverage,
     shape_based_average,
 )
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.labels.overlap import dice
 from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.simulation import ellipsoid_mask, noisy_organs_case
@@ -251,6 +252,6 @@ def test_it_beats_multilabel_staple_by_three_points_on_noisy_organs():
         truth, raters = noisy_organs_case(seed)
         patterns = encode(Drawn(list(raters)))
         average = label_map(shape_based_average(patterns, AveragingSettings((1.0, 1.0))))
-        staple = patterns.expand(multilabel_staple(patterns).decision)
-        gains.append(mean_dice(average, truth) - mean_dice(staple, truth))
+        fused = patterns.expand(staple(patterns, MULTILABEL).decision)
+        gains.append(mean_dice(average, truth) - mean_dice(fused, truth))
     assert np.mean(gains) >= 0.03

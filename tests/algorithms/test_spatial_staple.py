@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, encode
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
-from itk_consensus.algorithms.performance_field import FieldSettings
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.spatial_staple import (
     SpatialResult,
     SpatialSettings,
     confusion_field,
     spatial_staple,
 )
+from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import spatial_case
 
@@ -229,7 +229,7 @@ def test_sums_that_are_not_kept_between_iterations_are_the_same(monkeypatch):
     _, raters = spatial_case("before", 1)
     patterns = encode(Drawn(list(raters.astype(np.uint8))))
     kept = spatial_staple(patterns, defaults(9, 9))
-    monkeypatch.setattr("itk_consensus.algorithms.window_pooling._VOLUMES_KEPT", 0)
+    monkeypatch.setattr("itk_consensus.algorithms.spatial_staple.window_pooling._VOLUMES_KEPT", 0)
     again = spatial_staple(patterns, defaults(9, 9))
     np.testing.assert_array_equal(kept.posterior, again.posterior)
 

@@ -9,9 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.expectation_maximization import StopRule
 from itk_consensus.algorithms.initialization import StartPlan
-from itk_consensus.algorithms.staple import StapleSettings, staple
+from itk_consensus.algorithms.iteration import StopRule
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import StapleSettings, beta_pseudo_counts
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -43,15 +44,12 @@ class NaiveStaple:
             prior = frequency * self.settings.confidence_weight
         truth, p, q = self._start(marked, left, share, frequency, prior)
         g = self.settings.damping
+        pseudo_counts = self.settings.pseudo_count_table(2)
         for _ in range(iterations):
             if self.settings.estimate_prior:
                 prior = truth[counted].mean()
-            new_p = self._performance(
-                marked, left, truth * counted, self.settings.sensitivity_prior
-            )
-            new_q = self._performance(
-                left, marked, (1 - truth) * counted, self.settings.specificity_prior
-            )
+            new_p = self._performance(marked, left, truth * counted, pseudo_counts[::-1, 1])
+            new_q = self._performance(left, marked, (1 - truth) * counted, pseudo_counts[:, 0])
             p = np.where(np.isnan(p), new_p, (1 - g) * new_p + g * p)
             q = np.where(np.isnan(q), new_q, (1 - g) * new_q + g * q)
             truth = self._expect(marked, left, p, q, prior)
@@ -69,10 +67,9 @@ class NaiveStaple:
         return np.where(np.isnan(share), frequency, share), unknown, unknown
 
     @staticmethod
-    def _performance(right, wrong, mass, beta):
-        a, b = beta
-        hits = (right * mass).sum(axis=1) + a - 1
-        misses = (wrong * mass).sum(axis=1) + b - 1
+    def _performance(right, wrong, mass, pseudo_counts):
+        hits = (right * mass).sum(axis=1) + pseudo_counts[0]
+        misses = (wrong * mass).sum(axis=1) + pseudo_counts[1]
         with np.errstate(invalid="ignore"):
             return hits / (hits + misses)
 
@@ -109,8 +106,7 @@ def all_settings(draw: st.DrawFn) -> StapleSettings:
         prior=draw(st.sampled_from([None, 0.1, 0.5, 0.93])),
         estimate_prior=draw(st.booleans()),
         exclude_consensus=draw(st.booleans()),
-        sensitivity_prior=draw(beta),
-        specificity_prior=draw(beta),
+        pseudo_counts=beta_pseudo_counts(draw(beta), draw(beta)),
         damping=draw(st.sampled_from([0.0, 0.3, 0.9])),
         plan=StartPlan(draw(st.sampled_from(["Mean", "MajorityVote", "Theta"]))),
     )
@@ -137,7 +133,7 @@ def test_patterns_give_what_voxels_give(
     patterns = encode(drawn, foreground=1)
     result = staple(patterns, settings)
     truth, p, q = NaiveStaple(votes_of(drawn), settings).run(iterations)
-    volume = patterns.expand(result.posterior, outside=np.nan)
+    volume = patterns.expand(result.foreground, outside=np.nan)
     np.testing.assert_allclose(volume[~np.isnan(volume)], truth, atol=1e-9)
     there = patterns.present.any(axis=0)
     np.testing.assert_allclose(result.sensitivity[there], p[there], atol=1e-9)
@@ -151,12 +147,12 @@ def test_patterns_give_what_voxels_give(
 def test_converged_variants_equal_the_naive_ones(
     masks: list[np.ndarray], variant: str, damping: float
 ) -> None:
-    settings = StapleSettings.for_variant(variant, damping=damping)
+    settings = StapleSettings().for_variant(variant, damping=damping)
     patterns = encode(Drawn(list(masks)), foreground=1)
     result = staple(patterns, settings)
     assert result.converged
     truth, p, q = NaiveStaple(votes_of(Drawn(list(masks))), settings).run(result.iterations + 1)
-    np.testing.assert_allclose(patterns.expand(result.posterior).ravel(), truth, atol=1e-9)
+    np.testing.assert_allclose(patterns.expand(result.foreground).ravel(), truth, atol=1e-9)
     np.testing.assert_allclose(result.sensitivity, p, atol=1e-9)
     np.testing.assert_allclose(result.specificity, q, atol=1e-9)
 
@@ -181,7 +177,7 @@ def test_the_order_of_raters_only_orders_their_measures(
     one, other = encode(drawn, foreground=1), encode(shuffled, foreground=1)
     first, second = staple(one, settings), staple(other, settings)
     np.testing.assert_allclose(
-        one.expand(first.posterior), other.expand(second.posterior), atol=1e-9
+        one.expand(first.foreground), other.expand(second.foreground), atol=1e-9
     )
     np.testing.assert_allclose(first.sensitivity[order], second.sensitivity, atol=1e-9)
     np.testing.assert_allclose(first.specificity[order], second.specificity, atol=1e-9)
@@ -202,7 +198,7 @@ def test_absent_raters_change_nothing(drawn: Drawn, settings: StapleSettings, mo
     assert first.iterations == second.iterations
     assert first.starts.winner == second.starts.winner
     np.testing.assert_array_equal(first.starts.switched, second.starts.switched)
-    np.testing.assert_allclose(first.posterior, second.posterior, atol=1e-9)
+    np.testing.assert_allclose(first.foreground, second.foreground, atol=1e-9)
     np.testing.assert_allclose(first.log_likelihood, second.log_likelihood, rtol=1e-9)
 
 
@@ -216,13 +212,12 @@ def test_swapping_foreground_and_background_swaps_the_answer(
     mirrored = replace(
         settings,
         prior=None if prior is None else 1 - prior,
-        sensitivity_prior=settings.specificity_prior,
-        specificity_prior=settings.sensitivity_prior,
+        pseudo_counts=settings.pseudo_count_table(2)[::-1, ::-1],
     )
     one, other = encode(drawn, foreground=1), encode(drawn, foreground=0)
     first, second = staple(one, settings), staple(other, mirrored)
     np.testing.assert_allclose(
-        one.expand(first.posterior), 1 - other.expand(second.posterior, outside=1.0), atol=1e-9
+        one.expand(first.foreground), 1 - other.expand(second.foreground, outside=1.0), atol=1e-9
     )
     np.testing.assert_allclose(first.sensitivity, second.specificity, atol=1e-9)
 
@@ -234,17 +229,17 @@ def test_answers_are_probabilities_whatever_the_settings(
     patterns = encode(drawn, foreground=1)
     assume(patterns.number_of_voxels > 0)
     result = staple(patterns, replace(settings, stop=StopRule(1e-7, 200)))
-    assert np.isfinite(result.posterior).all()
-    assert ((result.posterior >= 0) & (result.posterior <= 1)).all()
+    assert np.isfinite(result.foreground).all()
+    assert ((result.foreground >= 0) & (result.foreground <= 1)).all()
     for measure in (
         result.sensitivity,
         result.specificity,
-        result.positive_predictive_value,
-        result.negative_predictive_value,
+        result.predictive_values[:, 1],
+        result.predictive_values[:, 0],
     ):
         known = measure[~np.isnan(measure)]
         assert ((known >= 0) & (known <= 1)).all()
-    assert 0 <= result.prior <= 1
+    assert 0 <= result.prior[1] <= 1
 
 
 @given(binary_stacks(), st.sampled_from([0.0, 0.5]))
@@ -253,8 +248,8 @@ def test_identical_raters_are_believed_exactly(drawn: Drawn, damping: float) -> 
     twins = Drawn([only] * 4)
     patterns = encode(twins, foreground=1)
     for variant in ("Basic", "Restricted", "Advanced"):
-        result = staple(patterns, StapleSettings.for_variant(variant, damping=damping))
-        np.testing.assert_array_equal(patterns.expand(result.posterior), only)
+        result = staple(patterns, StapleSettings().for_variant(variant, damping=damping))
+        np.testing.assert_array_equal(patterns.expand(result.foreground), only)
 
 
 def test_1200_raters_do_not_underflow() -> None:
@@ -263,7 +258,7 @@ def test_1200_raters_do_not_underflow() -> None:
     raters = [(truth ^ (rng.random(200) < 0.3)).astype(np.uint8) for _ in range(1200)]
     patterns = encode(Drawn(raters), foreground=1)
     result = staple(patterns)
-    np.testing.assert_array_equal(patterns.expand(result.posterior) > 0.5, truth)
+    np.testing.assert_array_equal(patterns.expand(result.foreground) > 0.5, truth)
     assert np.isfinite(result.sensitivity).all()
 
 
@@ -272,7 +267,7 @@ def test_counts_beyond_float32_are_exact() -> None:
     small = encode(Drawn([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]), foreground=1)
     large = replace(small, counts=np.array([2**24 + 1, 1, 1, 1]))
     result = staple(large, replace(StapleSettings(), stop=StopRule(0.0, 1)))
-    assert result.prior == (0.5 + 0.5 + 1) / (2**24 + 4)
+    assert result.prior[1] == (0.5 + 0.5 + 1) / (2**24 + 4)
 
 
 # -- priors and their limits ------------------------------------------------------------------
@@ -299,7 +294,7 @@ def test_a_prior_per_pattern_is_used_pattern_by_pattern() -> None:
     result = staple(patterns, settings)
     by_voxel = replace(settings, prior=np.where(strata == 1, 0.9, 0.2))
     truth, p, _ = NaiveStaple(np.array(votes, float), by_voxel).run(4)
-    np.testing.assert_allclose(patterns.expand(result.posterior), truth, atol=1e-12)
+    np.testing.assert_allclose(patterns.expand(result.foreground), truth, atol=1e-12)
     np.testing.assert_allclose(result.sensitivity, p, atol=1e-12)
 
 
@@ -307,7 +302,7 @@ def test_a_prior_per_pattern_is_used_pattern_by_pattern() -> None:
 def test_one_class_everywhere_is_that_class_and_its_opposite_undefined(everything: int) -> None:
     patterns = encode(Drawn([np.full(9, everything, np.uint8)] * 3), foreground=1)
     result = staple(patterns)
-    assert (result.posterior == everything).all()
+    assert (result.foreground == everything).all()
     defined, undefined = result.specificity, result.sensitivity
     if everything:
         defined, undefined = undefined, defined
@@ -318,12 +313,12 @@ def test_one_class_everywhere_is_that_class_and_its_opposite_undefined(everythin
 def test_restricted_ignores_how_much_agreed_background_surrounds(masks: list[np.ndarray]) -> None:
     small = encode(Drawn(list(masks)), foreground=1)
     large = encode(Drawn([np.pad(mask, 40) for mask in masks]), foreground=1)
-    restricted = StapleSettings.for_variant("Restricted")
+    restricted = StapleSettings().for_variant("Restricted")
     one, other = staple(small, restricted), staple(large, restricted)
     np.testing.assert_array_equal(
-        small.expand(one.posterior), large.expand(other.posterior)[40:-40, 40:-40]
+        small.expand(one.foreground), large.expand(other.foreground)[40:-40, 40:-40]
     )
-    assert not large.expand(other.posterior)[:40].any()
+    assert not large.expand(other.foreground)[:40].any()
     basic, padded = staple(small), staple(large)
     assert not np.allclose(basic.sensitivity, padded.sensitivity, atol=1e-3)
 
@@ -332,7 +327,7 @@ def test_restricted_ignores_how_much_agreed_background_surrounds(masks: list[np.
 
 
 def test_the_winner_has_the_highest_log_posterior(masks: list[np.ndarray]) -> None:
-    settings = StapleSettings.for_variant("Advanced", plan=StartPlan("MajorityVote", 12, 5))
+    settings = StapleSettings().for_variant("Advanced", plan=StartPlan("MajorityVote", 12, 5))
     result = staple(encode(Drawn(list(masks)), foreground=1), settings)
     starts = result.starts
     allowed = starts.log_posterior[~starts.switched]
@@ -354,11 +349,11 @@ def test_one_start_is_the_first_of_many(masks: list[np.ndarray]) -> None:
 def test_predictive_values_are_those_of_the_posterior(masks: list[np.ndarray]) -> None:
     patterns: DecisionPatterns = encode(Drawn(list(masks)), foreground=1)
     result = staple(patterns)
-    truth = patterns.expand(result.posterior)
+    truth = patterns.expand(result.foreground)
     for rater, mask in enumerate(masks):
         np.testing.assert_allclose(
-            result.positive_predictive_value[rater], truth[mask == 1].mean(), rtol=1e-12
+            result.predictive_values[rater, 1], truth[mask == 1].mean(), rtol=1e-12
         )
         np.testing.assert_allclose(
-            result.negative_predictive_value[rater], 1 - truth[mask == 0].mean(), rtol=1e-12
+            result.predictive_values[rater, 0], 1 - truth[mask == 0].mean(), rtol=1e-12
         )

@@ -12,7 +12,8 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.algorithms.multilabel_staple import multilabel_staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.errors import ConsensusWarning, GeometryError, InputError, ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
@@ -197,7 +198,7 @@ def test_more_than_2_to_the_24_voxels_of_one_label_are_counted_exactly() -> None
     large = replace(table, counts=np.array([2**24, 2**24, 2**24]))
     merged = large.merge(table)
     assert merged.counts.tolist() == [2**24 + 1] * 3
-    result = multilabel_staple(merged)
+    result = staple(merged, MULTILABEL)
     assert result.prior.tolist() == [0.5, 0.5]
 
 

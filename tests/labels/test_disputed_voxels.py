@@ -6,11 +6,11 @@ from hypothesis import given
 from stacks import Drawn, drawn_stacks, encode
 
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import intersection
 from itk_consensus.labels.disputed_voxels import (
     DisputedVoxels,
     chunks,
     decide_voxels,
-    intersection,
 )
 from itk_consensus.labels.ties import UNDECIDED, decide
 

@@ -6,12 +6,10 @@ Patches end at the border, at the mask and where a rater did not annotate.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-
-Floats = NDArray[np.float64]
 
 #: Products of standard deviations below this are rounding errors of constant patches.
 _CONSTANT = 1e-9

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from itk_consensus.algorithms.expectation_maximization import IterationObserver
-from itk_consensus.algorithms.label_evidence import Floats, LabelEvidence
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.array_types import Floats
 
 #: Batches whose means give the Monte-Carlo error of a mean.
 _BATCHES = 32

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, label_frequencies
-from itk_consensus.algorithms.expectation_maximization import (
-    IterationObserver,
-    Optima,
-    StopRule,
-    maximize,
-)
-from itk_consensus.algorithms.initialization import StartPlan, make_starts, mean_of_votes
-from itk_consensus.algorithms.label_evidence import Labels
+from itk_consensus.algorithms.initialization import StartPlan, vote_frequencies
+from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.multilabel_staple import MULTILABEL_VARIANTS, MultiLabelSettings
-from itk_consensus.algorithms.staple import VARIANTS, StapleSettings
+from itk_consensus.algorithms.staple import run_em
+from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
+from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Most levels at which the vote is thresholded for starts.
@@ -37,9 +33,9 @@ def starting_maps(
         names.append(f"Threshold {level:.3g}")
         maps.append(labels)
     for variant in ("Basic", "Advanced"):
-        responsibilities = _em_optima(patterns, variant, plan, observer).responsibilities
+        posteriors = _em_posteriors(patterns, variant, plan, observer)
         last = patterns.number_of_labels - 1
-        lowest, highest = responsibilities.argmax(2), last - responsibilities[..., ::-1].argmax(2)
+        lowest, highest = posteriors.argmax(2), last - posteriors[..., ::-1].argmax(2)
         for start in range(plan.number):
             names.append(f"{variant} EM {start}")
             maps.append(lowest[:, start])
@@ -66,22 +62,18 @@ def _thresholded(vote: VoteResult) -> list[tuple[float, Labels]]:
     return [(level, np.where(share >= level, rival, base)) for level in levels[::step]]
 
 
-def _em_optima(
+def _em_posteriors(
     patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver | None
-) -> Optima:
-    """Where STAPLE's starts end, by its own rules for two labels or more."""
-    labels = patterns.number_of_labels
-    named = MULTILABEL_VARIANTS[variant]
-    first = (VARIANTS if labels == 2 else MULTILABEL_VARIANTS)[variant]["Initialization"]
-    tolerance = (StapleSettings() if labels == 2 else MultiLabelSettings()).stop.tolerance
-    diagonal, other = named["PseudoCounts"]
-    pseudo_counts = np.where(np.eye(labels, dtype=bool), diagonal, other)
+) -> Floats:
+    """(P, S, K) where STAPLE's starts end, by its own rules for two labels or more."""
+    defaults = StapleSettings() if patterns.number_of_labels == 2 else MULTILABEL
+    settings = defaults.for_variant(variant)
+    settings = replace(
+        settings,
+        stop=replace(settings.stop, maximum_iterations=_MOST_EM_ITERATIONS),
+        plan=replace(plan, initialization=settings.plan.initialization),
+    )
     weights = patterns.counts.astype(np.float64)
-    shares = mean_of_votes(patterns)
-    annotated = ~np.isnan(shares[:, 0])
-    frequencies = label_frequencies(weights[annotated], shares[annotated, None])[0]
-    model = ConfusionModel(patterns, weights, pseudo_counts, named["EstimatePrior"])
-    plan = StartPlan(first, plan.number, plan.random_seed, plan.low, plan.high)
-    starts = make_starts(model, plan, frequencies, frequencies)
-    stop = StopRule(tolerance, _MOST_EM_ITERATIONS)
-    return maximize(model, starts, stop, observer=observer)
+    frequencies = vote_frequencies(patterns, weights)
+    optima = run_em(patterns, weights, settings, frequencies, frequencies, observer=observer)
+    return optima.responsibilities

@@ -16,16 +16,19 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import IterationObserver, StopRule
+from itk_consensus.algorithms.iteration import IterationObserver, Step, StopRule, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.performance_field import FieldSettings, regularised, scale_factors
-from itk_consensus.algorithms.window_pooling import WindowPool
+from itk_consensus.algorithms.spatial_staple.performance_field import (
+    FieldSettings,
+    regularised,
+    scale_factors,
+)
+from itk_consensus.algorithms.spatial_staple.window_pooling import WindowPool
+from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import CHUNK, Box, DisputedVoxels, chunks, decide_voxels
-
-Floats = NDArray[np.float64]
-Floats32 = NDArray[np.float32]
+from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[str, ...] = get_args(PriorMode)
@@ -103,25 +106,26 @@ def spatial_staple(
     # A tie starts as the lowest label, background: the paper's vote asks for more than half.
     vote = majority_vote(patterns, ties="lowest")
     model = _SpatialModel(patterns, settings)
-    posterior = model.start(vote)
-    log_likelihood: list[float] = []
-    change: list[float] = []
-    while posterior.size and not _finished(change, settings.stop):
-        previous = posterior
+
+    def step(previous: Floats32) -> Step[Floats32, tuple[float, float]]:
         posterior, evidence = model.step(previous)
-        log_likelihood.append(evidence)
-        change.append(_mass_moved(previous, posterior))
-        if observer is not None and not observer(len(change)):
-            break
+        change = _mass_moved(previous, posterior)
+        return Step(posterior, (evidence, change), change <= settings.stop.tolerance)
+
+    start = model.start(vote)
+    most = settings.stop.maximum_iterations if start.size else 0
+    run = iterate(step, start, most, observer)
+    posterior = run.state
+    log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
     return SpatialResult(
         model.pool.voxels,
         posterior,
         decide_voxels(posterior, patterns.labels, "undecided", tolerance=TIE_TOLERANCE),
         vote,
         model.global_theta(posterior),
-        np.array(log_likelihood),
-        np.array(change),
-        not change or change[-1] <= settings.stop.tolerance,
+        log_likelihood,
+        change,
+        run.converged or not run.trace,
         settings,
     )
 
@@ -270,7 +274,3 @@ def _mass_moved(before: Floats32, after: Floats32) -> float:
     for old, new in zip(before, after, strict=True):
         moved += float(np.abs(new - old).sum(dtype=np.float64)) / 2
     return moved / len(before[0])
-
-
-def _finished(change: list[float], stop: StopRule) -> bool:
-    return len(change) >= stop.maximum_iterations or (bool(change) and change[-1] <= stop.tolerance)

@@ -21,13 +21,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 #: Numbers that one step of `block_scores` handles; keeps its arrays in the processor's cache.
 _CHUNK = 2**17

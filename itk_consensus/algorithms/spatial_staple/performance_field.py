@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Floats32 = NDArray[np.float32]
+from itk_consensus.array_types import Floats, Floats32
 
 RegularizationTarget = Literal["global", "uniform", "diagonal"]
 REGULARIZATION_TARGETS: tuple[str, ...] = get_args(RegularizationTarget)

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from itk_consensus.algorithms.local_correlation import correlation, patches_of_raters
+from itk_consensus.algorithms.boundary_simple.local_correlation import (
+    correlation,
+    patches_of_raters,
+)
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.boxes import Box, grown, in_space, relative_to, space_axes
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.distance import VOLUME_AXES
-
-Floats = NDArray[np.float64]
 
 #: Standard deviations after which the Gaussian is cut off.
 _TRUNCATE = 4.0
@@ -64,26 +66,19 @@ def edge_agreement(
 
 
 def edge_strength(
-    image: NDArray[np.float64], region: tuple[slice, ...], spacing: Sequence[float], scale: float
+    image: NDArray[np.float64], region: Box, spacing: Sequence[float], scale: float
 ) -> Floats:
     """Gradient magnitude of the smoothed image in a box, in units of its own spread there."""
-    independent = max(len(spacing) - VOLUME_AXES, 0)
-    sigmas = [0.0] * independent + [scale / size for size in spacing[independent:]]
+    sigmas = in_space([scale / size for size in spacing], 0.0)
     # One voxel more than the Gaussian reaches, for the difference between neighbours.
     reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
-    wide = tuple(
-        slice(max(part.start - r, 0), part.stop + r) for part, r in zip(region, reach, strict=True)
-    )
-    inner = tuple(
-        slice(part.start - around.start, part.stop - around.start)
-        for part, around in zip(region, wide, strict=True)
-    )
+    wide = grown(region, reach, image.shape)
     smooth = gaussian_filter(image[wide].astype(np.float64), sigmas, truncate=_TRUNCATE)
     squared = np.zeros(smooth.shape)
-    for axis in range(independent, smooth.ndim):
+    for axis in space_axes(smooth.ndim):
         if smooth.shape[axis] > 1:
             squared += np.gradient(smooth, spacing[axis], axis=axis) ** 2
-    strength = np.sqrt(squared[inner])
+    strength = np.sqrt(squared[relative_to(region, wide)])
     spread = strength.std(dtype=np.float64) if strength.size else 0.0
     return np.asarray(strength / spread if spread > 0 else np.zeros_like(strength))
 
@@ -91,7 +86,7 @@ def edge_strength(
 def _contour(labels: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Voxels with a face neighbour of another label, on both sides of every contour."""
     contour = np.zeros(labels.shape, dtype=bool)
-    for axis in range(max(labels.ndim - VOLUME_AXES, 0), labels.ndim):
+    for axis in space_axes(labels.ndim):
         along, marked = np.moveaxis(labels, axis, 0), np.moveaxis(contour, axis, 0)
         step = along[1:] != along[:-1]
         marked[1:] |= step

@@ -17,13 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import IterationObserver
-from itk_consensus.algorithms.local_correlation import correlation, patches_of_raters
+from itk_consensus.algorithms.boundary_simple.local_correlation import (
+    correlation,
+    patches_of_raters,
+)
+from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.labels.ties import TieRule
-
-Floats = NDArray[np.float64]
 
 #: Shares that sums in different order cannot tell apart.
 TIE_TOLERANCE = 1e-9
@@ -100,22 +102,24 @@ def boundary_simple(
     patterns = voxels.patterns
     vote = majority_vote(patterns, ties=settings.ties)
     model = _LocalWeights(voxels, vote, settings, gate)
+
+    def step(now: tuple[Floats, Floats]) -> Step[tuple[Floats, Floats], float]:
+        weights = model.weights(now[0])
+        shares = model.shares(weights)
+        change = float(np.abs(shares - now[0]).mean())
+        return Step((shares, weights), change, change < settings.tolerance)
+
     shares = np.stack([voxels.of_pattern(column) for column in vote.fractions.T])
-    weights = model.present.astype(np.float64)
-    trace: list[float] = []
-    converged = shares.size == 0
-    while not converged and len(trace) < settings.maximum_iterations:
-        weights = model.weights(shares)
-        previous, shares = shares, model.shares(weights)
-        trace.append(float(np.abs(shares - previous).mean()))
-        converged = trace[-1] < settings.tolerance
-        if observer is not None and not observer(len(trace)):
-            break
+    start = shares, model.present.astype(np.float64)
+    most = settings.maximum_iterations if shares.size else 0
+    run = iterate(step, start, most, observer)
+    shares, weights = run.state
     decision = decide_voxels(
         shares, patterns.labels, settings.ties, tolerance=TIE_TOLERANCE, prior=vote.frequencies
     )
     overall = _normalised(weights.sum(axis=1))
-    return BoundaryResult(vote, shares, decision, overall, tuple(trace), converged)
+    converged = run.converged or shares.size == 0
+    return BoundaryResult(vote, shares, decision, overall, tuple(run.trace), converged)
 
 
 class _LocalWeights:

@@ -14,19 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from itk_consensus.algorithms.evidence_search import (
+from itk_consensus.algorithms.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
     climb_best,
     finish,
     preferred,
 )
-from itk_consensus.algorithms.expectation_maximization import IterationObserver
-from itk_consensus.algorithms.gibbs_sampling import GibbsSamples, SamplingPlan, sample
-from itk_consensus.algorithms.initialization import StartPlan, StartSummary
-from itk_consensus.algorithms.label_evidence import Floats, LabelEvidence, Labels
-from itk_consensus.algorithms.multilabel_staple import pairwise_overlap
-from itk_consensus.algorithms.starting_maps import starting_maps, vote_map
+from itk_consensus.algorithms.direct_inference.gibbs_sampling import (
+    GibbsSamples,
+    SamplingPlan,
+    sample,
+)
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps, vote_map
+from itk_consensus.algorithms.initialization import StartPlan, StartSummary, pairwise_overlap
+from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Quantiles reported of each rater's performance.

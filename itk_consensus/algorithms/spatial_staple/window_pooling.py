@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects
 
-from itk_consensus.algorithms.performance_field import FieldSettings, scale_factors
+from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings, scale_factors
+from itk_consensus.array_types import Floats32
 from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.boxes import Box, grown, intersection
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import Box, DisputedVoxels, intersection
-
-Floats32 = NDArray[np.float32]
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
 
 #: Sums that do not change are kept for at most this many times the voxels of the region.
 _VOLUMES_KEPT = 2
@@ -102,10 +102,7 @@ class WindowPool:
         (box,) = find_objects(weighty, 1)
         if box is None:
             return (slice(0, 0),) * weighty.ndim
-        return tuple(
-            slice(max(0, side.start - r), side.stop + r)
-            for side, r in zip(box, self.radii, strict=True)
-        )
+        return grown(box, self.radii, weighty.shape)
 
     def boxes(self, rater: int) -> list[Box | None]:
         """Per label the bounding box of the disputed voxels that the rater gave it."""

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from itk_consensus.algorithms.expectation_maximization import IterationObserver
-from itk_consensus.algorithms.label_evidence import Floats, LabelEvidence, Labels
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.array_types import Floats, Labels
 
 #: Up to here all maps are tried, and the optimum is certain: any twelve binary voxels.
 MOST_ENUMERATED = 4096

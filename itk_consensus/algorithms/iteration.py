@@ -1,0 +1,121 @@
+"""The one loop of everything that iterates: step, trace, stop, tell the observer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats
+
+State = TypeVar("State")
+Score = TypeVar("Score")
+
+#: Called after each iteration with its number from 1; returning False stops the loop.
+IterationObserver = Callable[[int], bool]
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When to stop: nothing changes by more than the tolerance, or the cap.
+
+    A negative tolerance is never met, so that exactly the cap is run.
+    """
+
+    tolerance: float
+    maximum_iterations: int
+
+
+@dataclass(frozen=True)
+class Step(Generic[State, Score]):
+    """What one iteration leaves: the state, a score for the trace, whether to go on."""
+
+    state: State
+    score: Score
+    done: bool
+
+
+@dataclass(frozen=True)
+class Run(Generic[State, Score]):
+    """Where the loop ended, the score of each iteration, and whether it ended by itself."""
+
+    state: State
+    trace: list[Score]
+    converged: bool
+
+
+def iterate(
+    step: Callable[[State], Step[State, Score]],
+    start: State,
+    maximum_iterations: int,
+    observer: IterationObserver | None = None,
+) -> Run[State, Score]:
+    """Repeat a step until it is done, the cap is reached or the observer says stop."""
+    state, done = start, False
+    trace: list[Score] = []
+    while not done and len(trace) < maximum_iterations:
+        made = step(state)
+        state, done = made.state, made.done
+        trace.append(made.score)
+        if observer is not None and not observer(len(trace)):
+            break
+    return Run(state, trace, done)
+
+
+class Stillness:
+    """Tells which of S runs have come to rest: by the tolerance, or because they go in circles.
+
+    Rounding can keep a run from ever standing still: it then repeats a state, and so all that
+    followed it, for ever. Each state is compared with an earlier one, which is renewed at every
+    power of two and so finds circles of any length (Brent, BIT 20:176-184, 1980). Only a run that
+    would never end is cut short by this.
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self._tolerance = tolerance
+        self._step = 0
+        self._earlier: list[NDArray[Any]] = []
+
+    def reached(self, new: Floats, old: Floats, *others: NDArray[Any]) -> NDArray[np.bool_]:
+        """(S,) whether each run rests after this step.
+
+        Parameters
+        ----------
+        new, old : (..., S, K) ndarray
+            What the tolerance is about, such as confusion matrices; NaN is undefined.
+        others : (..., S, K) ndarrays
+            What else the next step depends on.
+        """
+        at_rest = largest_change(new, old) <= self._tolerance
+        if self._tolerance < 0:
+            return np.asarray(at_rest)
+        state = [new, *others]
+        if self._earlier:
+            pairs = zip(state, self._earlier, strict=True)
+            at_rest |= np.logical_and.reduce([_repeats(now, before) for now, before in pairs])
+        self._step += 1
+        if self._step & (self._step - 1) == 0:
+            self._earlier = [part.copy() for part in state]
+        return np.asarray(at_rest)
+
+
+def largest_change(new: Floats, old: Floats) -> Floats:
+    """(S,) largest |change| of each run in (..., S, K) values; infinite if it had none before."""
+    axes = _all_but_runs(new)
+    # fmax skips NaN: what stays undefined does not change.
+    change = np.fmax.reduce(np.abs(new - old), axis=axes)
+    hopeless = np.isnan(new).all(axis=axes)
+    return np.where(np.isnan(change), np.where(hopeless, 0.0, np.inf), change)
+
+
+def _repeats(now: NDArray[Any], before: NDArray[Any]) -> NDArray[np.bool_]:
+    """(S,) whether each run has every number, undefined ones included, that it had before."""
+    same = (now == before) | ((now != now) & (before != before))
+    return np.asarray(same.all(axis=_all_but_runs(now)))
+
+
+def _all_but_runs(values: NDArray[Any]) -> tuple[int, ...]:
+    return (*range(values.ndim - 2), values.ndim - 1)
