@@ -21,6 +21,7 @@ from itk_consensus.algorithms.expectation_maximization import IterationObserver
 from itk_consensus.algorithms.local_correlation import correlation, patches_of_raters
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.labels.fusions import DisputedFusion
 from itk_consensus.labels.ties import TieRule
 
 Floats = NDArray[np.float64]
@@ -42,14 +43,14 @@ class BoundarySettings:
     maximum_iterations : int
     tolerance : float
         Mean change of the shares, over disputed voxels, at which to stop.
-    ties : TieRule
+    tie_rule : TieRule
     """
 
     radii: tuple[int, ...]
     local_weight: float = 0.8
     maximum_iterations: int = 10
     tolerance: float = 1e-5
-    ties: TieRule = "undecided"
+    tie_rule: TieRule = "undecided"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class BoundaryResult:
 
     Attributes
     ----------
+    voxels : DisputedVoxels
     vote : VoteResult
         The answer at all other voxels.
     shares : (K, N) ndarray
@@ -71,12 +73,19 @@ class BoundaryResult:
     converged : bool
     """
 
+    voxels: DisputedVoxels
     vote: VoteResult
     shares: Floats
     decision: NDArray[np.int32]
     weights: Floats
     trace: tuple[float, ...]
     converged: bool
+
+    def fusion(self) -> DisputedFusion:
+        """The result."""
+        return DisputedFusion(
+            self.voxels, self.vote, self.decision, lambda label: self.shares[label]
+        )
 
 
 def boundary_simple(
@@ -98,7 +107,7 @@ def boundary_simple(
     observer : callable, optional
     """
     patterns = voxels.patterns
-    vote = majority_vote(patterns, ties=settings.ties)
+    vote = majority_vote(patterns, ties=settings.tie_rule)
     model = _LocalWeights(voxels, vote, settings, gate)
     shares = np.stack([voxels.of_pattern(column) for column in vote.fractions.T])
     weights = model.present.astype(np.float64)
@@ -112,10 +121,10 @@ def boundary_simple(
         if observer is not None and not observer(len(trace)):
             break
     decision = decide_voxels(
-        shares, patterns.labels, settings.ties, tolerance=TIE_TOLERANCE, prior=vote.frequencies
+        shares, patterns.labels, settings.tie_rule, tolerance=TIE_TOLERANCE, prior=vote.frequencies
     )
     overall = _normalised(weights.sum(axis=1))
-    return BoundaryResult(vote, shares, decision, overall, tuple(trace), converged)
+    return BoundaryResult(voxels, vote, shares, decision, overall, tuple(trace), converged)
 
 
 class _LocalWeights:

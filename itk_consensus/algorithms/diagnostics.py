@@ -17,6 +17,7 @@ from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.thresholding import ThresholdEquivalence, equivalent_threshold
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion
 
 Floats = NDArray[np.float64]
 
@@ -117,6 +118,15 @@ class Estimate:
     theta: Floats | None = None
     starts: StartSummary | None = None
     refuse: Callable[[DecisionPatterns], NDArray[np.int64]] | None = None
+
+    @classmethod
+    def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:
+        """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
+        table = fusion.as_table(patterns)
+        posterior = table.probabilities
+        if posterior is None:
+            posterior = majority_vote(table.patterns).probabilities
+        return cls(table.patterns, table.decision, posterior)
 
     @property
     def foreground(self) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 
 RegularizationTarget = Literal["global", "uniform", "diagonal"]
-REGULARIZATION_TARGETS: tuple[str, ...] = get_args(RegularizationTarget)
+REGULARIZATION_TARGETS: tuple[RegularizationTarget, ...] = get_args(RegularizationTarget)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from scipy.ndimage import gaussian_filter
 
 from itk_consensus.algorithms.majority_vote import VoteResult, decide_shares
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion, VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND, TieRule
 
 Floats = NDArray[np.float64]
@@ -36,6 +37,10 @@ class SmoothedVote:
     spacing: tuple[float, ...]
     threshold: float | None
     ties: TieRule
+
+    def fusion(self) -> Fusion:
+        """The smoothed result; the vote itself if nothing is smoothed."""
+        return self.vote if self.sigma == 0 else VolumeFusion(self.decision(), self.probability)
 
     @property
     def _sigmas(self) -> list[float]:

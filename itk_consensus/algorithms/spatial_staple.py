@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 
 PriorMode = Literal["local", "global", "fixed"]
-PRIOR_MODES: tuple[str, ...] = get_args(PriorMode)
+PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
 
 #: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
 #: that is less probable has none, so it takes no part in sums far from where it is disputed.

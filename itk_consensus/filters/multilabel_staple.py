@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,13 +15,8 @@ from itk_consensus.algorithms.multilabel_staple import (
     MultiLabelSettings,
     multilabel_staple,
 )
-from itk_consensus.errors import ConsensusWarning, ParameterError
-from itk_consensus.filters.expectation_maximization import (
-    ExpectationMaximizationFilter,
-    with_voxels,
-)
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import (
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.constraints import (
     Choice,
     Integer,
     LabelProbabilities,
@@ -30,11 +24,17 @@ from itk_consensus.filters.kinds import (
     Real,
     Reals,
 )
+from itk_consensus.filters.expectation_maximization import (
+    ExpectationMaximizationFilter,
+    with_voxels,
+)
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import from_variant
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import decide_voxels
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
@@ -99,7 +99,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         return not self.PriorProbabilities
 
     def _check_parameters(self) -> None:
-        self._refuse_two_priors("PriorProbabilities")
+        self._reject_two_priors("PriorProbabilities")
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("Mean", "MajorityVote"):
             raise ParameterError(
                 f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
@@ -132,7 +132,6 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         return rater
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        self._check_undecided_label(case)
         result = multilabel_staple(
             case.patterns,
             self._settings(case),
@@ -141,11 +140,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
         self._store(result)
         if result.starts.switched[result.starts.winner]:
-            warnings.warn(
-                f"{self.GetName()}: label-switched optimum: the mean rater does worse than chance",
-                ConsensusWarning,
-                stacklevel=4,
-            )
+            self._warn("label-switched optimum: the mean rater does worse than chance")
         answer = PatternFusion(case.patterns, result.decision, result.posterior)
         if result.voxels is None:
             return answer
@@ -165,11 +160,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         prior = self._prior([int(label) for label in patterns.labels])
         asks = bool(pseudo.any()) or self.NumberOfInitializations > 1 or prior is not None
         if not self._check_raters(patterns, asks):
-            warnings.warn(
-                f"{self.GetName()}: one rater only; the answer is that rater's labels",
-                ConsensusWarning,
-                stacklevel=4,
-            )
+            self._warn("one rater only; the answer is that rater's labels")
         return MultiLabelSettings(
             prior,
             self.EstimatePrior,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.kinds import (
+from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
     ImageLike,
