@@ -1,7 +1,7 @@
 """Does the edge gate act? Raters biased outward on one side of a sharp edge, with and without it.
 
-As printed in the paper (section 2.6) the gate cancels; `SIMPLEFilter(Image=...)` correlates each
-rater's contour with the edges of the image.
+As printed in the paper (section 2.6) the gate cancels; `BoundarySIMPLEFilter(Image=...)` correlates
+each rater's contour with the edges of the image.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import SimpleITK as sitk
 
-from itk_consensus import SIMPLEFilter
+from itk_consensus import BoundarySIMPLEFilter
 from itk_consensus.labels.distance import signed_distance
 from itk_consensus.simulation import contour_error_raters, ellipsoid_phantom
 
@@ -62,7 +62,7 @@ def errors(seed: int, biased: int) -> tuple[float, float]:
     """Boundary error in mm without the gate, and with it."""
     case = biased_case(seed, biased)
     without, gated = (
-        SIMPLEFilter(Method="boundary", TieRule="background", Image=image).Execute(case.raters)
+        BoundarySIMPLEFilter(TieRule="background", Image=image).Execute(case.raters)
         for image in (None, case.image)
     )
     return boundary_error(without, case.truth), boundary_error(gated, case.truth)

@@ -51,7 +51,7 @@ def vote_overlap(crowd: Crowd) -> float:
 
 def selection(cases: list[Crowd], deviations: float) -> Outcome:
     """SIMPLE at one strictness."""
-    fuser = SIMPLEFilter(Method="selective", Deviations=deviations)
+    fuser = SIMPLEFilter(Deviations=deviations)
     overlaps, dropped = [], []
     for crowd in cases:
         overlaps.append(dice(sitk.GetArrayFromImage(fuser.Execute(crowd.workers)), crowd.gold))
@@ -61,7 +61,7 @@ def selection(cases: list[Crowd], deviations: float) -> Outcome:
 
 def dropped_raters(name: str, folder: Path = DATA) -> list[int]:
     """Who is dropped from one image with the default strictness, counted from 1."""
-    fuser = SIMPLEFilter(Method="selective")
+    fuser = SIMPLEFilter()
     fuser.Execute(sitk.ReadImage(str(folder / f"{name}.nrrd")))
     return [rater + 1 for rater in fuser.GetDroppedRaters()]
 

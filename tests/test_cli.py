@@ -15,6 +15,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
+from itk_consensus import HybridFusionFilter, LabelVotingImageFilter, STAPLEImageFilter
 from itk_consensus.cli import main
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.parameters import measurements_of, parameters_of
@@ -84,6 +85,22 @@ def test_the_output_is_the_label_map_of_the_filter(
     )
     assert written.GetPixelID() == sitk.sitkUInt8
     assert written.GetSpacing() == (0.5, 1.0, 2.0)
+
+
+def test_a_hybrids_fusers_are_named_by_their_methods(
+    masks: list[str], output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.json"
+    options = ["--interior-filter", "STAPLE", "--boundary-filter", "label-voting"]
+    options += ["--method", "hybrid", "--output", output, "--json", str(report)]
+    assert main(["fuse", *masks, *options]) == 0
+    expected = HybridFusionFilter(
+        InteriorFilter=STAPLEImageFilter(), BoundaryFilter=LabelVotingImageFilter()
+    ).Execute([sitk.ReadImage(path) for path in masks])
+    np.testing.assert_array_equal(array_of(Path(output)), sitk.GetArrayFromImage(expected))
+    parameters = json.loads(report.read_text())["parameters"]
+    assert parameters["InteriorFilter"] == "STAPLEImageFilter()"
+    assert "LabelVotingImageFilter()" in capsys.readouterr().out
 
 
 def test_the_default_method_is_the_vote(
@@ -349,6 +366,7 @@ def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -
         (["--method", "staple", "--confidence-weight", "30"], "ConfidenceWeight must keep"),
         (["--method", "staple", "--foreground-value", "9"], "ForegroundValue 9 occurs in no input"),
         (["--method", "label-voting", "--label-for-undecided-pixels", "300"], "got 300"),
+        (["--method", "hybrid", "--interior-filter", "x"], "must be one of consensus, staple, "),
     ],
 )
 def test_a_wrong_option_is_one_clear_line(

@@ -29,6 +29,7 @@ from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import decide_voxels
+from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND, TieRule
 
 #: Probabilities this close are a tie.
@@ -52,6 +53,10 @@ class CorrectedVote:
 
     smoothed: SmoothedVote
     mixing: Floats
+
+    def fusion(self) -> VolumeFusion:
+        """The corrected result."""
+        return VolumeFusion(self.decision(), self.probability)
 
     def decision(self) -> NDArray[np.int32]:
         """Label index per voxel, or a code of `labels.ties`."""

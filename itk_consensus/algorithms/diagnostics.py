@@ -18,6 +18,7 @@ from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.thresholding import ThresholdEquivalence, equivalent_threshold
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion
 
 LOW_PREVALENCE = 0.10  # the paper's critical prevalence, section 4.3
 FEW_RATERS = 3  # section 2.4.2
@@ -116,6 +117,15 @@ class Estimate:
     theta: Floats | None = None
     starts: StartSummary | None = None
     fuse_again: Callable[[DecisionPatterns], NDArray[np.int64]] | None = None
+
+    @classmethod
+    def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:
+        """A fusion of these patterns; where it has no probabilities by pattern, the vote's."""
+        table = fusion.as_table(patterns)
+        posterior = table.probabilities
+        if posterior is None:
+            posterior = majority_vote(table.patterns).probabilities
+        return cls(table.patterns, table.decision, posterior)
 
     @property
     def foreground(self) -> NDArray[np.bool_]:

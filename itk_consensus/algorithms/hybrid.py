@@ -1,8 +1,8 @@
-"""Where a hybrid changes from its interior to its boundary method: a band around a contour."""
+"""One answer in a band around a contour, another away from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,10 @@ from scipy.ndimage import find_objects
 
 from itk_consensus.labels.boxes import grown, in_space
 from itk_consensus.labels.distance import signed_distance
+from itk_consensus.labels.fusions import VolumeFusion
+
+#: Label index per voxel, and the probability volume of a label index.
+Answer = tuple[NDArray[np.int32], Callable[[int], NDArray[np.float64]]]
 
 
 def contour_band(
@@ -36,3 +40,11 @@ def contour_band(
         distance = signed_distance(labels[box] == values[position], spacing, threads=threads)
         band[box] |= np.abs(distance) <= width
     return band
+
+
+def hybrid_fusion(band: NDArray[np.bool_], within: Answer, elsewhere: Answer) -> VolumeFusion:
+    """Take one answer in the band and the other elsewhere."""
+    return VolumeFusion(
+        np.where(band, within[0], elsewhere[0]),
+        lambda label: np.where(band, within[1](label), elsewhere[1](label)),
+    )

@@ -13,27 +13,26 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.ties import TieRule, decide
 
 
 @dataclass(frozen=True)
-class VoteResult:
+class VoteResult(PatternFusion):
     """The vote on patterns.
 
     Attributes
     ----------
-    fractions : (P, K) ndarray
-        Share of the (weighted) votes each label got; where nobody annotated, the label's overall
-        frequency.
-    decision : (P,) ndarray of int64
-        Label index, or a code of `labels.ties`.
     frequencies : (K,) ndarray
         Overall frequency of each label among the votes.
     """
 
-    fractions: Floats
-    decision: NDArray[np.int64]
     frequencies: Floats
+
+    @property
+    def fractions(self) -> Floats:
+        """(P, K) share of the (weighted) votes; the label's frequency where nobody annotated."""
+        return self.probabilities
 
 
 def majority_vote(
@@ -62,7 +61,7 @@ def majority_vote(
     fractions = np.divide(votes, total, out=np.tile(frequencies, (len(votes), 1)), where=total > 0)
     scores = np.where(total > 0, votes, -np.inf)
     decision = decide_shares(scores, total, patterns.labels, threshold, ties, frequencies)
-    return VoteResult(fractions, decision, frequencies)
+    return VoteResult(patterns, decision, fractions, frequencies)
 
 
 def decide_shares(

@@ -19,7 +19,8 @@ from scipy.special import expit, log_softmax, logit
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.ties import TieRule, decide
+from itk_consensus.labels.fusions import PatternFusion, VolumeFusion
+from itk_consensus.labels.ties import BACKGROUND, TieRule, decide
 
 #: Log odds that sums in different order cannot tell apart.
 TIE_TOLERANCE = 1e-9
@@ -37,31 +38,16 @@ class PoolSettings:
         Probability of each label before anybody is asked.
     error_rate : float
         Epsilon, inside (0, 1/2).
-    ties : TieRule
+    tie_rule : TieRule
     """
 
     exponents: Floats
     prior: Floats
     error_rate: float = 0.05
-    ties: TieRule = "undecided"
+    tie_rule: TieRule = "undecided"
 
 
-@dataclass(frozen=True)
-class PooledVotes:
-    """A pool of labels.
-
-    Attributes
-    ----------
-    probabilities : (P, K) ndarray
-    decision : (P,) ndarray of int64
-        Label index, or a code of `labels.ties`.
-    """
-
-    probabilities: Floats
-    decision: NDArray[np.int64]
-
-
-def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PooledVotes:
+def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
     """Pool raters who give labels; each wrong label is equally likely."""
     others = max(patterns.number_of_labels - 1, 1)
     strength = logit(1 - settings.error_rate) + np.log(others)
@@ -69,11 +55,11 @@ def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PooledVote
     decision = decide(
         scores,
         patterns.labels,
-        settings.ties,
+        settings.tie_rule,
         tolerance=TIE_TOLERANCE,
         prior=_frequencies(patterns),
     )
-    return PooledVotes(np.exp(log_softmax(scores, axis=1)), decision)
+    return PatternFusion(patterns, decision, np.exp(log_softmax(scores, axis=1)))
 
 
 def pool_probabilities(
@@ -110,6 +96,36 @@ def pool_probabilities(
             odds[mask == 0] = 0.0
         log_odds += odds
     return log_odds
+
+
+def fuse_probabilities(
+    opinions: Sequence[NDArray[Any] | None],
+    annotated: Sequence[NDArray[Any] | None] | None,
+    mask: NDArray[Any] | None,
+    patterns: DecisionPatterns,
+    settings: PoolSettings,
+) -> VolumeFusion:
+    """Pool foreground probabilities and decide.
+
+    Parameters
+    ----------
+    opinions, annotated, settings
+        As in `pool_probabilities`; `annotated` None: everybody everywhere.
+    mask : ndarray or None
+        Zero at voxels to leave out.
+    patterns : DecisionPatterns
+        Of the thresholded opinions, whose frequencies break ties.
+    """
+    log_odds = pool_probabilities(opinions, annotated or (None,) * len(opinions), settings)
+    decision = decide_log_odds(log_odds, patterns, settings.tie_rule)
+    if mask is not None:
+        decision[mask == 0] = BACKGROUND
+
+    def probability(label: int) -> Floats:
+        whole = foreground_probability(log_odds if label == 1 else -log_odds)
+        return whole if mask is None else np.where(mask != 0, whole, 0.0)
+
+    return VolumeFusion(decision, probability)
 
 
 def foreground_probability(log_odds: Floats) -> Floats:

@@ -26,6 +26,7 @@ from itk_consensus.labels.disputed_voxels import (
     decide_voxels,
 )
 from itk_consensus.labels.distance import signed_distance
+from itk_consensus.labels.fusions import DisputedFusion
 from itk_consensus.labels.ties import TieRule
 
 #: Told the share of the work that is done.
@@ -52,15 +53,15 @@ class AveragingSettings:
         Voxel size in mm per array axis.
     weights : (J,) ndarray or None
         Weight of each rater's distances; None: equal.
-    trim : float
+    trim_fraction : float
         Share of the weight left out at each end of the sorted distances, below one half.
-    ties : TieRule
+    tie_rule : TieRule
     """
 
     spacing: tuple[float, ...]
     weights: Floats | None = None
-    trim: float = 0.0
-    ties: TieRule = "undecided"
+    trim_fraction: float = 0.0
+    tie_rule: TieRule = "undecided"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,12 @@ class ShapeAverage:
     distances: Floats32
     decision: NDArray[np.int32]
     vote: VoteResult
+
+    def fusion(self, scale: float) -> DisputedFusion:
+        """The result, with probabilities of `scale` mm."""
+        return DisputedFusion(
+            self.voxels, self.vote, self.decision, lambda label: self.probability(label, scale)
+        )
 
     def probability(self, label: int, scale: float) -> Floats32:
         """(N,) probability of a label index, mean distances over `scale` mm being log odds.
@@ -112,12 +119,12 @@ def shape_based_average(
 ) -> ShapeAverage:
     """Average the raters' signed distances to every label."""
     voxels = DisputedVoxels(patterns, contour_region(patterns, len(settings.spacing)))
-    vote = majority_vote(patterns, weights=settings.weights, ties=settings.ties)
+    vote = majority_vote(patterns, weights=settings.weights, ties=settings.tie_rule)
     distances = _mean_distances(voxels, settings, observer or (lambda _: None))
     decision = decide_voxels(
         -distances,
         patterns.labels,
-        settings.ties,
+        settings.tie_rule,
         tolerance=TIE_TOLERANCE * min(voxel_sides(settings.spacing)),
         prior=vote.frequencies,
     )
@@ -197,7 +204,7 @@ def _mean_distance(voxels: DisputedVoxels, label: int, settings: AveragingSettin
         kept = np.empty((len(raters), part.stop - part.start), np.float32)
         for row, rater in zip(kept, raters, strict=True):
             row[...] = _distances(voxels, rater, label, settings)[part]
-        mean[part] = _average(kept, weights[raters], settings.trim)
+        mean[part] = _average(kept, weights[raters], settings.trim_fraction)
     return mean
 
 

@@ -15,6 +15,7 @@ from itk_consensus.algorithms.majority_vote import VoteResult, decide_shares
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, in_space
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion, VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND, TieRule
 
 #: Standard deviations after which the Gaussian is cut off.
@@ -36,6 +37,10 @@ class SmoothedVote:
     spacing: tuple[float, ...]
     threshold: float | None
     ties: TieRule
+
+    def fusion(self) -> Fusion:
+        """The smoothed result; the vote itself if nothing is smoothed."""
+        return self.vote if self.sigma == 0 else VolumeFusion(self.decision(), self.probability)
 
     @property
     def _sigmas(self) -> list[float]:

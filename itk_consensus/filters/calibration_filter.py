@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.conformal_scores import consensus_labels
 from itk_consensus.calibration.rater_spread import contour_areas
 from itk_consensus.errors import FileError, InputError, NotExecutedError
-from itk_consensus.filters.kinds import Boolean, Real
+from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.images import convert

@@ -6,17 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from itk_consensus.algorithms.cohort_staple import CohortResult, cohort_staple
 from itk_consensus.errors import InputError, NotExecutedError
-from itk_consensus.filters.fusion import FusionCase, PatternFusion
-from itk_consensus.filters.kinds import Real, Reals, optional
-from itk_consensus.filters.label_fusion import LabelFusionFilter, without_inputs
+from itk_consensus.filters.constraints import Real, Reals, optional
+from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import BinaryStapleMixin, warn_of
+from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type
 
@@ -43,8 +45,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
-        self._answers: list[tuple[FusionCase, PatternFusion]] = []
-        self._labels: list[int] = []
+        self._fused: list[FusedImages] = []
 
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.
@@ -61,43 +62,40 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
             The float64 foreground probability of each case, with the family, geometry and
             metadata of its first image.
         """
-        self._answers = []
+        self._fused = []
         with self._running():
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
             self._report(0.5)
             result = self._fuse(loaded)
-            self._labels = self._both_labels()
-            self._answers = [
-                (without_inputs(case), _answer(case.patterns, posterior))
+            self._fused = [
+                self._fused_images(case, posterior)
                 for case, posterior in zip(loaded, result.posteriors, strict=True)
             ]
             return self.GetProbabilityImages()
 
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""
-        return [
-            _written(case, np.float64, lambda out, of=fusion: of.write_probability(1, out))
-            for case, fusion in self._done()
-        ]
+        return [fused.probability_image(fused.labels[1]) for fused in self._done()]
 
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
-        return [self._label_image(case, fusion) for case, fusion in self._done()]
+        return [fused.label_image() for fused in self._done()]
 
-    def _label_image(self, case: FusionCase, fusion: PatternFusion) -> Any:
-        dtype = common_type(case.stack.arrays, self._labels)
-        values = np.array([*self._labels, 0, 0], dtype=dtype)
-        return _written(case, dtype, lambda out: fusion.write_labels(values, out))
+    def _fused_images(self, case: FusionCase, posterior: NDArray[np.float64]) -> FusedImages:
+        labels = self._both_labels()
+        dtype = common_type(case.loaded.arrays, labels)
+        fusion = _fusion(case.patterns, posterior)
+        return FusedImages(case.loaded.without_inputs(), fusion, tuple(labels), dtype)
 
     @property
     def _prior_is_open(self) -> bool:
         return self.Prior is None
 
     def _check_parameters(self) -> None:
-        self._refuse_two_priors("Prior")
+        self._reject_two_priors("Prior")
         if self.Prior is not None or self.EstimatePrior:
-            self._refuse_confidence_weight("Prior or EstimatePrior")
+            self._reject_confidence_weight("Prior or EstimatePrior")
 
     def _listed(self, cases: Any) -> list[Any]:
         if isinstance(cases, (str, bytes)) or not isinstance(cases, Iterable):
@@ -116,8 +114,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )
-        patterns = DecisionPatterns.from_stack(stack, threads=self.NumberOfThreads)
-        return FusionCase(loaded, stack, patterns)
+        return FusionCase(loaded, stack, self.NumberOfThreads)
 
     def _fuse(self, cases: list[FusionCase]) -> CohortResult:
         self._check_foreground(cases, self.MissingLabel)
@@ -129,21 +126,15 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         )
         self._store(result.shared)
         self.Priors = tuple(float(prior) for prior in result.priors)
-        warn_of(result.shared, self.GetName())
+        self._warn_of(result.shared)
         return result
 
-    def _done(self) -> list[tuple[FusionCase, PatternFusion]]:
-        if not self._answers:
+    def _done(self) -> list[FusedImages]:
+        if not self._fused:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._answers
+        return self._fused
 
 
-def _answer(patterns: DecisionPatterns, posterior: NDArray[np.float64]) -> PatternFusion:
+def _fusion(patterns: DecisionPatterns, posterior: NDArray[np.float64]) -> PatternFusion:
     decision = (posterior >= 0.5).astype(np.int64)
     return PatternFusion(patterns, decision, np.stack([1 - posterior, posterior], axis=1))
-
-
-def _written(case: FusionCase, dtype: DTypeLike, write: Any) -> Any:
-    output = convert.allocate(dtype, case.loaded)
-    write(output.array)
-    return output.image()

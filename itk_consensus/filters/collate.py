@@ -12,12 +12,12 @@ from itk_consensus.algorithms.collate import CollateResult, CollateSettings, col
 from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import Integer, Real, Reals, is_integer
+from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.label_prior import label_prior, prior_parameter
-from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.images import convert
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 _DEFAULT = CollateSettings()
 
@@ -38,29 +38,29 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "2011."
     )
 
-    ConsensusLevels: Parameter[tuple[float, ...]] = Parameter(
+    ConsensusLevels = Parameter(
         Reals(0.0, 1.0),
         _DEFAULT.ease,
         "Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but "
         "by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
     )
-    ErrorRate: Parameter[float] = Parameter(
+    ErrorRate = Parameter(
         Real(0.0, 0.5, exclusive=True),
         _DEFAULT.error_rate,
         "Probability that a rater errs where a voxel is easy.",
     )
-    PseudoCounts: Parameter[tuple[float, ...]] = Parameter(
+    PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
         _DEFAULT.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
     )
-    Prior: Parameter[Any] = prior_parameter("estimated")
-    Tolerance: Parameter[float] = Parameter(
+    Prior = prior_parameter("estimated")
+    Tolerance = Parameter(
         Real(low=0.0),
         _DEFAULT.stop.tolerance,
         "EM stops when no element of a confusion matrix changes by more.",
     )
-    MaximumIterations: Parameter[int] = Parameter(
+    MaximumIterations = Parameter(
         Integer(1, 2**32 - 1), _DEFAULT.stop.maximum_iterations, "Most iterations of EM."
     )
 
@@ -85,23 +85,25 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def GetLevelImage(self, level: int = 0) -> Any:
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
-        case, _ = self._done()
+        case, fused = self._executed_case(), self.fused
         assert self._result is not None
         number = self._result.levels.shape[1]
         if not (is_integer(level) and 0 <= level < number):
             raise ParameterError(
                 f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
             )
-        output = convert.allocate(np.float64, case.loaded)
-        case.patterns.expand(np.ascontiguousarray(self._result.levels[:, level]), out=output.array)
-        return output.image()
+        shares = np.ascontiguousarray(self._result.levels[:, level])
+
+        def write(out: NDArray[np.float64]) -> None:
+            case.patterns.expand(shares, out=out)
+
+        return fused.image(write)
 
     def _check_parameters(self) -> None:
         if not self.ConsensusLevels:
             raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        self._check_undecided_label(case)
         result = collate(case.patterns, self._settings(case), observer=self._after_iteration)
         self._result = result
         self.ElapsedIterations = len(result.trace)
@@ -116,13 +118,12 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         prior = None
         if self.Prior is not None:
             prior = label_prior(self.Prior, self._label_values(case), self.GetName())
-        diagonal, other = self.PseudoCounts
-        return CollateSettings(
-            self.ConsensusLevels,
-            self.ErrorRate,
-            (diagonal, other),
-            prior,
-            StopRule(self.Tolerance, self.MaximumIterations),
+        return settings_from(
+            self,
+            CollateSettings,
+            ease=self.ConsensusLevels,
+            prior=prior,
+            stop=settings_from(self, StopRule),
         )
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:

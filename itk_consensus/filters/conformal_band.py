@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from math import nan, prod
@@ -25,7 +24,7 @@ from itk_consensus.calibration.prediction_sets import (
     label_bits,
     prediction_sets,
 )
-from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError
+from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.band_record import doubts, make_record, unusual_spreads
 from itk_consensus.filters.band_scoring import (
     band_box,
@@ -35,7 +34,7 @@ from itk_consensus.filters.band_scoring import (
     score_maps,
 )
 from itk_consensus.filters.calibration_filter import CalibrationFilter, ProbabilityCase
-from itk_consensus.filters.kinds import Boolean, Choice, Real, Text, optional
+from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
@@ -152,7 +151,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             ]
             told = {"fusion_method": self.FusionMethod, **(provenance or {})}
             self._record = make_record(scored, case_ids, options, told, self.GetName())
-            self._warn(doubts(self._record))
+            self._warn_of(doubts(self._record))
 
     def _options(self) -> BandOptions:
         values = {
@@ -175,7 +174,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         """Make a filter with a calibration and the options it was made with."""
         filter_ = cls(**asdict(record.options))
         filter_._record = record
-        filter_._warn(doubts(record))
+        filter_._warn_of(doubts(record))
         return filter_
 
     # -- use ------------------------------------------------------------------------------------
@@ -204,7 +203,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             check_contour(case, self.GetName())
             threads = self.NumberOfThreads
             spreads = label_spreads(case, options, self.GetName(), threads)
-            self._warn(unusual_spreads(record, spreads))
+            self._warn_of(unusual_spreads(record, spreads))
             self._report(0.3)
             box = band_box(case, options, spreads, record.tau)
             maps = score_maps(case, options, spreads, box, threads)
@@ -258,9 +257,9 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
                     f"this is {given[name]}; calibrate again for it"
                 )
 
-    def _warn(self, messages: Iterable[str]) -> None:
+    def _warn_of(self, messages: Iterable[str]) -> None:
         for message in messages:
-            warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=3)
+            self._warn(message)
 
     def _band_image(self, band: _Band) -> Any:
         if band.has_two_labels:

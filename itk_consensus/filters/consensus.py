@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.diagnostics import Estimate
@@ -15,12 +12,13 @@ from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Real, optional
+from itk_consensus.filters.constraints import Real, optional
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 VOTE = "vote"
 SMOOTHED = "smoothed vote"
@@ -55,7 +53,7 @@ class ConsensusFilter(LabelFusionFilter):
     # Not relabelling: the rule for thin structures takes label 0 for the background.
     laws = frozenset({"rater permutation"})
 
-    SmoothingSigma: Parameter[float | None] = Parameter(
+    SmoothingSigma = Parameter(
         optional(Real(low=0.0)),
         None,
         "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
@@ -64,7 +62,7 @@ class ConsensusFilter(LabelFusionFilter):
 
     Choice: Measurement[str] = Measurement("str", "The candidate that was chosen.")
     Explanation: Measurement[str] = Measurement("str", "One paragraph: what was chosen and why.")
-    RaterWeights: Measurement[tuple[float, ...]] = Measurement(
+    EstimatedRaterWeights: Measurement[tuple[float, ...]] = Measurement(
         "tuple[float, ...]", "Weight of each rater's vote; they sum to the number of raters."
     )
 
@@ -74,22 +72,18 @@ class ConsensusFilter(LabelFusionFilter):
 
     def GetCandidateNames(self) -> tuple[str, ...]:
         """The candidates of the last Execute."""
-        self._done()
+        _ = self.fused
         return tuple(self._candidates)
 
     def GetCandidateImage(self, name: str) -> Any:
         """The label map of a candidate of the last Execute."""
-        _, chosen = self._done()
+        fused = self.fused
         if name not in self._candidates:
             raise ParameterError(
                 f"{self.GetName()}: candidate must be one of {tuple(self._candidates)}, "
                 f"got {name!r}"
             )
-        self._fusion = self._candidates[name]
-        try:
-            return self.GetLabelImage()
-        finally:
-            self._fusion = chosen
+        return fused.label_image(self._candidates[name])
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
@@ -98,28 +92,32 @@ class ConsensusFilter(LabelFusionFilter):
         plain = majority_vote(patterns, ties="prior")
         weighted = reliability_vote(patterns, sigma, case.spacing)
         self._staple = staple(patterns, MULTILABEL.for_variant("Advanced"))
+
+        def smoothed(vote: VoteResult) -> Fusion:
+            return SmoothedVote(patterns, vote, sigma, case.spacing, None, "prior").fusion()
+
         self._candidates = {
-            VOTE: PatternFusion(patterns, plain.decision, plain.fractions),
-            SMOOTHED: _smoothed(patterns, plain, sigma, case.spacing),
-            WEIGHTED: PatternFusion(patterns, weighted.vote.decision, weighted.vote.fractions),
-            WEIGHTED_SMOOTHED: _smoothed(patterns, weighted.vote, sigma, case.spacing),
-            CORRECTED: _corrected(patterns, plain, sigma, case.spacing),
+            VOTE: plain,
+            SMOOTHED: smoothed(plain),
+            WEIGHTED: weighted.vote,
+            WEIGHTED_SMOOTHED: smoothed(weighted.vote),
+            CORRECTED: plain
+            if sigma == 0
+            else corrected_vote(patterns, plain, sigma, case.spacing).fusion(),
             STAPLE: PatternFusion(patterns, self._staple.decision, self._staple.posterior),
         }
         erased = _erased(patterns, self._candidates[CORRECTED])
         raters = int(patterns.present.any(axis=0).sum())
-        self.RaterWeights = tuple(float(weight) for weight in weighted.weights)
+        self.EstimatedRaterWeights = tuple(float(weight) for weight in weighted.weights)
         self.Choice, reason = _choose(raters, erased)
         self.Explanation = _explanation(self.Choice, reason, raters, sigma, weighted)
         return self._candidates[self.Choice]
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The chosen map with the performance that STAPLE estimates beside it."""
-        estimate = super()._estimate(case, fusion)
-        rows = np.arange(len(self._staple.posterior))
-        if isinstance(fusion, VolumeFusion):
-            _, rows, _ = case.patterns.split_by(fusion.decision)
-        return replace(estimate, posterior=self._staple.posterior[rows], theta=self._staple.theta)
+        table = fusion.as_table(case.patterns)
+        posterior = self._staple.posterior[table.rows]
+        return Estimate(table.patterns, table.decision, posterior, theta=self._staple.theta)
 
 
 def _choose(raters: int, erased: float) -> tuple[str, str]:
@@ -146,29 +144,9 @@ def _explanation(
     )
 
 
-def _smoothed(
-    patterns: DecisionPatterns, vote: VoteResult, sigma: float, spacing: tuple[float, ...]
-) -> Fusion:
-    if sigma == 0:
-        return PatternFusion(patterns, vote.decision, vote.fractions)
-    smoothed = SmoothedVote(patterns, vote, sigma, spacing, None, "prior")
-    return VolumeFusion(smoothed.decision(), smoothed.probability)
-
-
-def _corrected(
-    patterns: DecisionPatterns, vote: VoteResult, sigma: float, spacing: tuple[float, ...]
-) -> Fusion:
-    if sigma == 0:
-        return PatternFusion(patterns, vote.decision, vote.fractions)
-    corrected = corrected_vote(patterns, vote, sigma, spacing)
-    return VolumeFusion(corrected.decision(), corrected.probability)
-
-
 def _erased(patterns: DecisionPatterns, fusion: Fusion) -> float:
-    """Share of the voxels that all raters gave one foreground label and smoothing takes away."""
-    if not isinstance(fusion, VolumeFusion):
-        return 0.0
-    table, _, decision = patterns.split_by(fusion.decision)
+    """Share of the voxels that all raters gave one foreground label and the fusion takes away."""
+    table, _, decision, _ = fusion.as_table(patterns)
     agreed = table.votes().argmax(axis=1)
     foreground = table.unanimous & (table.labels[agreed] != 0)
     total = table.counts[foreground].sum()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.filters.fusion import Fusion, FusionCase, VolumeFusion
-from itk_consensus.filters.kinds import Real, optional
+from itk_consensus.filters.constraints import Real, optional
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
 from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.labels.fusions import Fusion
 
 
 class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
@@ -31,7 +30,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     )
     laws = frozenset({"rater permutation", "relabelling"})
 
-    SmoothingSigma: Parameter[float | None] = Parameter(
+    SmoothingSigma = Parameter(
         optional(Real(low=0.0)),
         None,
         "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
@@ -45,7 +44,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        sigma: Any = self.SmoothingSigma
+        sigma = self.SmoothingSigma
         vote = majority_vote(
             case.patterns, weights=self._weights(case.patterns.number_of_raters), ties="prior"
         )
@@ -56,4 +55,4 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
             case.spacing,
         )
         self.VoteShares = corrected.mixing
-        return VolumeFusion(corrected.decision(), corrected.probability)
+        return corrected.fusion()

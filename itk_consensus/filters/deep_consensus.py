@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +14,12 @@ from scipy.ndimage import distance_transform_edt
 from itk_consensus.deep.cases import MISSING, Case
 from itk_consensus.deep.runtime import require_torch, torch_threads
 from itk_consensus.errors import (
-    ConsensusWarning,
     InputError,
     NotExecutedError,
     ParameterError,
     TrainingError,
 )
+from itk_consensus.filters.constraints import is_integer
 from itk_consensus.filters.deep_inputs import (
     DeepInput,
     RaterId,
@@ -30,10 +28,11 @@ from itk_consensus.filters.deep_inputs import (
     known_raters,
     load_input,
     load_inputs,
-    refuse_other_labels,
+    reject_other_labels,
 )
-from itk_consensus.filters.deep_outputs import DeepOutputs, fill
+from itk_consensus.filters.deep_outputs import deep_fusion, fill
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
+from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.labels.label_types import common_type
@@ -41,6 +40,8 @@ from itk_consensus.labels.label_types import common_type
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
     from itk_consensus.deep.training import Trainer, TrainingSettings
+
+T = TypeVar("T")
 
 #: Cases on which the trained model is compared with the vote.
 _CHECKED_CASES = 6
@@ -57,7 +58,8 @@ class DeepConsensusFilter(DeepConsensusParameters):
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
         self._model: ConsensusModel | None = None
-        self._outputs: DeepOutputs | None = None
+        self._fused: FusedImages | None = None
+        self._write_evidence: Callable[[NDArray[Any]], None] | None = None
 
     # -- training ---------------------------------------------------------------------------
 
@@ -89,7 +91,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
             copy of it is trained.
         """
         require_torch(self.GetName())
-        self._outputs = None
+        self._fused = self._write_evidence = None
         with self._running(), self._torch_threads():
             inputs = load_inputs(images, label_lists, truths, rater_ids, **self._reading())
             self._report(0.05)
@@ -193,12 +195,10 @@ class DeepConsensusFilter(DeepConsensusParameters):
 
         ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
         if ours < vote:
-            warnings.warn(
-                f"{self.GetName()}: foresees a held-out rater worse than the other raters' vote "
-                f"does (mean log-likelihood {ours:.3f} and {vote:.3f}); train longer or on more "
-                "cases, or fuse by voting",
-                ConsensusWarning,
-                stacklevel=3,
+            self._warn(
+                "foresees a held-out rater worse than the other raters' vote does (mean "
+                f"log-likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
+                "fuse by voting"
             )
 
     # -- inference --------------------------------------------------------------------------
@@ -221,7 +221,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
         """
         require_torch(self.GetName())
         model = self._trained()
-        self._outputs = None
+        self._fused = self._write_evidence = None
         with self._running(), self._torch_threads():
             given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
             dimension = model.network.shape.dimension
@@ -229,24 +229,30 @@ class DeepConsensusFilter(DeepConsensusParameters):
                 raise InputError(
                     f"{self.GetName()}: was trained on {dimension}D images, got {given.image.ndim}D"
                 )
-            refuse_other_labels(given, model.labels, self.GetName())
+            reject_other_labels(given, model.labels, self.GetName())
             self._report(0.1)
-            self._outputs = self._predict(model, given)
+            self._predict(model, given)
             return self.GetLabelImage()
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self._done().label_image()
+        return self._done(self._fused).label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
         """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
-        return self._done().probability_image(label, self.GetName())
+        fused = self._done(self._fused)
+        if not is_integer(label) or label not in fused.labels:
+            raise ParameterError(
+                f"{self.GetName()}: GetProbabilityImage's label must be one of {fused.labels}, "
+                f"got {label!r}"
+            )
+        return fused.probability_image(label)
 
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
-        return self._done().evidence_image()
+        return self._done(self._fused).image(self._done(self._write_evidence))
 
-    def _predict(self, model: ConsensusModel, given: DeepInput) -> DeepOutputs:
+    def _predict(self, model: ConsensusModel, given: DeepInput) -> None:
         from itk_consensus.deep.inference import predict
         from itk_consensus.deep.model import find_device
 
@@ -266,10 +272,15 @@ class DeepConsensusFilter(DeepConsensusParameters):
             mixed_precision=self.MixedPrecision == "cuda",
             progress=lambda share: self._report(0.1 + 0.85 * share),
         )
-        fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
+
+        def write_evidence(out: NDArray[Any]) -> None:
+            out[...] = 0
+            fill(out, prediction, prediction.evidence, asked)
+
+        fusion = deep_fusion(decision, answered, prediction)
         dtype = common_type(given.stack.arrays, model.labels)
-        loaded = replace(given.loaded, arrays=(), owners=())
-        return DeepOutputs(loaded, dtype, model.labels, decision, asked, answered, prediction)
+        self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
+        self._write_evidence = write_evidence
 
     def _asked(self, disputed: NDArray[np.bool_], spacing: tuple[float, ...]) -> NDArray[np.bool_]:
         """The voxels the network is asked about."""
@@ -335,10 +346,10 @@ class DeepConsensusFilter(DeepConsensusParameters):
             )
         return self._model
 
-    def _done(self) -> DeepOutputs:
-        if self._outputs is None:
+    def _done(self, made: T | None) -> T:
+        if made is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._outputs
+        return made
 
     def _torch_threads(self) -> AbstractContextManager[None]:
         return torch_threads(self.NumberOfThreads)

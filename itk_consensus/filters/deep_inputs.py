@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.kinds import is_integer
+from itk_consensus.filters.constraints import is_integer
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -181,7 +181,7 @@ def class_labels(
     if number_of_classes is not None:
         labels = tuple(range(number_of_classes))
         for number, one in enumerate(inputs):
-            refuse_other_labels(one, labels, f"{owner}: case {number}")
+            reject_other_labels(one, labels, f"{owner}: case {number}")
         return labels
     found = sorted(set().union(*(one.label_values for one in inputs)))
     if not 2 <= len(found) <= MISSING:
@@ -189,7 +189,7 @@ def class_labels(
     return tuple(found)
 
 
-def refuse_other_labels(one: DeepInput, labels: tuple[int, ...], owner: str) -> None:
+def reject_other_labels(one: DeepInput, labels: tuple[int, ...], owner: str) -> None:
     """Raise if a label belongs to no class, or if the missing label is one of the classes'."""
     missing = one.stack.missing_label
     if missing in labels:

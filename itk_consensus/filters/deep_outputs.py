@@ -1,73 +1,38 @@
-"""What an Execute of DeepConsensusFilter leaves behind, and the images made from it."""
+"""What a network's prediction makes of a volume in which raters decided most voxels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.kinds import is_integer
-from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.fusions import VolumeFusion
 
 if TYPE_CHECKING:
     from itk_consensus.deep.inference import Prediction
 
 
-@dataclass(frozen=True)
-class DeepOutputs:
-    """Class decisions of a volume, and what the network said where it was asked.
+def deep_fusion(
+    decision: NDArray[np.uint8], answered: NDArray[np.bool_], prediction: Prediction
+) -> VolumeFusion:
+    """The raters' classes, but the network's where its answer counts.
 
-    Attributes
+    Parameters
     ----------
-    loaded : LoadedImages
-        Family, geometry and metadata of the outputs.
-    dtype : numpy.dtype
-        Of the label image.
-    labels : tuple of int
-        The label of each class.
     decision : ndarray of uint8
-        Class indices.
-    asked, answered : ndarray of bool
-        Voxels the network saw; those of them where its answer counts.
-    prediction : Prediction
+        Class indices of the raters; written to.
+    answered : ndarray of bool
+        Voxels at which the network's answer counts. Elsewhere probabilities are 0 or 1.
     """
+    fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
 
-    loaded: LoadedImages
-    dtype: np.dtype[Any]
-    labels: tuple[int, ...]
-    decision: NDArray[np.uint8]
-    asked: NDArray[np.bool_]
-    answered: NDArray[np.bool_]
-    prediction: Prediction
+    def probability(label: int) -> NDArray[np.float64]:
+        volume: NDArray[np.float64] = (decision == label).astype(np.float64)
+        fill(volume, prediction, prediction.probability[label], answered)
+        return volume
 
-    def label_image(self) -> Any:
-        """The fused label map."""
-        output = convert.allocate(self.dtype, self.loaded)
-        np.take(np.array(self.labels, self.dtype), self.decision, out=output.array)
-        return output.image()
-
-    def probability_image(self, label: int, owner: str) -> Any:
-        """Probability of a label; 0 or 1 where the raters decided."""
-        if not is_integer(label) or label not in self.labels:
-            raise ParameterError(
-                f"{owner}: GetProbabilityImage's label must be one of {self.labels}, got {label!r}"
-            )
-        index = self.labels.index(int(label))
-        output = convert.allocate(np.float64, self.loaded)
-        output.array[...] = self.decision == index
-        fill(output.array, self.prediction, self.prediction.probability[index], self.answered)
-        return output.image()
-
-    def evidence_image(self) -> Any:
-        """Total Dirichlet evidence; 0 where the network was not asked."""
-        output = convert.allocate(np.float64, self.loaded)
-        output.array[...] = 0
-        fill(output.array, self.prediction, self.prediction.evidence, self.asked)
-        return output.image()
+    return VolumeFusion(decision, probability)
 
 
 def fill(

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from itk_consensus.deep.cases import MISSING
-from itk_consensus.filters.kinds import Boolean, Choice, Integer, Integers, OneOf, Real, optional
+from itk_consensus.filters.constraints import (
+    Boolean,
+    Choice,
+    Integer,
+    Integers,
+    OneOf,
+    Real,
+    optional,
+)
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
@@ -11,88 +19,86 @@ from itk_consensus.filters.process_object import ProcessObject
 class DeepConsensusParameters(ProcessObject):
     """What can be set of Fit and Execute."""
 
-    NumberOfClasses: Parameter[int | None] = Parameter(
+    NumberOfClasses = Parameter(
         optional(Integer(low=2, high=MISSING)),
         None,
         "Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one.",
         default_doc="the labels that occur",
     )
-    Mode: Parameter[str] = Parameter(
+    Mode = Parameter(
         Choice(("auto", "truth", "joint", "set")),
         "auto",
         "What Fit learns from: known truths; image and raters jointly; or predicting held-out "
         "raters from the image and the others. auto is truth if truths are given, else joint.",
     )
-    RaterWeight: Parameter[float] = Parameter(
+    RaterWeight = Parameter(
         Real(low=0.0, high=1000.0),
         1.0,
         "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone.",
     )
-    EdgeWeight: Parameter[float] = Parameter(
+    EdgeWeight = Parameter(
         Real(low=0.0, high=1e6),
         10.0,
         "Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all.",
     )
-    Region: Parameter[str] = Parameter(
+    Region = Parameter(
         Choice(("disputed", "full")),
         "disputed",
         "Where Execute asks the network; elsewhere the unanimous label is the answer.",
     )
-    RegionMargin: Parameter[float] = Parameter(
+    RegionMargin = Parameter(
         Real(low=0.0),
         5.0,
         "Millimetres by which disputed regions grow if unanimous voxels are not locked.",
     )
-    LockUnanimousVoxels: Parameter[bool] = Parameter(
+    LockUnanimousVoxels = Parameter(
         Boolean(), True, "Whether the network may not overrule raters who all agree."
     )
-    WindowSize: Parameter[int | tuple[int, ...]] = Parameter(
+    WindowSize = Parameter(
         OneOf((Integer(low=8), Integers(low=8, length=2), Integers(low=8, length=3))),
         (64, 64, 64),
         "Largest patch of training and inference along x, y and z, or along each; "
         "2D uses the first two.",
         default_doc="64,64,64",
     )
-    WindowOverlap: Parameter[float] = Parameter(
+    WindowOverlap = Parameter(
         Real(low=0.0, high=0.9), 0.25, "Share of a window that its neighbour covers too."
     )
-    NumberOfIterations: Parameter[int] = Parameter(
-        Integer(low=1), 200, "Most batches that Fit learns from."
-    )
-    BatchSize: Parameter[int | None] = Parameter(
+    NumberOfIterations = Parameter(Integer(low=1), 200, "Most batches that Fit learns from.")
+    BatchSize = Parameter(
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
     )
-    LearningRate: Parameter[float] = Parameter(
+    LearningRate = Parameter(
         Real(low=0.0, high=1.0, exclusive=True), 0.01, "Peak of the one-cycle schedule."
     )
-    NumberOfChannels: Parameter[int | None] = Parameter(
+    NumberOfChannels = Parameter(
         optional(Integer(low=1, high=1024)),
         None,
         "Features of the image stream at full resolution.",
         default_doc="16 in 2D, 8 in 3D",
     )
-    ValidationFraction: Parameter[float] = Parameter(
+    ValidationFraction = Parameter(
         Real(low=0.0, high=0.9), 0.1, "Share of the cases that only decide when to stop."
     )
-    Patience: Parameter[int] = Parameter(
+    Patience = Parameter(
         Integer(low=1), 5, "Evaluations, ten in a full Fit, without improvement before it stops."
     )
-    MissingLabel: Parameter[int | None] = Parameter(
+    MissingLabel = Parameter(
         optional(Integer()), None, "The value by which a rater says 'not annotated here'."
     )
-    Device: Parameter[str] = Parameter(
+    Device = Parameter(
         Choice(("auto", "cpu", "cuda", "mps")), "auto", "auto takes CUDA, then MPS, then the CPU."
     )
-    NumberOfThreads: Parameter[int] = Parameter(
+    NumberOfThreads = Parameter(
         ProcessObject.NumberOfThreads.kind,
         lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
         "Threads of torch and the kernels; the last digits of trained weights depend on it.",
         default_doc="all cores",
     )
-    MixedPrecision: Parameter[str] = Parameter(
+    MixedPrecision = Parameter(
         Choice(("cuda", "off")), "cuda", "bfloat16 networks on CUDA; float32 elsewhere or if off."
     )
-    RandomSeed: Parameter[int] = Parameter(
+    RandomSeed = Parameter(
         Integer(low=0, high=2**63 - 1),
         0,
         "The same seed gives the same weights on one CPU with the same NumberOfThreads.",

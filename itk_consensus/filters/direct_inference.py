@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +15,11 @@ from itk_consensus.algorithms.direct_inference import (
 )
 from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
-from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import Integer, Reals
+from itk_consensus.filters.constraints import Integer, Reals
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 _DEFAULT = DirectInferenceSettings()
 
@@ -41,31 +40,29 @@ class DirectInferenceFilter(LabelFusionFilter):
         "it. Use for few raters or small structures, and to compare label maps by their evidence."
     )
 
-    PseudoCounts: Parameter[tuple[float, ...]] = Parameter(
+    PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
         _DEFAULT.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it "
         "(shared by the other labels) in each column.",
     )
-    NumberOfInitializations: Parameter[int] = Parameter(
+    NumberOfInitializations = Parameter(
         Integer(1, 10_000),
         _DEFAULT.plan.number,
         "Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the "
         "vote and its thresholds are tried always.",
     )
-    NumberOfSamples: Parameter[int] = Parameter(
+    NumberOfSamples = Parameter(
         Integer(low=0),
         _DEFAULT.sampling.number,
         "Gibbs samples, for marginal probabilities and performance; 0: none.",
     )
-    BurnIn: Parameter[int] = Parameter(
+    BurnIn = Parameter(
         Integer(low=0),
         _DEFAULT.sampling.burn_in,
         "Gibbs samples thrown away before the first that counts.",
     )
-    RandomSeed: Parameter[int] = Parameter(
-        Integer(low=0), 0, "Seed of EM's random starts and of the samples."
-    )
+    RandomSeed = Parameter(Integer(low=0), 0, "Seed of EM's random starts and of the samples.")
 
     LogEvidence: Measurement[float] = Measurement("float", "log p(t, D) of the label map.")
     LogEvidences: Measurement[tuple[float, ...]] = Measurement(
@@ -101,18 +98,18 @@ class DirectInferenceFilter(LabelFusionFilter):
         "float", "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."
     )
 
-    def _fuse(self, case: FusionCase) -> PatternFusion:
+    def _fuse(self, case: FusionCase) -> Fusion:
         result = direct_inference(case.patterns, self._settings(), observer=self._after_iteration)
         self._store(result)
-        self._warn(case, result)
+        self._warn_of_doubts(case, result.starts)
         return PatternFusion(case.patterns, result.decision, result.probabilities)
 
     def _settings(self) -> DirectInferenceSettings:
-        diagonal, others = self.PseudoCounts
-        return DirectInferenceSettings(
-            (diagonal, others),
-            StartPlan(number=self.NumberOfInitializations, random_seed=self.RandomSeed),
-            SamplingPlan(self.NumberOfSamples, self.BurnIn, self.RandomSeed),
+        return settings_from(
+            self,
+            DirectInferenceSettings,
+            plan=settings_from(self, StartPlan, number=self.NumberOfInitializations),
+            sampling=settings_from(self, SamplingPlan, number=self.NumberOfSamples),
         )
 
     def _store(self, result: DirectInferenceResult) -> None:
@@ -129,20 +126,6 @@ class DirectInferenceFilter(LabelFusionFilter):
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
         samples = result.samples
         self.SamplingError = np.nan if samples is None else float(samples.marginal_errors.max())
-
-    def _warn(self, case: FusionCase, result: DirectInferenceResult) -> None:
-        if int(case.patterns.present.any(axis=0).sum()) == 1:
-            warnings.warn(
-                f"{self.GetName()}: one rater only; the answer is that rater's labels",
-                ConsensusWarning,
-                stacklevel=4,
-            )
-        elif result.starts.switched[result.starts.winner]:
-            warnings.warn(
-                f"{self.GetName()}: label-switched optimum: the mean rater does worse than chance",
-                ConsensusWarning,
-                stacklevel=4,
-            )
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         unsampled = replace(self._result.settings, sampling=SamplingPlan())

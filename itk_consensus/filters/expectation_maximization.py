@@ -13,12 +13,13 @@ from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Choice, OneOf, Real
+from itk_consensus.filters.constraints import Choice, OneOf, Real
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import ExpectationMaximizationMixin
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND
 
 

@@ -2,55 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.hybrid import contour_band
+from itk_consensus.algorithms.hybrid import contour_band, hybrid_fusion
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.fusion import Fusion, FusionCase, VolumeFusion
-from itk_consensus.filters.kinds import Choice, Kind, Real, optional
+from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.constraints import Choice, Kind, Real, optional
+from itk_consensus.filters.fused_images import FusedImages, background_index
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
+from itk_consensus.filters.process_object import lent
 from itk_consensus.labels.boxes import voxel_sides
-from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.labels.fusions import Fusion
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
 DEFAULT_BAND = 3.0
 
 
 @dataclass(frozen=True)
-class Fuser(Kind[Any]):
-    """A fuser, or the name by which the command line knows one."""
+class Fuser(Kind[LabelFusionFilter]):
+    """A fuser; on a command line, the name of its method."""
 
-    annotation = "str | LabelFusionFilter"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All methods."""
-        # The registry lists the hybrid too, so it can be asked only when everything is loaded.
-        from itk_consensus.filters.registry import METHODS
-
-        return tuple(METHODS)
+    annotation = "LabelFusionFilter"
 
     @property
     def wanted(self) -> str:
-        return "a label fusion filter or one of " + ", ".join(self.names)
+        return "a label fusion filter"
 
-    def accept(self, value: Any) -> Any:
-        return value if isinstance(value, LabelFusionFilter) else Choice(self.names).accept(value)
+    def accept(self, value: Any) -> LabelFusionFilter:
+        if not isinstance(value, LabelFusionFilter):
+            raise TypeError
+        return value
 
 
 class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
     """Takes the interior fuser's answer, except in a band around the contour.
 
-    Both fusers see the same images, with the hybrid's mask, missing label, tolerances and threads
-    if set. Give them as filters to choose their parameters and read their measurements, or by name.
+    Both fusers are filters with parameters of their own, and can be asked for their measurements
+    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
+    threads if set.
     """
 
     method = "hybrid"
@@ -62,19 +60,25 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         "paper, section 4.5."
     )
 
-    InteriorFilter: Parameter[Any] = Parameter(
-        Fuser(), "vote", "Fuser whose answer is taken away from the contour."
+    InteriorFilter = Parameter(
+        optional(Fuser()),
+        None,
+        "Fuser whose answer is taken away from the contour.",
+        default_doc="MajorityVoteFilter()",
     )
-    BoundaryFilter: Parameter[Any] = Parameter(
-        Fuser(), "consensus", "Fuser whose answer is taken in the band."
+    BoundaryFilter = Parameter(
+        optional(Fuser()),
+        None,
+        "Fuser whose answer is taken in the band.",
+        default_doc="ConsensusFilter()",
     )
-    BandWidth: Parameter[float | None] = Parameter(
+    BandWidth = Parameter(
         optional(Real(low=0.0)),
         None,
         "How far, in mm, the band reaches on both sides of the contour.",
         default_doc="3 smallest voxel sides",
     )
-    BandContour: Parameter[str] = Parameter(
+    BandContour = Parameter(
         Choice(("vote", "interior")),
         "vote",
         "The contour that the band follows: the majority vote's or the interior fuser's.",
@@ -84,13 +88,12 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
-        self._running_fuser: LabelFusionFilter | None = None
+        self._abort_fuser: Callable[[], None] = _nothing
 
     def Abort(self) -> None:
         """Stop at the next chance, the fuser at work included."""
         super().Abort()
-        if self._running_fuser is not None:
-            self._running_fuser.Abort()
+        self._abort_fuser()
 
     def _check_parameters(self) -> None:
         for name in ("InteriorFilter", "BoundaryFilter"):
@@ -100,43 +103,31 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
                 )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        self._check_undecided_label(case)
-        interior = self._answer(self.InteriorFilter, case)
+        interior = self._run(self.InteriorFilter or MajorityVoteFilter(), case)
         self._report(0.7)
-        boundary = self._answer(self.BoundaryFilter, case)
+        boundary = self._run(self.BoundaryFilter or ConsensusFilter(), case)
         self._report(0.9)
-        inside = interior.decision()
+        labels = self._label_values(case)
+        inside = interior.decision(labels)
         band = self._band(case, inside)
-        decision = np.where(band, boundary.decision(), inside)
         self.BandVoxels = int(np.count_nonzero(band))
-
-        def probability(label: int) -> NDArray[np.float64]:
-            return np.where(band, boundary.probability(label), interior.probability(label))
-
-        return VolumeFusion(decision, probability)
-
-    def _answer(self, given: str | LabelFusionFilter, case: FusionCase) -> _Answer:
-        fuser = _made(given)
-        with self._lent(fuser):
-            fuser.Execute(list(case.loaded.owners))
-        own_case, fusion = fuser._done()
-        return _Answer(
-            fusion, fuser._label_values(own_case), self._label_values(case), case.stack.shape
+        return hybrid_fusion(
+            band,
+            (boundary.decision(labels), lambda label: boundary.probability(labels[label])),
+            (inside, lambda label: interior.probability(labels[label])),
         )
 
-    @contextmanager
-    def _lent(self, fuser: LabelFusionFilter) -> Iterator[None]:
-        """Let a fuser work on this filter's terms, and give it back as it was."""
-        own = dict(fuser._values)
+    def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
+        """What a fuser makes of the case on this filter's terms."""
         shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
-        fuser._values.update({k: v for k, v in self._values.items() if k in shared})
-        self._running_fuser = fuser
+        terms = {name: value for name, value in self._values.items() if name in shared}
+        self._abort_fuser = fuser.Abort
         try:
-            yield
+            with lent(fuser, terms):
+                fuser.Execute(list(case.loaded.owners))
         finally:
-            fuser._values.clear()
-            fuser._values.update(own)
-            self._running_fuser = None
+            self._abort_fuser = _nothing
+        return fuser.fused
 
     def _band(self, case: FusionCase, interior: NDArray[np.int32]) -> NDArray[np.bool_]:
         width = self.BandWidth
@@ -145,46 +136,10 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         contoured = interior
         if self.BandContour == "vote":
             vote = majority_vote(case.patterns).decision.astype(np.int32)
-            outside = _background_index(self._label_values(case))
+            outside = background_index(self._label_values(case))
             contoured = case.patterns.expand(vote, outside=outside)
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """A fuser's result in terms of the hybrid's labels."""
-
-    fusion: Fusion
-    labels: list[int]
-    wanted: list[int]
-    shape: tuple[int, ...]
-
-    def decision(self) -> NDArray[np.int32]:
-        """Index of the hybrid's label per voxel, or a code of `labels.ties`."""
-        # A label that the hybrid does not have is the background of a binary fuser.
-        known = [self.wanted.index(v) if v in self.wanted else BACKGROUND for v in self.labels]
-        # Fusers write 0 outside their mask, so 0 has to stand for background here.
-        values = np.array([*known, BACKGROUND, UNDECIDED], np.int32) - np.int32(BACKGROUND)
-        decision = np.empty(self.shape, np.int32)
-        self.fusion.write_labels(values, decision)
-        decision += np.int32(BACKGROUND)
-        decision[decision == BACKGROUND] = _background_index(self.wanted)
-        return decision
-
-    def probability(self, label: int) -> NDArray[np.float64]:
-        """Probability of the hybrid's label with this index."""
-        probability = np.zeros(self.shape)
-        if self.wanted[label] in self.labels:
-            self.fusion.write_probability(self.labels.index(self.wanted[label]), probability)
-        return probability
-
-
-def _background_index(labels: list[int]) -> int:
-    """The label that background is, if raters use it; contours must not part the two."""
-    return labels.index(0) if 0 in labels else BACKGROUND
-
-
-def _made(given: str | LabelFusionFilter) -> LabelFusionFilter:
-    from itk_consensus.filters.registry import METHODS
-
-    return METHODS[given]() if isinstance(given, str) else given
+def _nothing() -> None:
+    """There is no fuser at work."""

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.diagnostics import Diagnostics, Estimate, diagnose
-from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.disputed_fusion import DisputedFusion
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import ImageLike, ImageList, Integer, optional
+from itk_consensus.filters.constraints import ImageLike, ImageList, Integer, optional
+from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.label_types import common_type, holds, widened
+from itk_consensus.labels.label_types import common_type, holds
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -47,19 +46,22 @@ class LabelFusionFilter(ProcessObject):
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
+    #: What _fuse looks at. Patterns are made before it is called; a filter that needs something
+    #: else says so, and patterns are encoded only if it asks for them.
+    needs: ClassVar[str] = "patterns"
 
-    MaskImage: Parameter[Any] = Parameter(
+    MaskImage = Parameter(
         optional(ImageLike()),
         None,
         "Voxels to fuse (non-zero); outside it the output is background with probability 0.",
         in_cli=False,
     )
-    MissingLabel: Parameter[int | None] = Parameter(
+    MissingLabel = Parameter(
         optional(Integer()),
         None,
         "The value by which a rater says 'not annotated here'.",
     )
-    RaterMasks: Parameter[tuple[Any, ...] | None] = Parameter(
+    RaterMasks = Parameter(
         optional(ImageList()),
         None,
         "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
@@ -69,11 +71,7 @@ class LabelFusionFilter(ProcessObject):
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
         self._case: FusionCase | None = None
-        self._fusion: Fusion | None = None
-        # The label value behind each index, and the undecided one, as the last Execute had them:
-        # a parameter set later must not change a finished result.
-        self._label_table: list[int] = []
-        self._undecided_value = 0
+        self._fused: FusedImages | None = None
 
     # -- the one way through ----------------------------------------------------------------
 
@@ -91,15 +89,17 @@ class LabelFusionFilter(ProcessObject):
         image
             Of the first input's family, with its geometry and metadata.
         """
-        self._case = self._fusion = None
+        self._case = self._fused = None
         with self._running():
             self._check_parameters()
             case = self._load(images[0] if len(images) == 1 else list(images))
             self._report(0.5)
-            self._label_table = self._label_values(case)
-            self._undecided_value = self._undecided_label(self._label_table)
-            self._fusion = self._fuse(case)
-            self._case = without_inputs(case)
+            labels = self._label_values(case)
+            dtype = common_type(case.loaded.arrays, labels)
+            undecided = self._undecided_label(labels, dtype)
+            fusion = self._fuse(case)
+            self._case = case.without_inputs()
+            self._fused = FusedImages(self._case.loaded, fusion, tuple(labels), dtype, undecided)
             return self._primary_output()
 
     def _check_parameters(self) -> None:
@@ -133,13 +133,14 @@ class LabelFusionFilter(ProcessObject):
             else [self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(masks)],
             owner=self.GetName(),
         )
-        strata = self._strata(loaded)
-        patterns = DecisionPatterns.from_stack(stack, strata=strata, threads=self.NumberOfThreads)
-        if patterns.number_of_voxels == 0:
+        if stack.mask is not None and not stack.mask.any():
             raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
-        if not patterns.present.any():
+        if not stack.is_annotated:
             raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
-        return FusionCase(loaded, stack, patterns)
+        case = FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
+        if self.needs == "patterns":
+            _ = case.patterns  # encoded now, before the first half of the work is reported done
+        return case
 
     def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
         if image is None:
@@ -150,22 +151,20 @@ class LabelFusionFilter(ProcessObject):
 
     # -- outputs ----------------------------------------------------------------------------
 
+    @property
+    def fused(self) -> FusedImages:
+        """What the last Execute made, for other parts of the package to build on."""
+        if self._fused is None:
+            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+        return self._fused
+
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
-        self._done()
-        return tuple(self._label_table)
+        return self.fused.labels
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        case, fusion = self._done()
-        labels, undecided = self._label_table, self._undecided_value
-        dtype = common_type(case.stack.arrays, labels)
-        if fusion.has_undecided:
-            dtype = widened(dtype, undecided)
-        values = np.array([*labels, 0, undecided if fusion.has_undecided else 0], dtype=dtype)
-        output = convert.allocate(dtype, case.loaded)
-        fusion.write_labels(values, output.array)
-        return output.image()
+        return self.fused.label_image()
 
     def GetProbabilityImage(self, label: int | None = None) -> Any:
         """Probability, as float64, that the truth is this label, after the last Execute.
@@ -173,79 +172,51 @@ class LabelFusionFilter(ProcessObject):
         Without a label the largest one that occurs is meant, the foreground of a binary map. A
         label that no rater used has probability 0 everywhere.
         """
-        self._done()
-        labels = self._label_table
-        wanted = labels[-1] if label is None else label
-        return self._probability_image(labels.index(wanted) if wanted in labels else None)
-
-    def _probability_image(self, index: int | None) -> Any:
-        """Probability of the label with this index; zero everywhere for None."""
-        case, fusion = self._done()
-        output = convert.allocate(np.float64, case.loaded)
-        if index is None:
-            output.array[...] = 0.0
-        else:
-            fusion.write_probability(index, output.array)
-        return output.image()
+        return self.fused.probability_image(self.fused.labels[-1] if label is None else label)
 
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
-        case, fusion = self._done()
-        return diagnose(self._estimate(case, fusion))
+        return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it; a filter that estimates performance adds it."""
-        if isinstance(fusion, PatternFusion):
-            return Estimate(case.patterns, fusion.decision, fusion.probabilities)
-        if isinstance(fusion, (VolumeFusion, DisputedFusion)):
-            # The same pattern may get different labels; each such pair is a row of its own.
-            patterns, _, decision = case.patterns.split_by(fusion.decision)
-            return Estimate(patterns, decision, majority_vote(patterns).fractions)
-        vote = majority_vote(case.patterns)
-        return Estimate(case.patterns, vote.decision, vote.fractions)
+        return Estimate.of(fusion, case.patterns)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""
-        return [int(label) for label in case.patterns.labels]
+        return [int(label) for label in case.stack.labels]
 
-    def _undecided_label(self, labels: list[int]) -> int:
-        """The label of voxels that no label won."""
-        return max(labels) + 1
+    def _undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
+        """The label of voxels that no label won; one that does not fit must not wrap around."""
+        given = getattr(self, "LabelForUndecidedPixels", AUTOMATIC_LABEL)
+        if given == AUTOMATIC_LABEL:
+            return max(labels) + 1
+        if not holds(dtype, [given]):
+            raise ParameterError(
+                f"{self.GetName()}: LabelForUndecidedPixels must fit the inputs' type {dtype}, "
+                f"got {given}"
+            )
+        return int(given)
 
-    def _done(self) -> tuple[FusionCase, Fusion]:
-        if self._case is None or self._fusion is None:
+    def _warn_of_doubts(self, case: FusionCase, starts: StartSummary) -> None:
+        """Warn of a result that says no more than one rater, or the opposite of what is meant."""
+        if np.count_nonzero(case.patterns.present.any(axis=0)) == 1:
+            self._warn("one rater only; the answer is that rater's labels")
+        elif starts.switched[starts.winner]:
+            self._warn("label-switched optimum: the mean rater does worse than chance")
+
+    def _executed_case(self) -> FusionCase:
+        if self._case is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._case, self._fusion
+        return self._case
 
 
 class UndecidedLabelMixin(ProcessObject):
     """LabelForUndecidedPixels, for the filters that can leave a voxel undecided."""
 
-    LabelForUndecidedPixels: Parameter[int] = Parameter(
+    LabelForUndecidedPixels = Parameter(
         Integer(),
         AUTOMATIC_LABEL,
         "Label of tied voxels; by default one more than the largest label.",
         default_doc="max label + 1",
     )
-
-    def _undecided_label(self, labels: list[int]) -> int:
-        given = self.LabelForUndecidedPixels
-        return max(labels) + 1 if given == AUTOMATIC_LABEL else given
-
-    def _check_undecided_label(self, case: FusionCase) -> None:
-        """An undecided label that the output type cannot hold must not wrap into another label."""
-        given = self.LabelForUndecidedPixels
-        dtype = common_type(case.stack.arrays, [int(label) for label in case.patterns.labels])
-        if given != AUTOMATIC_LABEL and not holds(dtype, [given]):
-            raise ParameterError(
-                f"{self.GetName()}: LabelForUndecidedPixels must fit the inputs' type {dtype}, "
-                f"got {given}"
-            )
-
-
-def without_inputs(case: FusionCase) -> FusionCase:
-    """Keep what outputs need and let the caller's images go; empty arrays remember the types."""
-    types = tuple(None if a is None else np.empty(0, a.dtype) for a in case.loaded.arrays)
-    loaded = replace(case.loaded, arrays=(), owners=())
-    stack = replace(case.stack, arrays=types, mask=None, rater_masks=None)
-    return FusionCase(loaded, stack, case.patterns)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.kinds import LabelProbabilities, Real, optional
+from itk_consensus.filters.constraints import LabelProbabilities, Real, optional
 from itk_consensus.filters.parameters import Parameter
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.filters.fusion import FusionCase, PatternFusion
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.labels.fusions import Fusion
 
 
 class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -17,7 +18,5 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     method = "label-voting"
     summary = "Assumes nothing; SimpleITK's vote, ties get a label of their own."
 
-    def _fuse(self, case: FusionCase) -> PatternFusion:
-        self._check_undecided_label(case)
-        vote = majority_vote(case.patterns)
-        return PatternFusion(case.patterns, vote.decision, vote.fractions)
+    def _fuse(self, case: FusionCase) -> Fusion:
+        return majority_vote(case.patterns)

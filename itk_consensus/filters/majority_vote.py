@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Choice, Real, optional
+from itk_consensus.filters.constraints import Choice, Real, optional
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
 
 
@@ -24,19 +23,18 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     method = "vote"
     summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
 
-    Threshold: Parameter[float | None] = Parameter(
+    Threshold = Parameter(
         optional(Real(0.0, 1.0)),
         None,
         "A label needs more than this share of the votes; None: more than any other label.",
         default_doc="none",
     )
-    TieRule: Parameter[Any] = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
-    SmoothingSigma: Parameter[float] = Parameter(
+    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
+    SmoothingSigma = Parameter(
         Real(low=0.0), 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        self._check_undecided_label(case)
         patterns = case.patterns
         vote = majority_vote(
             patterns,
@@ -44,9 +42,6 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
             threshold=self.Threshold,
             ties=self.TieRule,
         )
-        if self.SmoothingSigma == 0:
-            return PatternFusion(patterns, vote.decision, vote.fractions)
-        smoothed = SmoothedVote(
+        return SmoothedVote(
             patterns, vote, self.SmoothingSigma, case.spacing, self.Threshold, self.TieRule
-        )
-        return VolumeFusion(smoothed.decision(), smoothed.probability)
+        ).fusion()

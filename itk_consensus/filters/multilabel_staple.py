@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +11,8 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
-from itk_consensus.errors import ConsensusWarning, ParameterError
-from itk_consensus.filters.expectation_maximization import (
-    ExpectationMaximizationFilter,
-    with_voxels,
-)
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import (
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.constraints import (
     Choice,
     Integer,
     LabelProbabilities,
@@ -26,10 +20,16 @@ from itk_consensus.filters.kinds import (
     Real,
     Reals,
 )
+from itk_consensus.filters.expectation_maximization import (
+    ExpectationMaximizationFilter,
+    with_voxels,
+)
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import from_variant
 from itk_consensus.labels.disputed_voxels import decide_voxels
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
@@ -94,7 +94,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         return not self.PriorProbabilities
 
     def _check_parameters(self) -> None:
-        self._refuse_two_priors("PriorProbabilities")
+        self._reject_two_priors("PriorProbabilities")
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("Mean", "MajorityVote"):
             raise ParameterError(
                 f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
@@ -127,7 +127,6 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         return rater
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        self._check_undecided_label(case)
         result = staple(
             case.patterns,
             self._settings(case),
@@ -136,11 +135,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
         self._store(result)
         if result.starts.switched[result.starts.winner]:
-            warnings.warn(
-                f"{self.GetName()}: label-switched optimum: the mean rater does worse than chance",
-                ConsensusWarning,
-                stacklevel=4,
-            )
+            self._warn("label-switched optimum: the mean rater does worse than chance")
         answer = PatternFusion(case.patterns, result.decision, result.posterior)
         if result.voxels is None:
             return answer
@@ -154,11 +149,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         prior = self._prior([int(label) for label in patterns.labels])
         asks = any(self.PseudoCounts) or self.NumberOfInitializations > 1 or prior is not None
         if not self._check_raters(patterns, asks):
-            warnings.warn(
-                f"{self.GetName()}: one rater only; the answer is that rater's labels",
-                ConsensusWarning,
-                stacklevel=4,
-            )
+            self._warn("one rater only; the answer is that rater's labels")
         return self._common_settings(
             prior,
             pseudo_counts=self.PseudoCounts,

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.kinds import Kind
+from itk_consensus.filters.constraints import Kind
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from itk_consensus.filters.process_object import ProcessObject
 
 T = TypeVar("T")
+S = TypeVar("S", bound="DataclassInstance")
 
 
 class Parameter(Generic[T]):
@@ -40,7 +44,7 @@ class Parameter(Generic[T]):
 
     def __init__(
         self,
-        kind: Kind[Any],
+        kind: Kind[T],
         default: T | Callable[[Any], T],
         doc: str,
         *,
@@ -86,12 +90,11 @@ class Parameter(Generic[T]):
     def check(self, owner: str, value: Any) -> T:
         """Return the accepted value or raise the one message every filter uses."""
         try:
-            accepted: T = self.kind.accept(value)
+            return self.kind.accept(value)
         except (TypeError, ValueError):
             raise ParameterError(
                 f"{owner}: {self.name} must be {self.kind.wanted}, got {_shown(value)}"
             ) from None
-        return accepted
 
     @property
     def keyword(self) -> str:
@@ -171,6 +174,22 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
             return parameter
     known = ", ".join(parameter.keyword for parameter in parameters_of(cls))
     raise ParameterError(f"{owner}: there is no parameter '{spelled}'; known are {known}")
+
+
+def settings_from(filter_: ProcessObject, settings: type[S], **given: Any) -> S:
+    """An algorithm's settings, each field taken from the filter's parameter of the same name.
+
+    Parameters
+    ----------
+    settings : dataclass
+        Its field maximum_iterations is filled from MaximumIterations, and so on.
+    given
+        Fields to set otherwise; those neither given nor among the parameters keep their default.
+    """
+    table = {parameter.snake_case: parameter for parameter in parameters_of(type(filter_))}
+    names = [field.name for field in fields(settings) if field.name not in given]
+    named = {name: table[name].__get__(filter_) for name in names if name in table}
+    return settings(**named, **given)
 
 
 def snake_case(name: str) -> str:

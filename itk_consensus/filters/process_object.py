@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from itk_consensus.errors import ParameterError, ProcessAborted
-from itk_consensus.filters.kinds import Boolean, Integer, Real
+from itk_consensus.errors import (
+    ConsensusWarning,
+    NotExecutedError,
+    ParameterError,
+    ProcessAborted,
+)
+from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.parameters import (
     Parameter,
     find_parameter,
@@ -48,33 +55,31 @@ class ProcessObject:
     _global_direction_tolerance: ClassVar[float] = 1e-6
     _global_threads: ClassVar[int | None] = None
 
-    CoordinateTolerance: Parameter[float] = Parameter(
+    CoordinateTolerance = Parameter(
         Real(low=0.0),
         lambda _: ProcessObject._global_coordinate_tolerance,
         "Largest difference of origin or spacing between inputs, as a fraction of the spacing.",
         default_doc="1e-06",
     )
-    DirectionTolerance: Parameter[float] = Parameter(
+    DirectionTolerance = Parameter(
         Real(low=0.0),
         lambda _: ProcessObject._global_direction_tolerance,
         "Largest difference between elements of the inputs' direction matrices.",
         default_doc="1e-06",
     )
-    NumberOfThreads: Parameter[int] = Parameter(
+    NumberOfThreads = Parameter(
         Integer(low=1),
         lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
         "Threads of the compiled kernels; results never depend on it.",
         default_doc="all cores",
     )
-    NumberOfWorkUnits: Parameter[int] = Parameter(
+    NumberOfWorkUnits = Parameter(
         Integer(low=0),
         0,
         "Accepted for SimpleITK's sake; work is split by the number of threads.",
         in_cli=False,
     )
-    Debug: Parameter[bool] = Parameter(
-        Boolean(), False, "Print the filter before each Execute.", in_cli=False
-    )
+    Debug = Parameter(Boolean(), False, "Print the filter before each Execute.", in_cli=False)
 
     def __init__(self, **parameters: Any) -> None:
         self._values: dict[str, Any] = {}
@@ -151,7 +156,11 @@ class ProcessObject:
     def _invoke(self, event: int) -> None:
         for of, command in list(self._commands):
             if of in (event, ANY_EVENT):
-                command()
+                try:
+                    command()
+                except NotExecutedError as error:
+                    # Who asks too early gets no answer, but need not lose the whole run for it.
+                    self._warn(f"a command of {_EVENTS[event]} was cut short: {error}")
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""
@@ -164,10 +173,22 @@ class ProcessObject:
         if self._aborting and progress < 1.0:
             raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
-    def _after_iteration(self, _number: int) -> bool:
-        """Observer of EM loops: tells the commands, and whether to go on."""
+    def _after_iteration(self, number: int) -> bool:
+        """Observer of loops: tells the commands, and whether to go on."""
+        if hasattr(type(self), "ElapsedIterations"):
+            self._measured["ElapsedIterations"] = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
         return not self._aborting
+
+    def _counting_to(self, most: int) -> Callable[[int], bool]:
+        """Observer of a loop of at most so many iterations, which moves the progress as well."""
+
+        def after_iteration(number: int) -> bool:
+            self._progress = 0.5 + 0.49 * number / most
+            self._invoke(PROGRESS_EVENT)
+            return self._after_iteration(number)
+
+        return after_iteration
 
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned."""
@@ -183,12 +204,21 @@ class ProcessObject:
         self._invoke(START_EVENT)
         try:
             yield
-        except ProcessAborted:
-            self._invoke(ABORT_EVENT)
+        except BaseException as error:
+            if isinstance(error, ProcessAborted):
+                self._invoke(ABORT_EVENT)
+            self._measured.clear()
             raise
         self._progress = 1.0
         self._invoke(PROGRESS_EVENT)
         self._invoke(END_EVENT)
+
+    def _warn(self, message: str) -> None:
+        """Warn in the name of the line outside this package that led here."""
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
 
     def _tolerances(self) -> dict[str, float]:
         return {
@@ -239,6 +269,22 @@ class ProcessObject:
     def GetGlobalDefaultNumberOfThreads() -> int:
         """The NumberOfThreads of filters that have none of their own."""
         return ProcessObject._global_threads or default_threads()
+
+
+@contextmanager
+def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None]:
+    """Let a filter work with other parameters for a while, then give it back as it was."""
+    own = dict(filter_._values)
+    filter_._values.update(parameters)
+    try:
+        yield
+    finally:
+        filter_._values.clear()
+        filter_._values.update(own)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _measured(value: Any) -> str:

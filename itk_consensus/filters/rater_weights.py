@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.kinds import Reals, optional
+from itk_consensus.filters.constraints import Reals, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
@@ -14,7 +14,7 @@ from itk_consensus.filters.process_object import ProcessObject
 class RaterWeightsMixin(ProcessObject):
     """One weight per rater, all equal until set."""
 
-    RaterWeights: Parameter[tuple[float, ...] | None] = Parameter(
+    RaterWeights = Parameter(
         optional(Reals(low=0.0)), None, "Weight of each rater's vote.", default_doc="equal"
     )
 

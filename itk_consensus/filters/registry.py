@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
 from itk_consensus.filters.collate import COLLATEFilter
 from itk_consensus.filters.conformal_band import ConformalBandFilter
@@ -34,6 +35,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,
     SIMPLEFilter,
+    BoundarySIMPLEFilter,
     LogOpinionPoolFilter,
     HybridFusionFilter,
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from itk_consensus.algorithms.shape_based_averaging import AveragingSettings, shape_based_average
-from itk_consensus.filters.disputed_fusion import DisputedFusion
-from itk_consensus.filters.fusion import FusionCase
-from itk_consensus.filters.kinds import Choice, Real
+from itk_consensus.filters.constraints import Choice, Real
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
 
 
@@ -30,37 +28,30 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
         "jagged labels and for touching structures; thin ones may vanish. Rohlfing & Maurer 2007."
     )
 
-    TrimFraction: Parameter[float] = Parameter(
+    TrimFraction = Parameter(
         Real(0.0, 0.49),
-        0.0,
+        AveragingSettings.trim_fraction,
         "Share of the raters whose distances are left out at each end before averaging.",
     )
-    TieRule: Parameter[Any] = Parameter(
+    TieRule = Parameter(
         Choice(TIE_RULES),
-        "undecided",
+        AveragingSettings.tie_rule,
         "What a voxel as far from one label as from another becomes.",
     )
-    ProbabilityScale: Parameter[float] = Parameter(
+    ProbabilityScale = Parameter(
         Real(low=0.0, exclusive=True),
         1.0,
         "Difference of mean distances, in mm, that changes the odds of two labels by a factor e.",
     )
 
-    def _fuse(self, case: FusionCase) -> DisputedFusion:
-        self._check_undecided_label(case)
-        settings = AveragingSettings(
-            case.spacing,
-            self._weights(case.patterns.number_of_raters),
-            self.TrimFraction,
-            self.TieRule,
+    def _fuse(self, case: FusionCase) -> Fusion:
+        settings = settings_from(
+            self,
+            AveragingSettings,
+            spacing=case.spacing,
+            weights=self._weights(case.patterns.number_of_raters),
         )
         average = shape_based_average(
             case.patterns, settings, observer=lambda done: self._report(0.5 + 0.49 * done)
         )
-        scale = self.ProbabilityScale
-        return DisputedFusion(
-            average.voxels,
-            average.vote,
-            average.decision,
-            lambda label: average.probability(label, scale),
-        )
+        return average.fusion(self.ProbabilityScale)

@@ -18,15 +18,14 @@ from itk_consensus.algorithms.spatial_staple import (
     spatial_staple,
 )
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.disputed_fusion import DisputedFusion
-from itk_consensus.filters.fusion import FusionCase
-from itk_consensus.filters.kinds import Choice, Integer, Real, Reals
+from itk_consensus.filters.constraints import Choice, Integer, Real, Reals
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.label_prior import label_prior, prior_parameter
-from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.process_object import PROGRESS_EVENT
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.images import convert
 from itk_consensus.labels.box_sum import radii_in_voxels
+from itk_consensus.labels.fusions import DisputedFusion, Fusion
 
 
 class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -44,40 +43,40 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Use when raters are good in different places. Asman & Landman 2012."
     )
 
-    WindowRadius: Parameter[float] = Parameter(
+    WindowRadius = Parameter(
         Real(low=0.0), 20.0, "Half width, in mm, of the box over which performance is pooled."
     )
-    Kappa: Parameter[float] = Parameter(
+    Kappa = Parameter(
         Real(low=0.0),
         FieldSettings.kappa,
         "Strength of the regularisation where a rater used a label less than its fair share.",
     )
-    RegularizationTarget: Parameter[Any] = Parameter(
+    RegularizationTarget = Parameter(
         Choice(REGULARIZATION_TARGETS),
         FieldSettings.target,
         "Performance that sparse data lean to: global (the rater's over all voxels), uniform "
         "(chance) or diagonal (DiagonalTarget).",
     )
-    DiagonalTarget: Parameter[float] = Parameter(
+    DiagonalTarget = Parameter(
         Real(0.0, 1.0),
         FieldSettings.diagonal,
         "Probability of the right label in the regularisation target diagonal.",
     )
-    PseudoCounts: Parameter[tuple[float, ...]] = Parameter(
+    PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
         FieldSettings.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
     )
-    PriorMode: Parameter[Any] = Parameter(
+    PriorMode = Parameter(
         Choice(PRIOR_MODES),
         lambda filter_: "local" if filter_.Prior is None else "fixed",
         "Label prior: the mean posterior in the window (local), over all voxels (global; may lose "
         "small labels), or Prior (fixed).",
         default_doc="local, or fixed with Prior",
     )
-    Prior: Parameter[Any] = prior_parameter("equal shares")
-    MaximumIterations: Parameter[int] = Parameter(Integer(low=1), 200, "Most iterations of EM.")
-    Tolerance: Parameter[float] = Parameter(
+    Prior = prior_parameter("equal shares")
+    MaximumIterations = Parameter(Integer(low=1), 200, "Most iterations of EM.")
+    Tolerance = Parameter(
         Real(low=0.0), 1e-4, "EM stops when the mean posterior of disputed voxels moves by less."
     )
 
@@ -102,7 +101,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
         """Image (float32) of the probability that a rater says `observed` where `true` is true."""
-        case, _ = self._done()
+        case = self._executed_case()
         assert self._result is not None
         raters = case.patterns.number_of_raters
         if not 0 <= rater < raters:
@@ -145,9 +144,9 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
                 f"got {self.PriorMode}"
             )
 
-    def _fuse(self, case: FusionCase) -> DisputedFusion:
-        self._check_undecided_label(case)
-        result = spatial_staple(case.patterns, self._settings(case), observer=self._after_iteration)
+    def _fuse(self, case: FusionCase) -> Fusion:
+        observer = self._counting_to(self.MaximumIterations)
+        result = spatial_staple(case.patterns, self._settings(case), observer=observer)
         self._result = result
         self.ElapsedIterations = len(result.change)
         self.Converged = result.converged
@@ -158,23 +157,17 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             result.voxels, result.vote, result.decision, lambda label: result.posterior[label]
         )
 
-    def _after_iteration(self, number: int) -> bool:
-        self._progress = 0.5 + 0.49 * number / self.MaximumIterations
-        self._invoke(PROGRESS_EVENT)
-        return super()._after_iteration(number)
-
     def _settings(self, case: FusionCase) -> SpatialSettings:
-        diagonal, other = self.PseudoCounts
-        fields = FieldSettings(
-            radii_in_voxels(self.WindowRadius, case.spacing),
-            self.Kappa,
-            self.RegularizationTarget,
-            self.DiagonalTarget,
-            (diagonal, other),
+        fields = settings_from(
+            self,
+            FieldSettings,
+            radii=radii_in_voxels(self.WindowRadius, case.spacing),
+            target=self.RegularizationTarget,
+            diagonal=self.DiagonalTarget,
         )
         return SpatialSettings(
             fields,
             self.PriorMode,
             label_prior(self.Prior, self._label_values(case), self.GetName()),
-            StopRule(self.Tolerance, self.MaximumIterations),
+            settings_from(self, StopRule),
         )

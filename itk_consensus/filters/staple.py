@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,16 +10,17 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.algorithms.staple_settings import StapleSettings
-from itk_consensus.errors import ConsensusWarning, ParameterError
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.constraints import ImageLike, Real, optional
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     with_voxels,
 )
-from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import ImageLike, Real, optional
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import BinaryStapleMixin, warn_of
+from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.label_stack import LabelStack
 
 
@@ -52,9 +52,9 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         return self.Prior is None
 
     def _check_parameters(self) -> None:
-        self._refuse_two_priors("Prior")
+        self._reject_two_priors("Prior")
         if self.Prior is not None or self.EstimatePrior or self.SmoothnessWeight != 0:
-            self._refuse_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
+            self._reject_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
         return LabelStack.binary(arrays, self.ForegroundValue, **common)
@@ -81,7 +81,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
             owner=self.GetName(),
         )
         self._store(result)
-        warn_of(result, self.GetName())
+        self._warn_of(result)
         answer = PatternFusion(case.patterns, result.decision, result.posterior)
         if result.voxels is None:
             return answer
@@ -95,11 +95,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         settings = self._settings_with(prior)
         asks = np.any(settings.pseudo_counts) or settings.plan.number > 1 or prior is not None
         if not self._check_raters(patterns, bool(asks)):
-            warnings.warn(
-                f"{self.GetName()}: one rater only; the answer is that rater's mask",
-                ConsensusWarning,
-                stacklevel=4,
-            )
+            self._warn("one rater only; the answer is that rater's mask")
         return settings
 
     def _store(self, result: StapleResult) -> None:
@@ -110,4 +106,4 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         return self._both_labels()
 
     def _primary_output(self) -> Any:
-        return self._probability_image(1)
+        return self.GetProbabilityImage()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -18,9 +17,9 @@ from itk_consensus.algorithms.staple_settings import (
     StapleSettings,
     beta_pseudo_counts,
 )
-from itk_consensus.errors import ConsensusWarning, InputError, ParameterError
-from itk_consensus.filters.fusion import FusionCase
-from itk_consensus.filters.kinds import Boolean, Choice, Integer, Real, Reals
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real, Reals
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.label_stack import fits, label_table
@@ -104,7 +103,7 @@ class ExpectationMaximizationMixin(ProcessObject):
         """Whether no label prior is given, so that one may be estimated."""
         return True
 
-    def _refuse_two_priors(self, name: str) -> None:
+    def _reject_two_priors(self, name: str) -> None:
         if not self._prior_is_open and self.EstimatePrior:
             raise ParameterError(
                 f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
@@ -189,7 +188,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
             stop=StopRule(self.Tolerance, self.MaximumIterations),
         )
 
-    def _refuse_confidence_weight(self, beside: str) -> None:
+    def _reject_confidence_weight(self, beside: str) -> None:
         """Where the prior is not the mean of the masks, there is nothing to scale."""
         if self.ConfidenceWeight != 1.0:
             raise ParameterError(
@@ -230,25 +229,20 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
         self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
 
-
-def warn_of(result: StapleResult, owner: str) -> None:
-    """Warn of a result that is undefined or label-switched, in the name of Execute's caller."""
-    measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
-    undefined = [name for name, values in measures.items() if np.isnan(values).all()]
-    if undefined:
-        warnings.warn(
-            f"{owner}: {' and '.join(undefined)} undefined (NaN): the raters marked "
-            f"{'nothing' if 'Sensitivity' in undefined else 'every voxel'}",
-            ConsensusWarning,
-            stacklevel=4,
-        )
-    if result.starts.switched[result.starts.winner]:
-        warnings.warn(
-            f"{owner}: label-switched optimum: the mean rater does worse than "
-            "chance; foreground and background may have changed places",
-            ConsensusWarning,
-            stacklevel=4,
-        )
+    def _warn_of(self, result: StapleResult) -> None:
+        """Warn of a result that is undefined or label-switched."""
+        measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
+        undefined = [name for name, values in measures.items() if np.isnan(values).all()]
+        if undefined:
+            self._warn(
+                f"{' and '.join(undefined)} undefined (NaN): the raters marked "
+                f"{'nothing' if 'Sensitivity' in undefined else 'every voxel'}"
+            )
+        if result.starts.switched[result.starts.winner]:
+            self._warn(
+                "label-switched optimum: the mean rater does worse than chance; foreground and "
+                "background may have changed places"
+            )
 
 
 def _floats(values: NDArray[np.float64]) -> tuple[float, ...]:

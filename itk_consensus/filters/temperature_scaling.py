@@ -28,7 +28,7 @@ from itk_consensus.calibration.temperature_scaling import (
 )
 from itk_consensus.errors import ConsensusWarning, InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter, ProbabilityCase
-from itk_consensus.filters.kinds import Choice
+from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 from itk_consensus.labels.distance import signed_distance

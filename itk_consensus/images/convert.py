@@ -69,7 +69,7 @@ def load(
     if not present:
         raise InputError(f"{owner}: needs at least one image, but every input is None (missing)")
     families = {i: _family_of(image, f"{owner}: input {i}") for i, image in present.items()}
-    _refuse_arrays_among_images(families, owner)
+    _reject_arrays_among_images(families, owner)
     read = {i: _read(image, families[i], f"{owner}: input {i}") for i, image in present.items()}
     check_same_space(
         [image.geometry for image in read.values()],
@@ -192,7 +192,7 @@ def _read(image: Any, family: Family, where: str) -> ReadImage:
     return read
 
 
-def _refuse_arrays_among_images(families: dict[int, Family], owner: str) -> None:
+def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None:
     first, family = next(iter(families.items()))
     for index, other in families.items():
         if (other is Family.NUMPY) != (family is Family.NUMPY):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -50,6 +50,10 @@ class LoadedImages:
     def reference_index(self) -> int:
         """Index of the first input that is not missing: outputs take after it."""
         return next(i for i, owner in enumerate(self.owners) if owner is not None)
+
+    def without_inputs(self) -> LoadedImages:
+        """What outputs take after, without the caller's images."""
+        return replace(self, arrays=(), owners=())
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ AnyArray = NDArray[Any]
 #: keeps every digit, the one for "missing" included, inside 16 bits.
 MOST_LABELS = 65_535
 
+#: Voxels looked at before asking whether that was enough.
+_LOOK_AT_ONCE = 1 << 16
+
 
 def default_threads() -> int:
     """The processors this process may use."""
@@ -124,6 +127,30 @@ class LabelStack:
     def may_be_missing(self) -> bool:
         """Whether a present rater can be missing at some voxels."""
         return self.missing_label is not None or self.rater_masks is not None
+
+    @property
+    def is_annotated(self) -> bool:
+        """Whether any rater annotated any voxel to fuse; looks no farther than the first found."""
+        masks = self.rater_masks or (None,) * len(self.arrays)
+        return any(
+            self._annotates(array, mask)
+            for array, mask in zip(self.arrays, masks, strict=True)
+            if array is not None
+        )
+
+    def _annotates(self, array: AnyArray, rater_mask: NDArray[np.uint8] | None) -> bool:
+        masks = [mask.reshape(-1) for mask in (self.mask, rater_mask) if mask is not None]
+        values = array.reshape(-1)
+        for start in range(0, len(values), _LOOK_AT_ONCE):
+            part = slice(start, start + _LOOK_AT_ONCE)
+            said = np.ones(len(values[part]), bool)
+            if self.missing_label is not None:
+                said &= values[part] != self.missing_label
+            for mask in masks:
+                said &= mask[part] != 0
+            if said.any():
+                return True
+        return False
 
     def votes(self) -> list[_kernels.RaterVotes]:
         """The present raters as the kernels read them."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TieRule = Literal["undecided", "lowest", "highest", "background", "prior"]
-TIE_RULES: tuple[str, ...] = get_args(TieRule)
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
 #: Decisions are label indices; these two stand outside the label table.
 UNDECIDED = -1

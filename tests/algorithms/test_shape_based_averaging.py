@@ -123,7 +123,7 @@ def test_labels_far_from_a_voxel_are_tried_when_none_is_near(case):
 @given(blobs())
 def test_several_passes_give_what_one_pass_gives(case):
     drawn, spacing = case
-    wanted = AveragingSettings(spacing, trim=0.1)
+    wanted = AveragingSettings(spacing, trim_fraction=0.1)
     once = shape_based_average(encode(drawn), wanted)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"{MODULE}._VOLUMES_KEPT", 1)
@@ -138,13 +138,13 @@ def discs(*radii: float, shape: tuple[int, int] = (41, 41)) -> list[np.ndarray]:
 def test_the_average_of_discs_has_their_mean_radius():
     small, large = discs(6, 14)
     (between,) = discs(10)
-    assert dice(averaged([small, large], (1.0, 1.0), ties="lowest"), between) > 0.97
+    assert dice(averaged([small, large], (1.0, 1.0), tie_rule="lowest"), between) > 0.97
 
 
 def test_one_wild_contour_moves_a_trimmed_mean_less():
     arrays = discs(10, 10.3, 9.7, 10, 20)
     plain = averaged(arrays, (1.0, 1.0))
-    trimmed = averaged(arrays, (1.0, 1.0), trim=0.2)
+    trimmed = averaged(arrays, (1.0, 1.0), trim_fraction=0.2)
     (truth,) = discs(10)
     assert dice(plain, truth) < 0.9 < 0.97 < dice(trimmed, truth)
 
@@ -154,7 +154,9 @@ def test_the_trimmed_mean_is_scipys():
     arrays = [
         (gaussian_filter(rng.standard_normal((20, 20)), 2) > 0).astype(np.uint8) for _ in range(10)
     ]
-    average = shape_based_average(encode(Drawn(arrays)), AveragingSettings((1.0, 2.0), trim=0.2))
+    average = shape_based_average(
+        encode(Drawn(arrays)), AveragingSettings((1.0, 2.0), trim_fraction=0.2)
+    )
     signed = [
         np.where(a == 1, -nearest(a == 0, (1.0, 2.0)), nearest(a == 1, (1.0, 2.0))) for a in arrays
     ]
@@ -165,10 +167,10 @@ def test_the_trimmed_mean_is_scipys():
 @pytest.mark.parametrize("trim", [0.0, 0.25])
 def test_a_rater_of_weight_two_counts_like_two_raters(trim):
     a, b, c = discs(6, 9, 13)
-    doubled = averaged([a, b, c, c], (1.0, 1.5), trim=trim)
+    doubled = averaged([a, b, c, c], (1.0, 1.5), trim_fraction=trim)
     weights = np.array([1.0, 1.0, 2.0])
     np.testing.assert_array_equal(
-        averaged([a, b, c], (1.0, 1.5), weights=weights, trim=trim), doubled
+        averaged([a, b, c], (1.0, 1.5), weights=weights, trim_fraction=trim), doubled
     )
 
 
@@ -192,8 +194,8 @@ def test_contours_move_by_mm_not_by_voxels():
     # The first contour is a corner: 2 slices of 5 mm below it, or 6 columns of 1 mm beside it.
     first, second = np.zeros((2, 12, 12), np.uint8)
     first[:6, :6], second[:8] = 1, 1
-    by_mm = averaged([first, second], (5.0, 1.0), ties="lowest")
-    by_voxels = averaged([first, second], (1.0, 1.0), ties="lowest")
+    by_mm = averaged([first, second], (5.0, 1.0), tie_rule="lowest")
+    by_voxels = averaged([first, second], (1.0, 1.0), tie_rule="lowest")
     # At (5, 6) the corner is 1 mm away, and the other contour 15 mm, against 3 voxels.
     assert by_mm[5].sum() > by_voxels[5].sum() > 6
 
@@ -202,7 +204,7 @@ def test_two_raters_equally_far_on_both_sides_are_undecided():
     first, second = np.zeros((2, 9), np.uint8)
     first[:4], second[:5] = 1, 1
     assert averaged([first, second], (1.0,)).tolist() == [1] * 4 + [UNDECIDED] + [0] * 4
-    assert averaged([first, second], (1.0,), ties="background").tolist()[4] == -2
+    assert averaged([first, second], (1.0,), tie_rule="background").tolist()[4] == -2
 
 
 def test_in_4d_every_volume_stands_for_itself():

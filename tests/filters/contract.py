@@ -14,8 +14,7 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.filters.hybrid import Fuser as FuserKind
-from itk_consensus.filters.kinds import (
+from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
     ImageLike,
@@ -29,6 +28,7 @@ from itk_consensus.filters.kinds import (
     Reals,
     Text,
 )
+from itk_consensus.filters.hybrid import Fuser as FuserKind
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case
@@ -180,7 +180,7 @@ def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
     if isinstance(kind, Text):
         return "something"
     if isinstance(kind, FuserKind):
-        return next(name for name in kind.names[::-1] if name != default)
+        return MajorityVoteFilter(TieRule="lowest")
     if isinstance(kind, ImageLike):
         return np.ones_like(images[0])
     if isinstance(kind, ImageList):
@@ -219,7 +219,7 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
     Choice: ["no such name", "", 3, None],
     Reals: ["12", 3.0, None, [np.nan], [np.inf], ["a"], [[0.5]], {0.5: 0.5}, [None], [True]],
     Text: [3, None, ["a"]],
-    FuserKind: ["no such method", "", 3, None, MajorityVoteFilter],
+    FuserKind: ["vote", "", 3, None, MajorityVoteFilter],
     Nothing: [0, "", False, []],
     LabelProbabilities: [3, "0:1", {1: 2.0}, {1: -0.5}, {"a": 0.5}, {0.5: 0.5}, {1: np.nan}],
     ImageLike: ["mask.nrrd", 3, 2.5, None, [1, 2], {"a": 1}, b"x"],

@@ -50,7 +50,7 @@ def test_a_structure_thinner_than_the_smoothing_is_not_smoothed_away():
 def test_the_better_rater_gets_the_larger_weight(unequal):
     truth, raters = unequal
     consensus, fused = consensus_of(raters)
-    weights = consensus.GetRaterWeights()
+    weights = consensus.GetEstimatedRaterWeights()
     assert np.argmax(weights) == 0
     assert sum(weights) == pytest.approx(len(raters))
     weighted = consensus.GetCandidateImage("weighted smoothed vote")

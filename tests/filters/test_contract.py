@@ -202,8 +202,10 @@ def test_every_layout_of_memory_gives_the_same_voxels(fuser: Fuser, layout: str)
     for array in arrays:
         array.setflags(write=False)
     other.Execute(arrays)
+    # Floats may be probabilities, whose sums are rounded otherwise than counts of votes.
+    rounded = 1e-12 if fuser.takes_probabilities and layout.startswith("float") else 0
     for one, two in zip(all_outputs(plain), all_outputs(other), strict=True):
-        np.testing.assert_array_equal(one, two)
+        np.testing.assert_allclose(one, two, rtol=0, atol=rounded)
         assert two.flags.c_contiguous
         assert two.dtype.isnative
 
@@ -329,7 +331,8 @@ def test_values_that_are_no_labels_are_refused(fuser: Fuser, odd: float) -> None
         pytest.skip("takes it as a probability")
     arrays = [array.astype(np.float32) for array in raters()]
     arrays[2][3, 3] = odd
-    with pytest.raises(InputError, match=f"{fuser.__name__}: input 2 must hold whole-number"):
+    wanted = "probabilities from 0 to 1" if fuser.takes_probabilities else "whole-number"
+    with pytest.raises(InputError, match=f"{fuser.__name__}: input 2 must hold .*{wanted}"):
         fuser().Execute(arrays)
 
 
@@ -707,7 +710,7 @@ def test_pickling_keeps_parameters_and_drops_callbacks_images_and_results(
         if contract.holds_images(contract.good_value(parameter, images)):
             assert value is None
         else:
-            assert value == getattr(filter_, f"Get{parameter.name}")()
+            assert repr(value) == repr(getattr(filter_, f"Get{parameter.name}")())
 
 
 @every_fuser

@@ -11,9 +11,11 @@ from scipy.ndimage import distance_transform_edt
 
 import itk_consensus
 from itk_consensus import (
+    BoundarySIMPLEFilter,
+    ConsensusFilter,
     HybridFusionFilter,
+    LabelVotingImageFilter,
     MajorityVoteFilter,
-    MultiLabelSTAPLEImageFilter,
     SIMPLEFilter,
     STAPLEImageFilter,
 )
@@ -30,7 +32,7 @@ def near_contour(labels: np.ndarray, width: float, spacing) -> np.ndarray:
 
 
 def test_each_fuser_answers_in_its_own_place(masks):
-    interior, boundary = STAPLEImageFilter(), SIMPLEFilter(Method="boundary")
+    interior, boundary = STAPLEImageFilter(), BoundarySIMPLEFilter()
     hybrid = HybridFusionFilter(InteriorFilter=interior, BoundaryFilter=boundary, BandWidth=2.0)
     fused = hybrid.Execute(masks)
     vote = MajorityVoteFilter().Execute(masks)
@@ -51,7 +53,7 @@ def test_the_band_is_measured_in_mm(masks, family):
     for image in images:
         image.SetSpacing((0.5, 3.0))
     hybrid = HybridFusionFilter(
-        InteriorFilter="staple", BoundaryFilter="label-voting", BandWidth=1.6
+        InteriorFilter=STAPLEImageFilter(), BoundaryFilter=LabelVotingImageFilter(), BandWidth=1.6
     )
     hybrid.Execute(images)
     vote = MajorityVoteFilter().Execute(masks)
@@ -63,7 +65,10 @@ def test_the_band_is_measured_in_mm(masks, family):
 def test_the_band_can_follow_the_interior_fuser(masks):
     generous = MajorityVoteFilter(Threshold=0.2, TieRule="background")
     hybrid = HybridFusionFilter(
-        InteriorFilter=generous, BoundaryFilter="vote", BandContour="interior", BandWidth=1.0
+        InteriorFilter=generous,
+        BoundaryFilter=MajorityVoteFilter(),
+        BandContour="interior",
+        BandWidth=1.0,
     )
     hybrid.Execute(masks)
     wanted = near_contour(generous.GetLabelImage(), 1.0, (1.0, 1.0))
@@ -81,14 +86,11 @@ def test_no_band_and_an_endless_band_leave_one_fuser(masks, width, wanted):
     )
 
 
-def test_names_stand_for_fusers_with_their_defaults(masks):
-    named = HybridFusionFilter(InteriorFilter="Multilabel-STAPLE", BoundaryFilter="simple")
-    made = HybridFusionFilter(
-        InteriorFilter=MultiLabelSTAPLEImageFilter(), BoundaryFilter=SIMPLEFilter()
-    )
-    np.testing.assert_array_equal(named.Execute(masks), made.Execute(masks))
-    assert named.GetInteriorFilter() == "multilabel-staple"
-    assert isinstance(made.GetBoundaryFilter(), SIMPLEFilter)
+def test_the_vote_and_the_consensus_are_the_default_fusers(masks):
+    made = HybridFusionFilter(InteriorFilter=MajorityVoteFilter(), BoundaryFilter=ConsensusFilter())
+    np.testing.assert_array_equal(HybridFusionFilter().Execute(masks), made.Execute(masks))
+    assert isinstance(made.GetBoundaryFilter(), ConsensusFilter)
+    assert HybridFusionFilter().GetInteriorFilter() is None
 
 
 def test_fusers_are_given_back_as_they_were_with_their_measurements(masks):
@@ -107,7 +109,9 @@ def test_the_hybrids_mask_and_missing_label_hold_for_both_fusers(masks):
     mask = (rng.random(masks[0].shape) < 0.7).astype(np.uint8)
     gappy = [np.where(rng.random(m.shape) < 0.1, 9, m).astype(np.uint8) for m in masks]
     common = {"MaskImage": mask, "MissingLabel": 9}
-    hybrid = HybridFusionFilter(InteriorFilter="vote", BoundaryFilter="staple", **common)
+    hybrid = HybridFusionFilter(
+        InteriorFilter=MajorityVoteFilter(), BoundaryFilter=STAPLEImageFilter(), **common
+    )
     fused = hybrid.Execute(gappy)
     alone = [fuser(**common) for fuser in (MajorityVoteFilter, STAPLEImageFilter)]
     answers = []
@@ -122,13 +126,15 @@ def test_the_hybrids_mask_and_missing_label_hold_for_both_fusers(masks):
 def test_outside_a_mask_there_is_background_even_if_no_rater_uses_it():
     labels = [np.array([[1, 2, 2, 1, 1]], np.uint8)] * 3
     mask = np.array([[1, 1, 1, 1, 0]], np.uint8)
-    hybrid = HybridFusionFilter(InteriorFilter="vote", BoundaryFilter="vote", MaskImage=mask)
+    hybrid = HybridFusionFilter(
+        InteriorFilter=MajorityVoteFilter(), BoundaryFilter=MajorityVoteFilter(), MaskImage=mask
+    )
     assert hybrid.Execute(labels).tolist() == [[1, 2, 2, 1, 0]]
 
 
 def test_a_binary_fuser_answers_background_where_it_knows_no_label(label_maps):
     hybrid = HybridFusionFilter(
-        InteriorFilter="staple", BoundaryFilter="label-voting", BandWidth=0.0
+        InteriorFilter=STAPLEImageFilter(), BoundaryFilter=LabelVotingImageFilter(), BandWidth=0.0
     )
     fused = hybrid.Execute(label_maps)
     assert set(np.unique(fused)) == {0, 1}
@@ -138,25 +144,27 @@ def test_a_binary_fuser_answers_background_where_it_knows_no_label(label_maps):
 def test_undecided_voxels_stay_undecided():
     one, other = np.array([[0, 1, 1, 1]], np.uint8), np.array([[0, 0, 1, 1]], np.uint8)
     hybrid = HybridFusionFilter(
-        InteriorFilter="vote", BoundaryFilter="vote", LabelForUndecidedPixels=7
+        InteriorFilter=MajorityVoteFilter(),
+        BoundaryFilter=MajorityVoteFilter(),
+        LabelForUndecidedPixels=7,
     )
     assert hybrid.Execute([one, other]).tolist() == [[0, 7, 1, 1]]
 
 
 def test_a_hybrid_can_be_part_of_a_hybrid_but_not_of_itself(masks):
-    inner = HybridFusionFilter(InteriorFilter="vote", BoundaryFilter="staple", BandWidth=1.0)
-    outer = HybridFusionFilter(InteriorFilter=inner, BoundaryFilter="simple", BandWidth=1.0)
+    inner = HybridFusionFilter(
+        InteriorFilter=MajorityVoteFilter(), BoundaryFilter=STAPLEImageFilter(), BandWidth=1.0
+    )
+    outer = HybridFusionFilter(InteriorFilter=inner, BoundaryFilter=SIMPLEFilter(), BandWidth=1.0)
     outer.Execute(masks)
     outer.SetInteriorFilter(outer)
     with pytest.raises(ParameterError, match="InteriorFilter must be another filter, got the hyb"):
         outer.Execute(masks)
 
 
-@pytest.mark.parametrize("wrong", ["no such method", 3, MajorityVoteFilter, None])
-def test_what_is_no_fuser_is_refused_with_the_names_of_all(wrong):
-    with pytest.raises(
-        ParameterError, match=r"InteriorFilter must be a label fusion .*staple.*got"
-    ):
+@pytest.mark.parametrize("wrong", ["no such method", "staple", 3, MajorityVoteFilter])
+def test_what_is_no_fuser_is_refused(wrong):
+    with pytest.raises(ParameterError, match=r"InteriorFilter must be a label fusion filter.* got"):
         HybridFusionFilter(InteriorFilter=wrong)
 
 
@@ -174,21 +182,23 @@ def test_pickling_keeps_the_fusers_and_their_parameters(masks, way):
 def test_printing_shows_the_fusers(masks):
     hybrid = HybridFusionFilter(InteriorFilter=MajorityVoteFilter(Threshold=0.3))
     assert "InteriorFilter: MajorityVoteFilter(Threshold=0.3)" in str(hybrid)
-    assert "BoundaryFilter: consensus" in str(hybrid)
+    assert "BoundaryFilter: None" in str(hybrid)
 
 
 def test_abort_reaches_the_fuser_at_work(masks):
     staple = STAPLEImageFilter()
-    hybrid = HybridFusionFilter(InteriorFilter=staple, BoundaryFilter="vote")
+    hybrid = HybridFusionFilter(InteriorFilter=staple, BoundaryFilter=MajorityVoteFilter())
     staple.AddCommand(sitk.sitkIterationEvent, hybrid.Abort)
     with pytest.raises(ProcessAborted, match="HybridFusionFilter"):
         hybrid.Execute(masks)
     assert staple.GetElapsedIterations() == 1
 
 
-def test_the_function_form_takes_names_and_filters(masks):
-    by_name = itk_consensus.HybridFusion(masks, interiorFilter="staple", boundaryFilter="vote")
-    by_filter = itk_consensus.hybrid_fusion_filter(
+def test_both_function_forms_take_filters(masks):
+    one = itk_consensus.HybridFusion(
+        masks, interiorFilter=STAPLEImageFilter(), boundaryFilter=MajorityVoteFilter()
+    )
+    other = itk_consensus.hybrid_fusion_filter(
         *masks, interior_filter=STAPLEImageFilter(), boundary_filter=MajorityVoteFilter()
     )
-    np.testing.assert_array_equal(by_name, by_filter)
+    np.testing.assert_array_equal(one, other)

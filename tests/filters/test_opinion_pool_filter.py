@@ -76,11 +76,27 @@ def test_a_label_among_probabilities_is_refused(opinions):
         LogOpinionPoolFilter().Execute([*opinions, labels])
 
 
-def test_whole_numbers_in_floats_are_labels(label_maps):
+def test_the_type_of_the_inputs_decides_what_they_are_and_not_their_values(label_maps, masks):
     floats = [labels.astype(np.float32) for labels in label_maps]
+    with pytest.raises(
+        InputError, match=r"input 0 must hold labels of an integer type or, .*found"
+    ):
+        LogOpinionPoolFilter().Execute(floats)
+    # Whole numbers among floats are certain opinions, which is what masks are.
+    certain, voted = LogOpinionPoolFilter(), LogOpinionPoolFilter()
     np.testing.assert_array_equal(
-        LogOpinionPoolFilter().Execute(floats), LogOpinionPoolFilter().Execute(label_maps)
+        certain.Execute([mask.astype(np.float32) for mask in masks]), voted.Execute(masks)
     )
+    for label in (0, 1):
+        np.testing.assert_allclose(
+            certain.GetProbabilityImage(label), voted.GetProbabilityImage(label), atol=1e-12
+        )
+
+
+def test_too_few_masks_of_raters_are_refused(opinions):
+    fuser = LogOpinionPoolFilter(RaterMasks=[None, None], MissingLabel=-1)
+    with pytest.raises(InputError, match="RaterMasks must have 3 entries, got 2"):
+        fuser.Execute(opinions)
 
 
 def test_missing_opinions_do_not_count(opinions):

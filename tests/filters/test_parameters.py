@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.kinds import (
+from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
     ImageLike,
@@ -30,19 +31,20 @@ from itk_consensus.filters.parameters import (
     find_parameter,
     measurements_of,
     parameters_of,
+    settings_from,
     snake_case,
 )
 from itk_consensus.filters.process_object import ProcessObject
 
 
 class Base(ProcessObject):
-    Shared: Parameter[int] = Parameter(Integer(low=0), 7, "Shared by all.")
+    Shared = Parameter(Integer(low=0), 7, "Shared by all.")
     Iterations: Measurement[int] = Measurement("int", "How many.")
 
 
 class Sample(Base):
-    Mode: Parameter[str] = Parameter(Choice(("Fast", "Careful")), "Fast", "How to work.")
-    Depth: Parameter[int] = Parameter(
+    Mode = Parameter(Choice(("Fast", "Careful")), "Fast", "How to work.")
+    Depth = Parameter(
         Integer(1, 9),
         lambda sample: 1 if sample.Mode == "Fast" else 5,
         "How far to go.",
@@ -100,7 +102,7 @@ def test_own_parameters_come_before_inherited_ones() -> None:
 
 def test_a_redeclared_parameter_is_listed_once_as_the_last_class_has_it() -> None:
     class Narrow(Sample):
-        Shared: Parameter[int] = Parameter(Integer(0, 3), 2, "Narrower.")
+        Shared = Parameter(Integer(0, 3), 2, "Narrower.")
 
     shared = [p for p in parameters_of(Narrow) if p.name == "Shared"]
     assert [p.default for p in shared] == [2]
@@ -171,7 +173,31 @@ def test_documentation_shows_defaults_as_users_would_write_them() -> None:
     assert Sample.Depth.default_text == "from Mode"
 
 
-# -- kinds ------------------------------------------------------------------------------------
+# -- settings ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    depth: int
+    mode: str = "unset"
+    weight: float = 0.25
+    shared: int = 1
+
+
+def test_settings_are_filled_by_name_then_as_given_then_by_their_defaults() -> None:
+    sample = Sample(Mode="careful", Shared=3)
+    assert settings_from(sample, Settings) == Settings(5, "Careful", 0.25, 3)
+    assert settings_from(sample, Settings, depth=9, weight=0.5) == Settings(9, "Careful", 0.5, 3)
+
+
+def test_a_field_that_nobody_fills_is_an_error() -> None:
+    with pytest.raises(TypeError, match="depth"):
+        settings_from(ProcessObject(), Settings)
+    with pytest.raises(TypeError, match="nonsense"):
+        settings_from(Sample(), Settings, nonsense=1)
+
+
+# -- constraints ------------------------------------------------------------------------------
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(-100, 100), st.integers(0, 200))
@@ -212,10 +238,12 @@ def test_booleans_are_read_from_words(text: str, value: bool) -> None:
         Boolean().parse("perhaps")
 
 
-def test_choices_ignore_case_and_keep_their_own() -> None:
-    kind = Choice(("Mean", "MajorityVote"))
-    assert kind.accept("majorityvote") == "MajorityVote"
+def test_choices_ignore_case_and_what_parts_words_and_keep_their_own() -> None:
+    kind = Choice(("Mean", "MajorityVote", "rater_spread"))
+    for spelled in ("majorityvote", "majority_vote", "majority-vote", "Majority Vote"):
+        assert kind.accept(spelled) == "MajorityVote"
     assert kind.parse("MEAN") == "Mean"
+    assert kind.accept("RaterSpread") == "rater_spread"
 
 
 @pytest.mark.parametrize("value", [[1, 2], (1, 2), np.array([1, 2]), iter([1, 2]), range(1, 3)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-from itk_consensus import SIMPLEFilter
+from itk_consensus import BoundarySIMPLEFilter, SIMPLEFilter
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.labels.overlap import dice
 
@@ -47,7 +47,7 @@ def test_real_raters_who_drew_elsewhere_are_dropped(shared_data, name, rater):
     masks = np.moveaxis(sitk.GetArrayFromImage(image), -1, 0)
     vote = np.count_nonzero(masks, axis=0) > len(masks) / 2
     assert dice(masks[rater - 1], vote) == 0
-    fuser = SIMPLEFilter(Method="selective")
+    fuser = SIMPLEFilter()
     fuser.Execute(image)
     assert rater - 1 in fuser.GetDroppedRaters()
     assert fuser.GetWeights()[rater - 1] == 0
@@ -65,13 +65,6 @@ def test_selection_loses_at_most_two_thousandths_to_the_vote_on_real_crowds(shar
     strict = example.selection(cases, 1.0)
     assert strict.overlap < chosen.overlap
     assert strict.dropped > chosen.dropped
-
-
-def test_selection_is_the_default_until_there_is_an_image(raters):
-    assert SIMPLEFilter().GetMethod() == "selective"
-    assert SIMPLEFilter(Image=raters[0]).GetMethod() == "boundary"
-    with pytest.raises(ParameterError, match="SIMPLEFilter: Image must be None with Method sel"):
-        SIMPLEFilter(Method="selective", Image=raters[0]).Execute(raters)
 
 
 def test_selection_of_several_labels_drops_the_rater_of_another_structure(label_maps):
@@ -93,8 +86,8 @@ def test_the_edge_gate_brings_the_contour_nearer_on_each_of_twenty_seeds(example
 
 def test_without_boost_the_image_has_no_effect(raters):
     image = np.random.default_rng(1).normal(size=raters[0].shape)
-    plain, off = SIMPLEFilter(Method="boundary"), SIMPLEFilter(Image=image, EdgeBoost=1.0)
-    on = SIMPLEFilter(Image=image)
+    plain, off = BoundarySIMPLEFilter(), BoundarySIMPLEFilter(Image=image, EdgeBoost=1.0)
+    on = BoundarySIMPLEFilter(Image=image)
     for fuser in (plain, off, on):
         fuser.Execute(raters)
     np.testing.assert_array_equal(plain.GetProbabilityImage(1), off.GetProbabilityImage(1))
@@ -103,19 +96,19 @@ def test_without_boost_the_image_has_no_effect(raters):
 
 
 def test_the_patch_is_measured_in_mm(raters):
-    fine = SIMPLEFilter(Method="boundary", PatchRadius=1.5)
-    coarse = SIMPLEFilter(Method="boundary", PatchRadius=3.0)
+    fine = BoundarySIMPLEFilter(PatchRadius=1.5)
+    coarse = BoundarySIMPLEFilter(PatchRadius=3.0)
     fine.Execute(as_images(raters, (0.5, 0.75, 1.5)))
     coarse.Execute(as_images(raters, (1.0, 1.5, 3.0)))
     assert fine.GetWeights() == coarse.GetWeights()
-    other = SIMPLEFilter(Method="boundary", PatchRadius=3.0)
+    other = BoundarySIMPLEFilter(PatchRadius=3.0)
     other.Execute(as_images(raters, (1.0, 1.0, 1.0)))
     assert fine.GetWeights() != other.GetWeights()
 
 
 def test_the_default_patch_is_three_of_the_smallest_sides(raters):
     images = as_images(raters, (0.5, 0.5, 2.0))
-    default, given = SIMPLEFilter(Method="boundary"), SIMPLEFilter(Method="boundary")
+    default, given = BoundarySIMPLEFilter(), BoundarySIMPLEFilter()
     given.SetPatchRadius(1.5)
     default.Execute(images)
     given.Execute(images)
@@ -123,20 +116,20 @@ def test_the_default_patch_is_three_of_the_smallest_sides(raters):
 
 
 def test_unanimous_voxels_keep_their_label_and_the_rest_of_the_image_is_not_looked_at(raters):
-    whole = SIMPLEFilter(Method="boundary").Execute(raters)
+    whole = BoundarySIMPLEFilter().Execute(raters)
     agreed = np.all([rater == raters[0] for rater in raters], axis=0)
     np.testing.assert_array_equal(whole[agreed], raters[0][agreed])
     padded = [np.pad(rater, 12) for rater in raters]
     inner = (slice(12, -12),) * 3
     # Patches at the old border now see background: everything else must be as it was.
-    again = SIMPLEFilter(Method="boundary").Execute(padded)
+    again = BoundarySIMPLEFilter().Execute(padded)
     assert again[inner].shape == whole.shape
     again[inner] = 0
     assert not again.any()
 
 
 def test_several_labels_are_weighed_together(label_maps):
-    fuser = SIMPLEFilter(Method="boundary", PatchRadius=2.0)
+    fuser = BoundarySIMPLEFilter(PatchRadius=2.0)
     fused = fuser.Execute(label_maps)
     shares = np.stack([fuser.GetProbabilityImage(label) for label in fuser.GetLabels()])
     np.testing.assert_allclose(shares.sum(axis=0), 1, atol=1e-12)
@@ -145,7 +138,7 @@ def test_several_labels_are_weighed_together(label_maps):
 
 
 def test_abort_in_an_iteration_returns_the_current_estimate(raters):
-    fuser, capped = SIMPLEFilter(Method="boundary"), SIMPLEFilter(Method="boundary")
+    fuser, capped = BoundarySIMPLEFilter(), BoundarySIMPLEFilter()
     fuser.AddCommand(sitk.sitkIterationEvent, fuser.Abort)
     capped.SetMaximumIterations(1)
     np.testing.assert_array_equal(fuser.Execute(raters), capped.Execute(raters))
@@ -154,7 +147,7 @@ def test_abort_in_an_iteration_returns_the_current_estimate(raters):
 
 
 def test_progress_moves_with_the_iterations(raters):
-    fuser = SIMPLEFilter(Method="boundary")
+    fuser = BoundarySIMPLEFilter()
     seen = []
     fuser.AddCommand(sitk.sitkProgressEvent, lambda: seen.append(fuser.GetProgress()))
     fuser.Execute(raters)
@@ -164,7 +157,7 @@ def test_progress_moves_with_the_iterations(raters):
 
 def test_a_patch_smaller_than_a_voxel_is_refused_with_the_voxel_side(raters):
     with pytest.raises(ParameterError, match=r"PatchRadius must be at least .* 2 mm, got 1.5"):
-        SIMPLEFilter(Method="boundary", PatchRadius=1.5).Execute(as_images(raters, (2, 2, 3)))
+        BoundarySIMPLEFilter(PatchRadius=1.5).Execute(as_images(raters, (2, 2, 3)))
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf])
@@ -172,7 +165,7 @@ def test_an_image_with_holes_is_refused(raters, odd):
     image = np.zeros(raters[0].shape)
     image[3, 3, 3] = odd
     with pytest.raises(InputError, match="SIMPLEFilter: Image must hold finite numbers"):
-        SIMPLEFilter(Image=image).Execute(raters)
+        BoundarySIMPLEFilter(Image=image).Execute(raters)
 
 
 def test_an_image_in_another_space_is_refused_by_name(raters):
@@ -180,9 +173,9 @@ def test_an_image_in_another_space_is_refused_by_name(raters):
     (moved,) = as_images([raters[0].astype(np.float32)], (1.0, 1.0, 1.0))
     moved.SetOrigin((5.0, 0.0, 0.0))
     with pytest.raises(GeometryError, match="SIMPLEFilter: Image"):
-        SIMPLEFilter(Image=moved).Execute(images)
+        BoundarySIMPLEFilter(Image=moved).Execute(images)
 
 
 def test_one_rater_is_the_answer(raters):
-    for method in ("boundary", "selective"):
-        np.testing.assert_array_equal(SIMPLEFilter(Method=method).Execute(raters[:1]), raters[0])
+    for fuser in (BoundarySIMPLEFilter, SIMPLEFilter):
+        np.testing.assert_array_equal(fuser().Execute(raters[:1]), raters[0])

@@ -25,6 +25,7 @@ from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.labels.fusions import DisputedFusion
 from itk_consensus.labels.ties import TieRule
 
 #: Shares that sums in different order cannot tell apart.
@@ -44,14 +45,14 @@ class BoundarySettings:
     maximum_iterations : int
     tolerance : float
         Mean change of the shares, over disputed voxels, at which to stop.
-    ties : TieRule
+    tie_rule : TieRule
     """
 
     radii: tuple[int, ...]
     local_weight: float = 0.8
     maximum_iterations: int = 10
     tolerance: float = 1e-5
-    ties: TieRule = "undecided"
+    tie_rule: TieRule = "undecided"
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class BoundaryResult:
 
     Attributes
     ----------
+    voxels : DisputedVoxels
     vote : VoteResult
         The answer at all other voxels.
     shares : (K, N) ndarray
@@ -73,12 +75,19 @@ class BoundaryResult:
     converged : bool
     """
 
+    voxels: DisputedVoxels
     vote: VoteResult
     shares: Floats
     decision: NDArray[np.int32]
     weights: Floats
     trace: tuple[float, ...]
     converged: bool
+
+    def fusion(self) -> DisputedFusion:
+        """The result."""
+        return DisputedFusion(
+            self.voxels, self.vote, self.decision, lambda label: self.shares[label]
+        )
 
 
 def boundary_simple(
@@ -100,7 +109,7 @@ def boundary_simple(
     observer : callable, optional
     """
     patterns = voxels.patterns
-    vote = majority_vote(patterns, ties=settings.ties)
+    vote = majority_vote(patterns, ties=settings.tie_rule)
     model = _LocalWeights(voxels, vote, settings, gate)
 
     def step(now: tuple[Floats, Floats]) -> Step[tuple[Floats, Floats], float]:
@@ -115,11 +124,11 @@ def boundary_simple(
     run = iterate(step, start, most, observer)
     shares, weights = run.state
     decision = decide_voxels(
-        shares, patterns.labels, settings.ties, tolerance=TIE_TOLERANCE, prior=vote.frequencies
+        shares, patterns.labels, settings.tie_rule, tolerance=TIE_TOLERANCE, prior=vote.frequencies
     )
     overall = _normalised(weights.sum(axis=1))
     converged = run.converged or shares.size == 0
-    return BoundaryResult(vote, shares, decision, overall, tuple(run.trace), converged)
+    return BoundaryResult(voxels, vote, shares, decision, overall, tuple(run.trace), converged)
 
 
 class _LocalWeights:

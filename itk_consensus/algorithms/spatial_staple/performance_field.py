@@ -15,7 +15,7 @@ import numpy as np
 from itk_consensus.array_types import Floats, Floats32
 
 RegularizationTarget = Literal["global", "uniform", "diagonal"]
-REGULARIZATION_TARGETS: tuple[str, ...] = get_args(RegularizationTarget)
+REGULARIZATION_TARGETS: tuple[RegularizationTarget, ...] = get_args(RegularizationTarget)
 
 
 @dataclass(frozen=True)

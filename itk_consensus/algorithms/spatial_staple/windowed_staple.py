@@ -31,7 +31,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 
 PriorMode = Literal["local", "global", "fixed"]
-PRIOR_MODES: tuple[str, ...] = get_args(PriorMode)
+PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
 
 #: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
 #: that is less probable has none, so it takes no part in sums far from where it is disputed.

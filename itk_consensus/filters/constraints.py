@@ -1,6 +1,7 @@
-"""Kinds of parameter values: what is accepted, how to say so, how to read it from a command line.
+"""Constraints on parameter values: what is accepted, how to say so, how a command line reads it.
 
-One kind serves the setter, the keyword, the CLI option, the stub and the documentation table.
+One kind serves the setter, the keyword, the CLI option, the stub and the documentation table, and
+tells the type checker what the parameter's value is.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
 T = TypeVar("T")
+Name = TypeVar("Name", bound=str)
 
 
 def is_integer(value: Any) -> bool:
@@ -116,19 +118,19 @@ class Boolean(Kind[bool]):
 
 
 @dataclass(frozen=True)
-class Choice(Kind[str]):
-    """One of some names; upper and lower case do not matter."""
+class Choice(Kind[Name]):
+    """One of some names; upper and lower case, blanks, dashes and underscores do not matter."""
 
-    names: tuple[str, ...]
+    names: tuple[Name, ...]
     annotation = "str"
 
     @property
     def wanted(self) -> str:
         return "one of " + ", ".join(self.names)
 
-    def accept(self, value: Any) -> str:
+    def accept(self, value: Any) -> Name:
         for name in self.names:
-            if isinstance(value, str) and value.lower() == name.lower():
+            if isinstance(value, str) and _letters(value) == _letters(name):
                 return name
         raise ValueError
 
@@ -205,7 +207,7 @@ class Integers(Kind[tuple[int, ...]]):
 
 
 @dataclass(frozen=True)
-class OneOf(Kind[Any]):
+class OneOf(Kind[T]):
     """Whatever the first of several kinds accepts."""
 
     kinds: tuple[Kind[Any], ...]
@@ -218,13 +220,13 @@ class OneOf(Kind[Any]):
     def wanted(self) -> str:
         return ", or ".join(kind.wanted for kind in self.kinds)
 
-    def accept(self, value: Any) -> Any:
+    def accept(self, value: Any) -> T:
         return self._first(lambda kind: kind.accept(value))
 
-    def parse(self, text: str) -> Any:
+    def parse(self, text: str) -> T:
         return self._first(lambda kind: kind.parse(text))
 
-    def _first(self, attempt: Any) -> Any:
+    def _first(self, attempt: Callable[[Kind[Any]], T]) -> T:
         for kind in self.kinds:
             try:
                 return attempt(kind)
@@ -306,9 +308,17 @@ class ImageList(Kind[tuple[Any, ...]]):
         raise ValueError
 
 
-def optional(*kinds: Kind[Any]) -> OneOf:
+@overload
+def optional(kind: Kind[T], /) -> OneOf[T | None]: ...
+@overload
+def optional(*kinds: Kind[Any]) -> OneOf[Any]: ...
+def optional(*kinds: Kind[Any]) -> OneOf[Any]:
     """These kinds, or None."""
     return OneOf((*kinds, Nothing()))
+
+
+def _letters(name: str) -> str:
+    return name.lower().translate(str.maketrans("", "", " -_"))
 
 
 def _limits(low: float | None, high: float | None, exclusive: bool = False) -> str:

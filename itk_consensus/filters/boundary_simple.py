@@ -1,0 +1,134 @@
+"""BoundarySIMPLEFilter: at each voxel raters count by how well they agree with the others there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.boundary_simple import (
+    BoundarySettings,
+    boundary_simple,
+    edge_agreement,
+)
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.constraints import Choice, ImageLike, Integer, Real, optional
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.labels.box_sum import radii_in_voxels
+from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.ties import TIE_RULES
+
+#: The paper's patch, in smallest voxel sides.
+DEFAULT_PATCH = 3.0
+
+#: Edges are looked for this much farther than masks are compared: a contour may be more wrong
+#: than a patch is wide, and what it should have followed must still be seen.
+EDGE_REACH = 2.0
+
+
+class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
+    """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
+
+    A rater's weight is the correlation of its labels with the consensus in a patch around the
+    voxel and, if `Image` is given, of its contour with the image's edges.
+    """
+
+    method = "boundary-simple"
+    # No padding law: patches end where the image does.
+    laws = frozenset({"rater permutation", "unanimity"})
+    summary = (
+        "Assumes that whoever agrees with the others here is right here. Use with Image when the "
+        "structure ends at edges of the image. The paper, section 2.6."
+    )
+
+    Image = Parameter(
+        optional(ImageLike()),
+        None,
+        "Intensity image whose edges raise the weight of raters who follow them.",
+    )
+    PatchRadius = Parameter(
+        optional(Real(low=0.0)),
+        None,
+        "Half width, in mm, of the patch in which raters are compared.",
+        default_doc="3 smallest voxel sides",
+    )
+    LocalWeight = Parameter(
+        Real(0.0, 1.0, exclusive=True),
+        BoundarySettings.local_weight,
+        "Share of the agreement here in a weight; the rest is a rater's mean agreement.",
+    )
+    EdgeBoost = Parameter(
+        Real(low=1.0),
+        5.0,
+        "Factor of the weight of a rater whose contour is the image's edge; 1: no gate.",
+    )
+    EdgeScale = Parameter(
+        optional(Real(low=0.0)),
+        None,
+        "Standard deviation, in mm, of the smoothing of Image before its gradient.",
+        default_doc="smallest voxel side",
+    )
+    MaximumIterations = Parameter(
+        Integer(low=1), BoundarySettings.maximum_iterations, "Most iterations."
+    )
+    Tolerance = Parameter(
+        Real(low=0.0),
+        BoundarySettings.tolerance,
+        "Stop when label shares of disputed voxels change by less on average.",
+    )
+    TieRule = Parameter(
+        Choice(TIE_RULES), BoundarySettings.tie_rule, "What a tie of the weighted votes becomes."
+    )
+
+    Weights: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Mean weight of each rater over disputed voxels; they sum to 1."
+    )
+    Trace: Measurement[tuple[float, ...]] = Measurement(
+        "tuple[float, ...]", "Mean change of the label shares of disputed voxels per iteration."
+    )
+    Converged: Measurement[bool] = Measurement("bool", "Whether the consensus became stable.")
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        settings = settings_from(self, BoundarySettings, radii=self._radii(case))
+        voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(settings.radii))
+        result = boundary_simple(
+            voxels,
+            settings,
+            gate=self._gate(case),
+            observer=self._counting_to(self.MaximumIterations),
+        )
+        self.Weights = tuple(result.weights.tolist())
+        self.Trace, self.Converged = result.trace, result.converged
+        return result.fusion()
+
+    def _radii(self, case: FusionCase) -> tuple[int, ...]:
+        smallest, radius = _smallest_side(case), self.PatchRadius
+        if radius is None:
+            radius = DEFAULT_PATCH * smallest
+        radii = radii_in_voxels(radius, case.spacing)
+        if not any(radii):
+            raise ParameterError(
+                f"{self.GetName()}: PatchRadius must be at least the smallest voxel side "
+                f"{smallest:g} mm, got {radius:g}"
+            )
+        return radii
+
+    def _gate(self, case: FusionCase) -> NDArray[np.float64] | None:
+        """(J, N) factor of the weights, 1 + (EdgeBoost - 1) times the agreement with edges."""
+        image = self._load_one(self.Image, case.loaded, "Image")
+        if image is None or self.EdgeBoost == 1:
+            return None
+        if not np.isfinite(image).all():
+            raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
+        radii = tuple(round(EDGE_REACH * radius) for radius in self._radii(case))
+        scale = _smallest_side(case) if self.EdgeScale is None else self.EdgeScale
+        voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(radii))
+        agreement = edge_agreement(voxels, image, radii, case.spacing, scale)
+        return 1 + (self.EdgeBoost - 1) * agreement
+
+
+def _smallest_side(case: FusionCase) -> float:
+    return min(voxel_sides(case.spacing))

@@ -1,0 +1,91 @@
+"""FusedImages: a fused result and the images made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from itk_consensus.images import convert
+from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.fusions import Fusion, Measure
+from itk_consensus.labels.label_types import widened
+from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+
+
+@dataclass(frozen=True)
+class FusedImages:
+    """What an Execute leaves behind; parameters set later do not change it.
+
+    Attributes
+    ----------
+    like : LoadedImages
+        Family, geometry and metadata of the images.
+    fusion : Fusion
+    labels : tuple of int
+        The label value behind each index.
+    dtype : numpy.dtype
+        Of the label image, unless the undecided label needs a wider one.
+    undecided : int
+        The label of voxels that no label won.
+    """
+
+    like: LoadedImages
+    fusion: Fusion
+    labels: tuple[int, ...]
+    dtype: np.dtype[Any]
+    undecided: int = 0
+
+    def label_image(self, fusion: Fusion | None = None) -> Any:
+        """The label map; of another fusion of the same case, if one is given."""
+        fusion = self.fusion if fusion is None else fusion
+        dtype = widened(self.dtype, self.undecided) if fusion.has_undecided else self.dtype
+        undecided = self.undecided if fusion.has_undecided else 0
+        values = np.array([*self.labels, 0, undecided], dtype=dtype)
+        return self.image(lambda out: fusion.write_labels(values, out), dtype)
+
+    def probability_image(self, label: int) -> Any:
+        """Probability of a label, as float64; 0 everywhere if no rater used the label."""
+        return self.image(lambda out: self._write_probability(label, out))
+
+    def measure_image(self, measure: Measure, dtype: DTypeLike = np.float64) -> Any:
+        """What `measure` makes of each voxel's (K, N) probabilities, as an entropy does."""
+        return self.image(
+            lambda out: self.fusion.write_measure(measure, len(self.labels), out), dtype
+        )
+
+    def image(self, write: Callable[[NDArray[Any]], None], dtype: DTypeLike = np.float64) -> Any:
+        """An image whose every voxel `write` fills in."""
+        output = convert.allocate(dtype, self.like)
+        write(output.array)
+        return output.image()
+
+    def decision(self, labels: Sequence[int]) -> NDArray[np.int32]:
+        """Each voxel's index into other labels, or a code of `labels.ties`.
+
+        Background, and a label that is not among the others, is label 0 if they have it.
+        """
+        background = background_index(labels)
+        known = [labels.index(label) if label in labels else background for label in self.labels]
+        # Codes are Python indices from the end.
+        return np.asarray(np.array([*known, background, UNDECIDED], np.int32)[self.fusion.volume()])
+
+    def probability(self, label: int) -> NDArray[np.float64]:
+        """Probability of a label at each voxel."""
+        probability = np.empty(self.like.geometry.shape)
+        self._write_probability(label, probability)
+        return probability
+
+    def _write_probability(self, label: int, out: NDArray[Any]) -> None:
+        if label in self.labels:
+            self.fusion.write_probability(self.labels.index(label), out)
+        else:
+            out[...] = 0.0
+
+
+def background_index(labels: Sequence[int]) -> int:
+    """The index of label 0, or BACKGROUND: no contour must part what raters and masks leave out."""
+    return labels.index(0) if 0 in labels else BACKGROUND

@@ -1,0 +1,51 @@
+"""One Execute's input, as a fuser's _fuse sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+
+
+@dataclass(frozen=True)
+class FusionCase:
+    """Loaded images and their labels.
+
+    Attributes
+    ----------
+    loaded : LoadedImages
+    stack : LabelStack
+    threads : int or None
+        Threads of the kernels; None: all.
+    strata : ndarray of uint32, or None
+        What tells voxels apart beyond their votes.
+    """
+
+    loaded: LoadedImages
+    stack: LabelStack
+    threads: int | None = None
+    strata: NDArray[np.uint32] | None = None
+
+    @cached_property
+    def patterns(self) -> DecisionPatterns:
+        """The votes as decision patterns, encoded when first asked for."""
+        return DecisionPatterns.from_stack(self.stack, strata=self.strata, threads=self.threads)
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """Voxel size in mm, in the order of the array axes."""
+        return self.loaded.geometry.array_spacing
+
+    def without_inputs(self) -> FusionCase:
+        """Keep what outputs need, and let the caller's images go."""
+        stack = replace(self.stack, arrays=(), mask=None, rater_masks=None)
+        kept = FusionCase(self.loaded.without_inputs(), stack, self.threads)
+        if "patterns" in vars(self):
+            vars(kept)["patterns"] = self.patterns
+        return kept

@@ -1,0 +1,195 @@
+"""Fused results: labels and probabilities by pattern, by disputed voxel, or by voxel.
+
+Algorithms return one of these. What it says is written only when asked for, straight into an
+image's own memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+
+#: Makes of (K, N) probabilities one value for each of N voxels or patterns.
+Measure = Callable[[NDArray[np.float64]], NDArray[Any]]
+
+
+class DecisionTable(NamedTuple):
+    """A fusion as rows of equal votes and equal answer, which is what diagnostics look at.
+
+    Attributes
+    ----------
+    patterns : DecisionPatterns
+        One row for each pattern and answer that occur together.
+    rows : (P',) ndarray of int64
+        The row's pattern in the table it was made from.
+    decision : (P',) ndarray of int64
+        The row's label index, or a code of `labels.ties`.
+    probabilities : (P', K) ndarray or None
+        None where voxels of one row have different ones.
+    """
+
+    patterns: DecisionPatterns
+    rows: NDArray[np.int64]
+    decision: NDArray[np.int64]
+    probabilities: NDArray[np.float64] | None
+
+
+class Fusion(Protocol):
+    """A fused result that can be written in several forms."""
+
+    @property
+    def has_undecided(self) -> bool:
+        """Whether any voxel is undecided."""
+
+    def volume(self) -> NDArray[Any]:
+        """Label index of every voxel, or a code of `labels.ties`; BACKGROUND outside the mask."""
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        """The result in terms of the votes' patterns."""
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        """Write values[k] for label k; values[-1] is undecided, values[-2] background."""
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        """Write the probability of the label with this index."""
+
+    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
+        """Write what `measure` makes of the probabilities of all labels; 0 outside the mask."""
+
+
+@dataclass(frozen=True)
+class PatternFusion:
+    """A result with one answer per pattern.
+
+    Attributes
+    ----------
+    patterns : DecisionPatterns
+    decision : (P,) ndarray of int64
+    probabilities : (P, K) ndarray
+    """
+
+    patterns: DecisionPatterns
+    decision: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def has_undecided(self) -> bool:
+        return bool((self.decision == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        return self.patterns.expand(self.decision.astype(np.int32), outside=BACKGROUND)
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        rows = np.arange(len(self.decision))
+        return DecisionTable(patterns, rows, self.decision, self.probabilities)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        # Negative decisions are Python indices from the end: undecided, background.
+        self.patterns.expand(values[self.decision], out=out)
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        values = np.ascontiguousarray(self.probabilities[:, label], dtype=out.dtype)
+        self.patterns.expand(values, out=out)
+
+    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
+        values = np.ascontiguousarray(measure(self.probabilities.T), dtype=out.dtype)
+        self.patterns.expand(values, out=out)
+
+
+@dataclass(frozen=True)
+class DisputedFusion:
+    """Every disputed voxel has its own answer; all others have their pattern's.
+
+    Attributes
+    ----------
+    voxels : DisputedVoxels
+    others : PatternFusion
+        What unanimous voxels, and those nobody annotated, get.
+    winners : (N,) ndarray of int
+        Label index per disputed voxel, or a code of `labels.ties`.
+    probability : callable
+        Gives (N,) probabilities of a label index; made when asked for, to keep memory small.
+    """
+
+    voxels: DisputedVoxels
+    others: PatternFusion
+    winners: NDArray[Any]
+    probability: Callable[[int], NDArray[Any]]
+
+    @property
+    def has_undecided(self) -> bool:
+        others = self.others.decision[~self.voxels.flags]
+        return bool((others == UNDECIDED).any() or (self.winners == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        decision = self.others.volume()
+        self.voxels.write(self.winners, decision)
+        return decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return _split(patterns, self.volume())
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        self.others.write_labels(values, out)
+        self.voxels.write(values[self.winners], out)
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self.others.write_probability(label, out)
+        self.voxels.write(self.probability(label), out)
+
+    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
+        self.others.write_measure(measure, labels, out)
+        shares = np.stack([self.probability(label) for label in range(labels)])
+        self.voxels.write(measure(shares.astype(np.float64, copy=False)), out)
+
+
+@dataclass(frozen=True)
+class VolumeFusion:
+    """A result with its own answer at each voxel, as spatial methods give.
+
+    Attributes
+    ----------
+    decision : ndarray of int
+        Label index per voxel, or a code of `labels.ties`.
+    probability : callable
+        Gives the probability volume of a label index; made when asked for, to keep memory small.
+    """
+
+    decision: NDArray[Any]
+    probability: Callable[[int], NDArray[Any]]
+
+    @property
+    def has_undecided(self) -> bool:
+        return bool((self.decision == UNDECIDED).any())
+
+    def volume(self) -> NDArray[Any]:
+        return self.decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return _split(patterns, self.decision)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        np.take(values, self.decision, out=out, mode="wrap")
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        out[...] = self.probability(label)
+
+    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
+        shares = np.stack([self.probability(label).reshape(-1) for label in range(labels)])
+        values = measure(shares.astype(np.float64, copy=False))
+        # Inside the mask the probabilities of a voxel sum to one.
+        out[...] = np.where(shares.any(axis=0), values, 0).reshape(out.shape)
+
+
+def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:
+    """The table in which voxels of one pattern with different answers are rows of their own."""
+    split, rows, decision = patterns.split_by(volume)
+    return DecisionTable(split, rows, decision, None)
