@@ -5,7 +5,7 @@ from typing import Any
 from numpy import float64
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.diagnostics import Diagnostics as Diagnostics
+from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
 from itk_consensus.algorithms.initialization import StartSummary as StartSummary
 from itk_consensus.calibration.calibration_record import BandRecord as BandRecord
 from itk_consensus.calibration.scaling_record import ScalingComparison as ScalingComparison

@@ -65,17 +65,22 @@ def iterate(
     return Run(state, trace, done)
 
 
+#: Smallest tolerance that means something next to probabilities, which sum to one.
+_NO_CHANGE = float(np.finfo(np.float64).eps)
+
+
 class Stillness:
     """Tells which of S runs have come to rest: by the tolerance, or because they go in circles.
 
-    Rounding can keep a run from ever standing still: it then repeats a state, and so all that
-    followed it, for ever. Each state is compared with an earlier one, which is renewed at every
-    power of two and so finds circles of any length (Brent, BIT 20:176-184, 1980). Only a run that
-    would never end is cut short by this.
+    A tolerance of 0 does not wait for a probability to fall through all the powers of ten: a
+    change that rounding would hide is none. And rounding can keep a run going in circles for ever.
+    Each state is compared with an earlier one, which is renewed at every power of two and so finds
+    circles of any length (Brent, BIT 20:176-184, 1980). Only a run that would never end is cut
+    short by this.
     """
 
     def __init__(self, tolerance: float) -> None:
-        self._tolerance = tolerance
+        self._tolerance = tolerance if tolerance < 0 else max(tolerance, _NO_CHANGE)
         self._step = 0
         self._earlier: list[NDArray[Any]] = []
 

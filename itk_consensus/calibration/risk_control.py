@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import ceil, inf
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from itk_consensus.calibration.score_distribution import ScoreDistribution, as_written
 
@@ -37,7 +37,7 @@ def coverage_range(alpha: float, n: int) -> tuple[float, float]:
     Given the n calibration cases the coverage of further cases is Beta(k, n + 1 - k).
     """
     rank = conformal_rank(alpha, n)
-    low, high = beta.ppf([0.1, 0.9], rank, n + 1 - rank)
+    low, high = betaincinv(rank, n + 1 - rank, [0.1, 0.9])
     return float(low), float(high)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.collate import CollateResult, CollateSettings, collate
-from itk_consensus.algorithms.diagnostics import Estimate
+from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.diagnostics import Estimate
+from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.reliability_vote import ReliabilityVote, reliability_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.direct_inference import (
     DirectInferenceResult,
     DirectInferenceSettings,
     direct_inference,
 )
 from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
+from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.filters.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase

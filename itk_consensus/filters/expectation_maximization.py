@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.diagnostics import Estimate
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
+from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.errors import ParameterError

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.diagnostics import Diagnostics, Estimate, diagnose
+from itk_consensus.algorithms.diagnostics import diagnose
+from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import ImageLike, ImageList, Integer, optional
