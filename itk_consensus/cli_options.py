@@ -10,13 +10,13 @@ from typing import Any
 from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
-    ImageLike,
     Kind,
     LabelProbabilities,
     OneOf,
     Reals,
 )
 from itk_consensus.filters.hybrid import Fuser
+from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import METHODS

@@ -17,7 +17,7 @@ Array layout: P patterns, J raters, L levels, K labels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ from itk_consensus.labels.ties import decide
 
 #: How much of the first shares is the same at all levels.
 _MIXED = 0.01
+
+_STOP = StopRule(tolerance=1e-6, maximum_iterations=10_000)
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class CollateSettings:
     error_rate: float = 1e-4
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
     prior: Floats | None = None
-    stop: StopRule = field(default_factory=lambda: StopRule(1e-6, 10_000))
+    stop: StopRule = _STOP
 
 
 @dataclass(frozen=True)

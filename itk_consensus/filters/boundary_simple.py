@@ -11,8 +11,9 @@ from itk_consensus.algorithms.boundary_simple import (
     edge_agreement,
 )
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Choice, ImageLike, Integer, Real, optional
+from itk_consensus.filters.constraints import Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.labels.box_sum import radii_in_voxels

@@ -16,8 +16,9 @@ from itk_consensus.calibration.conformal_scores import consensus_labels
 from itk_consensus.calibration.rater_spread import contour_areas
 from itk_consensus.errors import FileError, InputError, NotExecutedError
 from itk_consensus.filters.constraints import Boolean, Real
+from itk_consensus.filters.events import ITERATION_EVENT
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
+from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space

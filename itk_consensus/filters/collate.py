@@ -19,8 +19,6 @@ from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
-_DEFAULT = CollateSettings()
-
 
 class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """Consensus level, labeler accuracy and truth, estimated together by EM.
@@ -40,28 +38,28 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     ConsensusLevels = Parameter(
         Reals(0.0, 1.0),
-        _DEFAULT.ease,
+        CollateSettings.ease,
         "Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but "
         "by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
     )
     ErrorRate = Parameter(
         Real(0.0, 0.5, exclusive=True),
-        _DEFAULT.error_rate,
+        CollateSettings.error_rate,
         "Probability that a rater errs where a voxel is easy.",
     )
     PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
-        _DEFAULT.pseudo_counts,
+        CollateSettings.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
     )
     Prior = prior_parameter("estimated")
     Tolerance = Parameter(
         Real(low=0.0),
-        _DEFAULT.stop.tolerance,
+        CollateSettings.stop.tolerance,
         "EM stops when no element of a confusion matrix changes by more.",
     )
     MaximumIterations = Parameter(
-        Integer(1, 2**32 - 1), _DEFAULT.stop.maximum_iterations, "Most iterations of EM."
+        Integer(1, 2**32 - 1), CollateSettings.stop.maximum_iterations, "Most iterations of EM."
     )
 
     ElapsedIterations: Measurement[int] = Measurement("int", "Iterations of EM that were run.")

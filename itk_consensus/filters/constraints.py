@@ -1,7 +1,6 @@
 """Constraints on parameter values: what is accepted, how to say so, how a command line reads it.
 
-One kind serves the setter, the keyword, the CLI option, the stub and the documentation table, and
-tells the type checker what the parameter's value is.
+One kind serves setter, keyword, CLI option, stub, documentation and type checker.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
@@ -103,18 +102,14 @@ class Boolean(Kind[bool]):
         return "True or False"
 
     def accept(self, value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or (
-            isinstance(value, numbers.Integral) and value in (0, 1)
-        ):
+        if isinstance(value, (bool, np.bool_)) or (is_integer(value) and value in (0, 1)):
             return bool(value)
         raise TypeError
 
     def parse(self, text: str) -> bool:
-        words = {"true": True, "yes": True, "on": True, "1": True}
-        words |= {"false": False, "no": False, "off": False, "0": False}
-        if text.lower() not in words:
+        if text.lower() not in ("true", "yes", "on", "1", "false", "no", "off", "0"):
             raise ValueError
-        return words[text.lower()]
+        return text.lower() in ("true", "yes", "on", "1")
 
 
 @dataclass(frozen=True)
@@ -163,16 +158,11 @@ class Reals(Kind[tuple[float, ...]]):
 
     @property
     def wanted(self) -> str:
-        many = "a list of numbers" if self.length is None else f"{self.length} numbers"
         order = " in increasing order" if self.increasing else ""
-        return many + _limits(self.low, self.high) + order
+        return _several("numbers", self.length) + _limits(self.low, self.high) + order
 
     def accept(self, value: Any) -> tuple[float, ...]:
-        if isinstance(value, (str, bytes, Mapping)):
-            raise TypeError
-        members = tuple(Real(self.low, self.high).accept(member) for member in value)
-        if self.length is not None and len(members) != self.length:
-            raise ValueError
+        members = _members(value, Real(self.low, self.high), self.length)
         if self.increasing and any(a >= b for a, b in itertools.pairwise(members)):
             raise ValueError
         return members
@@ -191,16 +181,10 @@ class Integers(Kind[tuple[int, ...]]):
 
     @property
     def wanted(self) -> str:
-        many = "a list of integers" if self.length is None else f"{self.length} integers"
-        return many + _limits(self.low, None)
+        return _several("integers", self.length) + _limits(self.low, None)
 
     def accept(self, value: Any) -> tuple[int, ...]:
-        if isinstance(value, (str, bytes, Mapping)):
-            raise TypeError
-        members = tuple(Integer(self.low).accept(member) for member in value)
-        if self.length is not None and len(members) != self.length:
-            raise ValueError
-        return members
+        return _members(value, Integer(self.low), self.length)
 
     def parse(self, text: str) -> tuple[int, ...]:
         return self.accept([int(word) for word in text.replace(",", " ").split()])
@@ -270,44 +254,6 @@ class LabelProbabilities(Kind[dict[int, float]]):
         return self.accept({int(label): float(share) for label, share in pairs})
 
 
-@dataclass(frozen=True)
-class ImageLike(Kind[Any]):
-    """An image or array on the inputs' grid; its space is checked in Execute."""
-
-    annotation = "Image"
-
-    @property
-    def wanted(self) -> str:
-        return "an image"
-
-    def accept(self, value: Any) -> Any:
-        if value is None or isinstance(value, (str, bytes, numbers.Number, Mapping, Sequence)):
-            raise TypeError
-        return value
-
-    def parse(self, text: str) -> Any:
-        raise ValueError
-
-
-@dataclass(frozen=True)
-class ImageList(Kind[tuple[Any, ...]]):
-    """One image or None per rater."""
-
-    annotation = "Sequence[Image | None]"
-
-    @property
-    def wanted(self) -> str:
-        return "a list with an image or None for each rater"
-
-    def accept(self, value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, (list, tuple)):
-            raise TypeError
-        return tuple(None if member is None else ImageLike().accept(member) for member in value)
-
-    def parse(self, text: str) -> tuple[Any, ...]:
-        raise ValueError
-
-
 @overload
 def optional(kind: Kind[T], /) -> OneOf[T | None]: ...
 @overload
@@ -315,6 +261,19 @@ def optional(*kinds: Kind[Any]) -> OneOf[Any]: ...
 def optional(*kinds: Kind[Any]) -> OneOf[Any]:
     """These kinds, or None."""
     return OneOf((*kinds, Nothing()))
+
+
+def _several(what: str, length: int | None) -> str:
+    return f"a list of {what}" if length is None else f"{length} {what}"
+
+
+def _members(value: Any, kind: Kind[T], length: int | None) -> tuple[T, ...]:
+    if isinstance(value, (str, bytes, Mapping)):
+        raise TypeError
+    members = tuple(kind.accept(member) for member in value)
+    if length is not None and len(members) != length:
+        raise ValueError
+    return members
 
 
 def _letters(name: str) -> str:
@@ -335,7 +294,6 @@ def _number(value: float) -> str:
 def _check_limits(
     value: float, low: float | None, high: float | None, exclusive: bool = False
 ) -> None:
-    if low is not None and (value < low or (exclusive and value == low)):
-        raise ValueError
-    if high is not None and (value > high or (exclusive and value == high)):
+    too_low = low is not None and (value < low or (exclusive and value == low))
+    if too_low or (high is not None and (value > high or (exclusive and value == high))):
         raise ValueError

@@ -21,8 +21,6 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
-_DEFAULT = DirectInferenceSettings()
-
 
 class DirectInferenceFilter(LabelFusionFilter):
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
@@ -42,24 +40,24 @@ class DirectInferenceFilter(LabelFusionFilter):
 
     PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
-        _DEFAULT.pseudo_counts,
+        DirectInferenceSettings.pseudo_counts,
         "Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it "
         "(shared by the other labels) in each column.",
     )
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
-        _DEFAULT.plan.number,
+        DirectInferenceSettings.plan.number,
         "Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the "
         "vote and its thresholds are tried always.",
     )
     NumberOfSamples = Parameter(
         Integer(low=0),
-        _DEFAULT.sampling.number,
+        DirectInferenceSettings.sampling.number,
         "Gibbs samples, for marginal probabilities and performance; 0: none.",
     )
     BurnIn = Parameter(
         Integer(low=0),
-        _DEFAULT.sampling.burn_in,
+        DirectInferenceSettings.sampling.burn_in,
         "Gibbs samples thrown away before the first that counts.",
     )
     RandomSeed = Parameter(Integer(low=0), 0, "Seed of EM's random starts and of the samples.")

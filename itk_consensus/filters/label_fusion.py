@@ -17,9 +17,10 @@ from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import ImageLike, ImageList, Integer, optional
+from itk_consensus.filters.constraints import Integer, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert

@@ -18,6 +18,15 @@ from itk_consensus.errors import (
     ProcessAborted,
 )
 from itk_consensus.filters.constraints import Boolean, Integer, Real
+from itk_consensus.filters.events import (
+    ABORT_EVENT,
+    ANY_EVENT,
+    END_EVENT,
+    EVENTS,
+    ITERATION_EVENT,
+    PROGRESS_EVENT,
+    START_EVENT,
+)
 from itk_consensus.filters.parameters import (
     Parameter,
     find_parameter,
@@ -25,27 +34,6 @@ from itk_consensus.filters.parameters import (
     parameters_of,
 )
 from itk_consensus.labels.label_stack import default_threads
-
-# SimpleITK's event numbers, which its users write as sitk.sitkIterationEvent.
-ANY_EVENT = 0
-ABORT_EVENT = 1
-DELETE_EVENT = 2
-END_EVENT = 3
-ITERATION_EVENT = 4
-PROGRESS_EVENT = 5
-START_EVENT = 6
-USER_EVENT = 7
-_EVENTS = {
-    ANY_EVENT: "AnyEvent",
-    ABORT_EVENT: "AbortEvent",
-    DELETE_EVENT: "DeleteEvent",
-    END_EVENT: "EndEvent",
-    ITERATION_EVENT: "IterationEvent",
-    PROGRESS_EVENT: "ProgressEvent",
-    START_EVENT: "StartEvent",
-    USER_EVENT: "UserEvent",
-    9: "MultiResolutionIterationEvent",
-}
 
 
 class ProcessObject:
@@ -110,7 +98,7 @@ class ProcessObject:
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
-        commands = ", ".join(_EVENTS[event] for event, _ in self._commands) or "(none)"
+        commands = ", ".join(EVENTS[event] for event, _ in self._commands) or "(none)"
         return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._progress:g}", ""])
 
     def __repr__(self) -> str:
@@ -130,10 +118,10 @@ class ProcessObject:
 
     def AddCommand(self, event: int, command: Any) -> int:
         """Call `command`, a callable or a SimpleITK Command, at each such event."""
-        if isinstance(event, bool) or event not in _EVENTS:
+        if isinstance(event, bool) or event not in EVENTS:
             raise ParameterError(
                 f"{self.GetName()}: AddCommand's event must be one of SimpleITK's event numbers "
-                f"{sorted(_EVENTS)}, got {event!r}"
+                f"{sorted(EVENTS)}, got {event!r}"
             )
         if not callable(command):
             execute = getattr(command, "Execute", None)
@@ -160,7 +148,7 @@ class ProcessObject:
                     command()
                 except NotExecutedError as error:
                     # Who asks too early gets no answer, but need not lose the whole run for it.
-                    self._warn(f"a command of {_EVENTS[event]} was cut short: {error}")
+                    self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""

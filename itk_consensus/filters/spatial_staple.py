@@ -75,9 +75,13 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         default_doc="local, or fixed with Prior",
     )
     Prior = prior_parameter("equal shares")
-    MaximumIterations = Parameter(Integer(low=1), 200, "Most iterations of EM.")
+    MaximumIterations = Parameter(
+        Integer(low=1), SpatialSettings.stop.maximum_iterations, "Most iterations of EM."
+    )
     Tolerance = Parameter(
-        Real(low=0.0), 1e-4, "EM stops when the mean posterior of disputed voxels moves by less."
+        Real(low=0.0),
+        SpatialSettings.stop.tolerance,
+        "EM stops when the mean posterior of disputed voxels moves by less.",
     )
 
     ElapsedIterations: Measurement[int] = Measurement("int", "Iterations of EM that were run.")

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import ImageLike, Real, optional
+from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     with_voxels,
 )
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images.loaded_images import LoadedImages

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 from itk_consensus.errors import ConsensusWarning
-from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT, ProcessObject
+from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images.files import read_image
 
 PROGRAM = "itk-consensus"

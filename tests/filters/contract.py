@@ -17,8 +17,6 @@ import itk_consensus
 from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
-    ImageLike,
-    ImageList,
     Integer,
     Kind,
     LabelProbabilities,
@@ -29,6 +27,7 @@ from itk_consensus.filters.constraints import (
     Text,
 )
 from itk_consensus.filters.hybrid import Fuser as FuserKind
+from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case

@@ -14,8 +14,6 @@ from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
-    ImageLike,
-    ImageList,
     Integer,
     Kind,
     LabelProbabilities,
@@ -25,6 +23,7 @@ from itk_consensus.filters.constraints import (
     Reals,
     optional,
 )
+from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.parameters import (
     Measurement,
     Parameter,

@@ -8,7 +8,7 @@ so no map of theirs has a higher evidence than the answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,10 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 QUANTILES = (0.025, 0.5, 0.975)
 
 
+_PLAN = StartPlan(number=5)
+_NO_SAMPLES = SamplingPlan()
+
+
 @dataclass(frozen=True)
 class DirectInferenceSettings:
     """Everything that direct inference can be told.
@@ -52,8 +56,8 @@ class DirectInferenceSettings:
     """
 
     pseudo_counts: tuple[float, float] = (4.0, 2.0)
-    plan: StartPlan = field(default_factory=lambda: StartPlan(number=5))
-    sampling: SamplingPlan = field(default_factory=SamplingPlan)
+    plan: StartPlan = _PLAN
+    sampling: SamplingPlan = _NO_SAMPLES
 
     def pseudo_count_table(self, labels: int) -> Floats:
         """(K, K) alpha[d, t]."""

@@ -9,7 +9,7 @@ more background beyond their windows changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -40,6 +40,8 @@ LEAST_PROBABILITY = np.float32(1e-10)
 #: Posteriors that float32 sums cannot tell apart.
 TIE_TOLERANCE = 1e-5
 
+_STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
+
 
 @dataclass(frozen=True)
 class SpatialSettings:
@@ -59,7 +61,7 @@ class SpatialSettings:
     fields: FieldSettings
     prior: PriorMode = "local"
     fixed_prior: Floats | None = None
-    stop: StopRule = field(default_factory=lambda: StopRule(1e-4, 200))
+    stop: StopRule = _STOP
 
 
 @dataclass(frozen=True)

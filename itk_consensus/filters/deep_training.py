@@ -1,0 +1,198 @@
+"""How DeepConsensusFilter learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from itk_consensus.deep.cases import Case
+from itk_consensus.deep.runtime import require_torch, torch_threads
+from itk_consensus.errors import NotExecutedError, ParameterError, TrainingError
+from itk_consensus.filters.deep_inputs import (
+    DeepInput,
+    RaterId,
+    RaterIds,
+    class_labels,
+    known_raters,
+    load_inputs,
+)
+from itk_consensus.filters.deep_parameters import DeepConsensusParameters
+from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
+
+if TYPE_CHECKING:
+    from itk_consensus.deep.model import ConsensusModel
+    from itk_consensus.deep.training import Trainer, TrainingSettings
+
+#: Cases on which the trained model is compared with the vote.
+_CHECKED_CASES = 6
+
+
+class DeepTraining(DeepConsensusParameters):
+    """A model, and Fit, which makes it."""
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._model: ConsensusModel | None = None
+
+    def _forget(self) -> None:
+        """Drop what the last model answered."""
+
+    def Fit(
+        self,
+        images: Sequence[Any],
+        label_lists: Sequence[Any],
+        truths: Sequence[Any] | None = None,
+        rater_ids: RaterIds | Sequence[RaterIds] | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+        image_stream: Any = None,
+    ) -> None:
+        """Train on several cases.
+
+        Parameters
+        ----------
+        images : sequence of images
+        label_lists : sequence of lists of images
+            For each image what its raters drew; None is a missing rater.
+        truths : sequence of images, optional
+        rater_ids : sequence, optional
+            Ids (int or str) of the raters, for all cases alike or a list per case; None or 0 is a
+            rater without a name. By default a position in the lists is a person.
+        checkpoint : path, optional
+            Written after each evaluation; if it exists, training goes on where it was written.
+        image_stream : torch module, optional
+            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
+            copy of it is trained.
+        """
+        require_torch(self.GetName())
+        self._forget()
+        with self._running(), self._torch_threads():
+            inputs = load_inputs(images, label_lists, truths, rater_ids, **self._reading())
+            self._report(0.05)
+            mode = self._chosen_mode(truths)
+            model = self._new_model(inputs, mode, image_stream)
+            numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
+            cases = [one.as_case(model.labels, numbers) for one in inputs]
+            trainer = self._train(model, cases, checkpoint)
+            self._model = model
+            self._compare_with_vote(trainer.checked_cases(_CHECKED_CASES))
+
+    def GetRaterReliability(self) -> dict[RaterId, float]:
+        """Each rater's estimated probability of drawing the true class.
+
+        Without a truth it is one accuracy for all classes. 0, given if raters without an id were
+        met, is an average rater.
+        """
+        return self._trained().reliability()
+
+    def _chosen_mode(self, truths: Any) -> str:
+        if self.Mode == "truth" and truths is None:
+            raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
+        if self.Mode == "auto":
+            return "joint" if truths is None else "truth"
+        return self.Mode
+
+    def _new_model(
+        self, inputs: Sequence[DeepInput], mode: str, image_stream: Any
+    ) -> ConsensusModel:
+        from itk_consensus.deep.model import ConsensusModel, RaterModel, find_device, new_network
+        from itk_consensus.deep.network import NetworkShape, check_image_stream
+
+        labels = class_labels(inputs, self.NumberOfClasses, self.GetName())
+        names = known_raters(inputs)
+        dimension = inputs[0].image.ndim
+        channels = self.NumberOfChannels or (16 if dimension == 2 else 8)
+        shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint")
+        if image_stream is not None:
+            check_image_stream(image_stream, shape, self.GetName())
+        network = new_network(shape, self.RandomSeed, image_stream)
+        rater_model = RaterModel.blank(len(names), len(labels), symmetric=mode != "truth")
+        network.to(find_device(self.Device, self.GetName()))
+        return ConsensusModel(network, mode, labels, names, rater_model)
+
+    def _settings(self, dimension: int) -> TrainingSettings:
+        from itk_consensus.deep.training import TrainingSettings
+
+        return TrainingSettings(
+            iterations=self.NumberOfIterations,
+            batch_size=self.BatchSize or (8 if dimension == 2 else 2),
+            learning_rate=self.LearningRate,
+            window=self._window(dimension),
+            validation_fraction=self.ValidationFraction,
+            patience=self.Patience,
+            seed=self.RandomSeed,
+            edge_weight=self.EdgeWeight,
+            mixed_precision=self.MixedPrecision == "cuda",
+        )
+
+    def _window(self, dimension: int) -> tuple[int, ...]:
+        """The window in the order of the array axes."""
+        size = self.WindowSize
+        sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
+        if len(sides) < dimension:
+            raise ParameterError(
+                f"{self.GetName()}: WindowSize must be {dimension} integers for {dimension}D "
+                f"images, got {size}"
+            )
+        return sides[::-1]
+
+    def _train(
+        self, model: ConsensusModel, cases: Sequence[Case], checkpoint: PathLike | None
+    ) -> Trainer:
+        from itk_consensus.deep.persistence import pack_checkpoint, resume
+        from itk_consensus.deep.training import Trainer
+
+        trainer = Trainer(model, cases, self._settings(cases[0].image.ndim))
+
+        def keep() -> None:
+            if checkpoint is not None:
+                write_bytes(checkpoint, pack_checkpoint(trainer))
+
+        if checkpoint is not None:
+            require_writable(checkpoint)
+        if checkpoint is not None and Path(checkpoint).exists():
+            resume(trainer, read_bytes(checkpoint), str(checkpoint))
+        try:
+            trainer.run(self._after_iteration, keep)
+        except TrainingError as error:
+            raise TrainingError(f"{self.GetName()}: {error}") from None
+        return trainer
+
+    def _after_iteration(self, share: float) -> bool:
+        self._progress = 0.05 + 0.9 * share
+        self._invoke(PROGRESS_EVENT)
+        self._invoke(ITERATION_EVENT)
+        return not self._aborting
+
+    def _compare_with_vote(self, cases: Sequence[Case]) -> None:
+        from itk_consensus.deep.held_out_rater import held_out_log_likelihood
+
+        ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
+        if ours < vote:
+            self._warn(
+                "foresees a held-out rater worse than the other raters' vote does (mean "
+                f"log-likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
+                "fuse by voting"
+            )
+
+    def _reading(self) -> dict[str, Any]:
+        """How inputs are read, by keyword."""
+        return {
+            "missing_label": self.MissingLabel,
+            "owner": self.GetName(),
+            "tolerances": self._tolerances(),
+        }
+
+    def _trained(self) -> ConsensusModel:
+        if self._model is None:
+            raise NotExecutedError(
+                f"{self.GetName()}: is not trained; call Fit or Load first. Without training, "
+                "itk_consensus.LabelVoting(labels) fuses labels by voting"
+            )
+        return self._model
+
+    def _torch_threads(self) -> AbstractContextManager[None]:
+        return torch_threads(self.NumberOfThreads)
