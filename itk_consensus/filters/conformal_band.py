@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from math import nan, prod
 from typing import Any
@@ -11,30 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.band_calibration import (
+from itk_consensus.calibration.band_record import BandRecord, make_record
+from itk_consensus.calibration.conformal import (
     NORMALIZATIONS,
     RISKS,
     SCORES,
     UNITS,
     BandOptions,
 )
-from itk_consensus.calibration.calibration_record import BandRecord
-from itk_consensus.calibration.prediction_sets import (
-    MOST_LABELS_IN_BITS,
-    band_codes,
-    label_bits,
-    prediction_sets,
-)
-from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError
-from itk_consensus.filters.band_record import doubts, make_record, unusual_spreads
-from itk_consensus.filters.band_scoring import (
+from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.scored_case import (
     band_box,
     check_contour,
     label_spreads,
     score_case,
     score_maps,
 )
-from itk_consensus.filters.calibration_filter import CalibrationFilter, ProbabilityCase
+from itk_consensus.calibration.scores import (
+    MOST_LABELS_IN_BITS,
+    band_codes,
+    label_bits,
+    prediction_sets,
+)
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.kinds import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
 from itk_consensus.images import convert
@@ -49,6 +48,7 @@ class _Band:
     box: tuple[slice, ...]
     sets: NDArray[np.bool_]
     has_two_labels: bool
+    guarantee: str
 
 
 class ConformalBandFilter(CalibrationFilter[BandRecord]):
@@ -98,6 +98,12 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         None,
         "What made the probabilities; a record that names another is refused.",
         default_doc="not said",
+    )
+    WithoutPromise: Parameter[bool] = Parameter(
+        Boolean(),
+        False,
+        "Whether to mark probabilities of another kind or FusionMethod than the calibration's too; "
+        "nothing is promised for them.",
     )
 
     Spread: Measurement[float] = Measurement(
@@ -152,7 +158,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             ]
             told = {"fusion_method": self.FusionMethod, **(provenance or {})}
             self._record = make_record(scored, case_ids, options, told, self.GetName())
-            self._warn(doubts(self._record))
+            self._tell(self._record.doubts())
 
     def _options(self) -> BandOptions:
         values = {
@@ -160,23 +166,20 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             for field in fields(BandOptions)
         }
         options = BandOptions(**values)
-        if options.unit == "voxel" and options.risk != "miscoverage":
-            raise ParameterError(
-                f"{self.GetName()}: Unit voxel goes with Risk miscoverage only, got {options.risk}"
-            )
+        for contradiction in options.contradictions():
+            raise ParameterError(f"{self.GetName()}: {contradiction}")
         return options
 
     def GetGuarantee(self) -> str:
-        """What the calibration promises, in one sentence."""
-        return self.GetRecord().guarantee
+        """What the calibration promises for the last Execute, or the next, in one sentence."""
+        promise = self.GetRecord().guarantee
+        return self._band.guarantee if self._band is not None else promise
 
-    @classmethod
-    def FromRecord(cls, record: BandRecord) -> ConformalBandFilter:
-        """Make a filter with a calibration and the options it was made with."""
-        filter_ = cls(**asdict(record.options))
-        filter_._record = record
-        filter_._warn(doubts(record))
-        return filter_
+    def _with(self, record: BandRecord) -> ConformalBandFilter:
+        super()._with(record)
+        self._band = None
+        self._tell(record.doubts())
+        return self
 
     # -- use ------------------------------------------------------------------------------------
 
@@ -199,12 +202,13 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         record, options = self.GetRecord(), self._options()
         self._band = None
         with self._running():
-            case = self._load_case(probability, raters)
+            case, loaded = self._load_case(probability, raters)
             self._check_record(record, options, case)
             check_contour(case, self.GetName())
+            promise = self._promise(record, case)
             threads = self.NumberOfThreads
             spreads = label_spreads(case, options, self.GetName(), threads)
-            self._warn(unusual_spreads(record, spreads))
+            self._tell(record.unusual_spreads(spreads))
             self._report(0.3)
             box = band_box(case, options, spreads, record.tau)
             maps = score_maps(case, options, spreads, box, threads)
@@ -214,8 +218,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
             self._measure(case, spreads, sets, int(empty.sum()))
-            loaded = replace(case.loaded, arrays=(), owners=())  # lets the caller's images go
-            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1)
+            loaded = replace(loaded, arrays=(), owners=())  # lets the caller's images go
+            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1, promise)
             return self._band_image(self._band)
 
     def GetSetSizeImage(self) -> Any:
@@ -241,26 +245,30 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     def _check_record(
         self, record: BandRecord, options: BandOptions, case: ProbabilityCase
     ) -> None:
-        given = asdict(options) | {
-            "labels": case.labels,
-            "fusion_method": self.FusionMethod,
-            "rater_count": case.rater_count,
-        }
-        made_with = asdict(record.options) | {
-            "labels": record.labels,
-            "fusion_method": record.fusion_method,
-            "rater_count": record.rater_count,
-        }
-        for name, wanted in made_with.items():
-            if None not in (wanted, given[name]) and wanted != given[name]:
-                raise ParameterError(
-                    f"{self.GetName()}: the calibration was made with {name} {wanted}, "
-                    f"this is {given[name]}; calibrate again for it"
-                )
+        given = {"labels": case.labels, "rater_count": case.rater_count}
+        made_with = {name: getattr(record, name) for name in given}
+        self._refuse_other(record.parameters | made_with, asdict(options) | given)
 
-    def _warn(self, messages: Iterable[str]) -> None:
-        for message in messages:
-            warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=3)
+    def _promise(self, record: BandRecord, case: ProbabilityCase) -> str:
+        """The guarantee, if this is what it was made for; raise, or say so, if it is not."""
+        other = "; ".join(self._differences(record, case))
+        if not other:
+            return record.guarantee
+        if not self.WithoutPromise:
+            raise ParameterError(
+                f"{self.GetName()}: {other}; calibrate again for it, or SetWithoutPromise(True) to "
+                "mark it without a promise"
+            )
+        return f"Nothing is promised: {other}."
+
+    def _differences(self, record: BandRecord, case: ProbabilityCase) -> Iterator[str]:
+        kinds = record.probability_kinds
+        if (kind := case.kind) not in (None, *kinds):
+            made_on = " and ".join(kinds) or "raters who all agree"
+            yield f"the calibration was made on {made_on}, this holds {kind}"
+        methods = (record.fusion_method, self.FusionMethod)
+        if None not in methods and len(set(methods)) > 1:
+            yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
 
     def _band_image(self, band: _Band) -> Any:
         if band.has_two_labels:
