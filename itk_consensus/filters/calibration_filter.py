@@ -72,7 +72,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         write_text(path, self.GetRecord().to_json())
 
     @on_class_or_instance
-    def Load(self: Filter, path: PathLike) -> Filter:
+    def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""
         try:
             text = read_bytes(path).decode("utf-8")

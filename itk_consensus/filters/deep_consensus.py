@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import MISSING, Case
-from itk_consensus.deep.runtime import require_torch, torch_threads
+from itk_consensus.deep.runtime import require_torch
 from itk_consensus.errors import (
     ConsensusWarning,
     InputError,
     NotExecutedError,
-    ParameterError,
     TrainingError,
 )
 from itk_consensus.filters.deep_inputs import (
@@ -34,13 +31,14 @@ from itk_consensus.filters.deep_inputs import (
 )
 from itk_consensus.filters.deep_outputs import DeepOutputs, fill
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
+from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.labels.label_types import common_type
 
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
-    from itk_consensus.deep.training import Trainer, TrainingSettings
+    from itk_consensus.deep.training import Trainer
 
 #: Cases on which the trained model is compared with the vote.
 _CHECKED_CASES = 6
@@ -109,17 +107,10 @@ class DeepConsensusFilter(DeepConsensusParameters):
         """
         return self._trained().reliability()
 
-    def _chosen_mode(self, truths: Any) -> str:
-        if self.Mode == "truth" and truths is None:
-            raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
-        if self.Mode == "auto":
-            return "joint" if truths is None else "truth"
-        return self.Mode
-
     def _new_model(
         self, inputs: Sequence[DeepInput], mode: str, image_stream: Any
     ) -> ConsensusModel:
-        from itk_consensus.deep.model import ConsensusModel, RaterModel, find_device, new_network
+        from itk_consensus.deep.model import ConsensusModel, find_device
         from itk_consensus.deep.network import NetworkShape, check_image_stream
 
         labels = class_labels(inputs, self.NumberOfClasses, self.GetName())
@@ -129,36 +120,9 @@ class DeepConsensusFilter(DeepConsensusParameters):
         shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint")
         if image_stream is not None:
             check_image_stream(image_stream, shape, self.GetName())
-        network = new_network(shape, self.RandomSeed, image_stream)
-        rater_model = RaterModel.blank(len(names), len(labels), symmetric=mode != "truth")
-        network.to(find_device(self.Device, self.GetName()))
-        return ConsensusModel(network, mode, labels, names, rater_model)
-
-    def _settings(self, dimension: int) -> TrainingSettings:
-        from itk_consensus.deep.training import TrainingSettings
-
-        return TrainingSettings(
-            iterations=self.NumberOfIterations,
-            batch_size=self.BatchSize or (8 if dimension == 2 else 2),
-            learning_rate=self.LearningRate,
-            window=self._window(dimension),
-            validation_fraction=self.ValidationFraction,
-            patience=self.Patience,
-            seed=self.RandomSeed,
-            edge_weight=self.EdgeWeight,
-            mixed_precision=self.MixedPrecision == "cuda",
-        )
-
-    def _window(self, dimension: int) -> tuple[int, ...]:
-        """The window in the order of the array axes."""
-        size = self.WindowSize
-        sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
-        if len(sides) < dimension:
-            raise ParameterError(
-                f"{self.GetName()}: WindowSize must be {dimension} integers for {dimension}D "
-                f"images, got {size}"
-            )
-        return sides[::-1]
+        model = ConsensusModel.untrained(shape, mode, labels, names, self.RandomSeed, image_stream)
+        model.network.to(find_device(self.Device, self.GetName()))
+        return model
 
     def _train(
         self, model: ConsensusModel, cases: Sequence[Case], checkpoint: PathLike | None
@@ -176,10 +140,8 @@ class DeepConsensusFilter(DeepConsensusParameters):
             require_writable(checkpoint)
         if checkpoint is not None and Path(checkpoint).exists():
             resume(trainer, read_bytes(checkpoint), str(checkpoint))
-        try:
+        with self._named():
             trainer.run(self._after_iteration, keep)
-        except TrainingError as error:
-            raise TrainingError(f"{self.GetName()}: {error}") from None
         return trainer
 
     def _after_iteration(self, share: float) -> bool:
@@ -189,7 +151,7 @@ class DeepConsensusFilter(DeepConsensusParameters):
         return not self._aborting
 
     def _compare_with_vote(self, cases: Sequence[Case]) -> None:
-        from itk_consensus.deep.held_out_rater import held_out_log_likelihood
+        from itk_consensus.deep.objective import held_out_log_likelihood
 
         ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
         if ours < vote:
@@ -247,38 +209,32 @@ class DeepConsensusFilter(DeepConsensusParameters):
         return self._done().evidence_image()
 
     def _predict(self, model: ConsensusModel, given: DeepInput) -> DeepOutputs:
-        from itk_consensus.deep.inference import predict
+        from itk_consensus.deep.inference import predict, voxels_to_ask
         from itk_consensus.deep.model import find_device
 
         model.network.to(find_device(self.Device, self.GetName()))
         case = given.as_case(model.labels, model.rater_numbers)
         decision = given.agreed_classes(model.labels, self.NumberOfThreads)
         disputed = decision == MISSING
-        asked = self._asked(disputed, given.loaded.geometry.array_spacing)
+        margin = 0.0 if self.LockUnanimousVoxels else self.RegionMargin
+        spacing = given.loaded.geometry.array_spacing
+        asked = voxels_to_ask(disputed, spacing, None if self.Region == "full" else margin)
         answered = asked & disputed if self.LockUnanimousVoxels else asked
-        prediction = predict(
-            model,
-            case,
-            asked,
-            window=self._window(case.image.ndim),
-            overlap=self.WindowOverlap,
-            rater_weight=self.RaterWeight,
-            mixed_precision=self.MixedPrecision == "cuda",
-            progress=lambda share: self._report(0.1 + 0.85 * share),
-        )
+        with self._named():
+            prediction = predict(
+                model,
+                case,
+                asked,
+                window=self._window(case.image.ndim),
+                overlap=self.WindowOverlap,
+                rater_weight=self.RaterWeight,
+                mixed_precision=self.MixedPrecision == "cuda",
+                progress=lambda share: self._report(0.1 + 0.85 * share),
+            )
         fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
         dtype = common_type(given.stack.arrays, model.labels)
         loaded = replace(given.loaded, arrays=(), owners=())
         return DeepOutputs(loaded, dtype, model.labels, decision, asked, answered, prediction)
-
-    def _asked(self, disputed: NDArray[np.bool_], spacing: tuple[float, ...]) -> NDArray[np.bool_]:
-        """The voxels the network is asked about."""
-        if self.Region == "full":
-            return np.ones_like(disputed)
-        if self.LockUnanimousVoxels or not disputed.any():
-            return disputed
-        distance = distance_transform_edt(~disputed, sampling=spacing)
-        return np.asarray(distance <= self.RegionMargin)
 
     # -- files ------------------------------------------------------------------------------
 
@@ -289,18 +245,19 @@ class DeepConsensusFilter(DeepConsensusParameters):
 
         write_bytes(path, pack_model(model))
 
-    @classmethod
-    def Load(cls, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """A filter with the model of a file; pass the image stream if Fit was given one.
+    @on_class_or_instance
+    def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
+        """Take the model of a file; pass the image stream if Fit was given one.
 
-        The file keeps what was learned, not the parameters of Execute: those are the defaults.
+        Of the class it makes a new filter. The file keeps what was learned, not the parameters of
+        Execute: those stay what they are.
         """
-        filter_ = cls()
-        require_torch(filter_.GetName())
+        require_torch(self.GetName())
         from itk_consensus.deep.persistence import unpack_model
 
-        filter_._model = unpack_model(read_bytes(path), str(path), image_stream)
-        return filter_
+        self._model = unpack_model(read_bytes(path), str(path), image_stream)
+        self._outputs = None
+        return self
 
     # -- state ------------------------------------------------------------------------------
 
@@ -319,14 +276,6 @@ class DeepConsensusFilter(DeepConsensusParameters):
         super().__setstate__(state)
         self._model = state["model"]
 
-    def _reading(self) -> dict[str, Any]:
-        """How inputs are read, by keyword."""
-        return {
-            "missing_label": self.MissingLabel,
-            "owner": self.GetName(),
-            "tolerances": self._tolerances(),
-        }
-
     def _trained(self) -> ConsensusModel:
         if self._model is None:
             raise NotExecutedError(
@@ -340,5 +289,10 @@ class DeepConsensusFilter(DeepConsensusParameters):
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return self._outputs
 
-    def _torch_threads(self) -> AbstractContextManager[None]:
-        return torch_threads(self.NumberOfThreads)
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Put the filter's name before what deep/ has to say about its model."""
+        try:
+            yield
+        except TrainingError as error:
+            raise TrainingError(f"{self.GetName()}: {error}") from None

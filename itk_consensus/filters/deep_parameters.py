@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
 from itk_consensus.deep.cases import MISSING
+from itk_consensus.deep.runtime import torch_threads
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.kinds import Boolean, Choice, Integer, Integers, OneOf, Real, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
+if TYPE_CHECKING:
+    from itk_consensus.deep.training import TrainingSettings
+
 
 class DeepConsensusParameters(ProcessObject):
-    """What can be set of Fit and Execute."""
+    """What can be set of Fit and Execute, and how deep/ is told."""
 
     NumberOfClasses: Parameter[int | None] = Parameter(
         optional(Integer(low=2, high=MISSING)),
@@ -97,3 +105,47 @@ class DeepConsensusParameters(ProcessObject):
         0,
         "The same seed gives the same weights on one CPU with the same NumberOfThreads.",
     )
+
+    def _settings(self, dimension: int) -> TrainingSettings:
+        from itk_consensus.deep.training import TrainingSettings
+
+        return TrainingSettings(
+            iterations=self.NumberOfIterations,
+            batch_size=self.BatchSize or (8 if dimension == 2 else 2),
+            learning_rate=self.LearningRate,
+            window=self._window(dimension),
+            validation_fraction=self.ValidationFraction,
+            patience=self.Patience,
+            seed=self.RandomSeed,
+            edge_weight=self.EdgeWeight,
+            mixed_precision=self.MixedPrecision == "cuda",
+        )
+
+    def _window(self, dimension: int) -> tuple[int, ...]:
+        """The window in the order of the array axes."""
+        size = self.WindowSize
+        sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
+        if len(sides) < dimension:
+            raise ParameterError(
+                f"{self.GetName()}: WindowSize must be {dimension} integers for {dimension}D "
+                f"images, got {size}"
+            )
+        return sides[::-1]
+
+    def _reading(self) -> dict[str, Any]:
+        """How inputs are read, by keyword."""
+        return {
+            "missing_label": self.MissingLabel,
+            "owner": self.GetName(),
+            "tolerances": self._tolerances(),
+        }
+
+    def _chosen_mode(self, truths: Any) -> str:
+        if self.Mode == "truth" and truths is None:
+            raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
+        if self.Mode == "auto":
+            return "joint" if truths is None else "truth"
+        return self.Mode
+
+    def _torch_threads(self) -> AbstractContextManager[None]:
+        return torch_threads(self.NumberOfThreads)

@@ -13,6 +13,9 @@ class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
     ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` fills the one there is.
     """
 
+    def __init__(self, method: Callable[..., Any]) -> None:
+        super().__init__(method)
+
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
         of = instance if instance is not None else owner() if owner else None
         return MethodType(self.__func__, of)
