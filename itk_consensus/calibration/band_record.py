@@ -43,7 +43,7 @@ USUAL_SPREADS = 0.95
 
 def hashed(case_id: str) -> str:
     """A name for a case that does not tell its patient's."""
-    return hashlib.sha256(case_id.encode()).hexdigest()[:16]
+    return hashlib.sha256(case_id.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -208,22 +208,27 @@ def make_record(
     spacings = np.array([case.spacing for case in cases])
     scores = zip(ids, thresholds.case_scores, cases, strict=True)
     own_fields = ("reference_kind", "fusion_method", "rater_count")
-    record = BandRecord(
-        tau=thresholds.tau,
-        number=thresholds.number,
-        coverage_range=thresholds.coverage_range,
-        options=options,
-        labels=len(cases[0].distributions),
-        reference_kind=kind,
-        rater_count=provenance.get("rater_count", cases[0].rater_count),
-        fusion_method=provenance.get("fusion_method"),
-        probability_kinds=tuple(sorted({case.kind for case in cases if case.kind is not None})),
-        spacing_range=tuple(zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)),
-        provenance={key: value for key, value in provenance.items() if key not in own_fields},
-        versions=library_versions(),
-        cases=tuple(CaseRecord(hashed(name), score, case.spreads) for name, score, case in scores),
-    )
     try:
+        mapping(anything)(provenance, "it")
+        record = BandRecord(
+            tau=thresholds.tau,
+            number=thresholds.number,
+            coverage_range=thresholds.coverage_range,
+            options=options,
+            labels=len(cases[0].distributions),
+            reference_kind=kind,
+            rater_count=provenance.get("rater_count", cases[0].rater_count),
+            fusion_method=provenance.get("fusion_method"),
+            probability_kinds=tuple(sorted({case.kind for case in cases if case.kind is not None})),
+            spacing_range=tuple(
+                zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
+            ),
+            provenance={key: value for key, value in provenance.items() if key not in own_fields},
+            versions=library_versions(),
+            cases=tuple(
+                CaseRecord(hashed(name), score, case.spreads) for name, score, case in scores
+            ),
+        )
         return BandRecord.checked(record.plain())
     except RecordError as error:
         raise ParameterError(f"{owner}: provenance must hold what JSON can: {error}") from error

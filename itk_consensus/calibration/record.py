@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import version
 from math import inf, isfinite
+from reprlib import repr
 from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
 import itk_consensus
@@ -69,9 +70,10 @@ def boolean(value: Any, where: str) -> bool:
 
 
 def text(value: Any, where: str) -> str:
-    """Not too long a text."""
-    short = type(value) is str and len(value) <= _LONGEST_TEXT
-    return str(value) if short else _refuse(where, "a text", value)
+    """Not too long a text, and one that a file can hold: no half of a surrogate pair."""
+    short = isinstance(value, str) and len(value) <= _LONGEST_TEXT
+    whole = short and value.encode(errors="ignore").decode() == value
+    return str(value) if whole else _refuse(where, "a text", value)
 
 
 def choice(options: Sequence[str]) -> Check:
@@ -100,9 +102,10 @@ def mapping(check: Check) -> Check:
     """An object whose members `check` lets pass, whatever their names."""
 
     def checked(value: Any, where: str) -> dict[str, Any]:
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-            _refuse(where, "an object with texts for names", value)
-        return {key: check(member, f"{where}.{key:.40}") for key, member in value.items()}
+        if not isinstance(value, Mapping):
+            _refuse(where, "an object", value)
+        names = [text(name, f"a name in {where}") for name in value]
+        return {name: check(value[name], f"{where}.{name:.40}") for name in names}
 
     return checked
 
@@ -112,9 +115,9 @@ def anything(value: Any, where: str, depth: int = 8) -> Any:
     if depth and isinstance(value, (Mapping, list, tuple)):
         collection = mapping if isinstance(value, Mapping) else each
         return collection(lambda one, there: anything(one, there, depth - 1))(value, where)
-    if isinstance(value, float):
-        return real()(value, where)
-    plain = value is None or isinstance(value, (bool, int, str))
+    if isinstance(value, (float, str)):
+        return (text if isinstance(value, str) else real())(value, where)
+    plain = value is None or isinstance(value, (bool, int))
     return value if plain else _refuse(where, "what JSON can hold, 8 levels deep at most", value)
 
 
@@ -130,7 +133,7 @@ def part(*classes: type[Part]) -> Check:
 
 
 def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
-    raise RecordError(f"{where} must be {wanted}, got {value!r:.60}")
+    raise RecordError(f"{where} must be {wanted}, got {repr(value)}")
 
 
 # -- records ---------------------------------------------------------------------------------
