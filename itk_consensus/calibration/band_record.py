@@ -206,7 +206,8 @@ def make_record(
             "label that the consensus lacks"
         )
     spacings = np.array([case.spacing for case in cases])
-    scores = zip(ids, thresholds.case_scores, cases, strict=True)
+    sizes = zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
+    scores = zip(ids, thresholds.case_scores, (case.spreads for case in cases), strict=True)
     own_fields = ("reference_kind", "fusion_method", "rater_count")
     try:
         mapping(anything)(provenance, "it")
@@ -220,14 +221,10 @@ def make_record(
             rater_count=provenance.get("rater_count", cases[0].rater_count),
             fusion_method=provenance.get("fusion_method"),
             probability_kinds=tuple(sorted({case.kind for case in cases if case.kind is not None})),
-            spacing_range=tuple(
-                zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
-            ),
+            spacing_range=tuple(sizes),
             provenance={key: value for key, value in provenance.items() if key not in own_fields},
             versions=library_versions(),
-            cases=tuple(
-                CaseRecord(hashed(name), score, case.spreads) for name, score, case in scores
-            ),
+            cases=tuple(CaseRecord(hashed(name), *measured) for name, *measured in scores),
         )
         return BandRecord.checked(record.plain())
     except RecordError as error:

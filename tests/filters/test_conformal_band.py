@@ -645,6 +645,77 @@ def test_a_calibration_belongs_to_its_fusion_method_raters_and_labels(band):
         band.Execute([1 - case.fraction, case.fraction, case.fraction * 0], case.raters)
 
 
+def other_inputs(case):
+    """What looks like a vote's fraction to the eye, but not to its calibration."""
+    votes = array(case.fraction)
+    posterior = 1 / (1 + np.exp(-20 * (votes - 0.5)))
+    return {
+        "binary masks": sitk.Cast(case.fraction >= 0.5, sitk.sitkUInt8),
+        "graded probabilities": sitk.GetImageFromArray(posterior),
+    }
+
+
+@pytest.mark.parametrize("kind", ["binary masks", "graded probabilities"])
+def test_nothing_is_promised_for_another_kind_of_input(band, kind):
+    case = cohort(1, first=N)[0]
+    made = other_inputs(case)[kind]
+    made.CopyInformation(case.fraction)
+    fresh = ConformalBandFilter.FromRecord(band.GetRecord())
+    different = f"the calibration was made on vote fractions, this holds {kind}"
+    with pytest.raises(ParameterError, match=f"{different}; .*SetWithoutPromise"):
+        fresh.Execute(made, case.raters)
+    fresh.SetWithoutPromise(True)
+    assert (array(fresh.Execute(made, case.raters)) == 2).any()
+    assert fresh.GetGuarantee() == f"Nothing is promised: {different}."
+    fresh.Execute(case.fraction, case.raters)
+    assert fresh.GetGuarantee() == band.GetRecord().guarantee
+
+
+def test_a_posterior_of_staple_is_refused_under_the_record_of_a_vote(band):
+    probabilities, _, raters = staple_columns(1, first=N)
+    with pytest.raises(ParameterError, match="vote fractions, this holds graded probabilities"):
+        band.Execute(probabilities[0], raters[0])
+
+
+def test_what_was_calibrated_on_masks_is_for_masks():
+    cases = cohort(12)
+    masks = [sitk.Cast(case.fraction >= 0.5, sitk.sitkUInt8) for case in cases]
+    _, truths, raters = columns(cases)
+    band = ConformalBandFilter()
+    band.Calibrate(masks, truths, raters)
+    assert band.GetRecord().probability_kinds == ("binary masks",)
+    band.Execute(masks[0], raters[0])
+    with pytest.raises(ParameterError, match="binary masks, this holds vote fractions"):
+        band.Execute(cases[0].fraction, raters[0])
+
+
+def test_raters_who_all_agree_leave_a_mask_that_is_a_vote_all_the_same(band):
+    mask = cohort(1)[0].raters[0]
+    agreed = sitk.Cast(mask != 0, sitk.sitkFloat64)
+    band.Execute(agreed, [mask] * 5)
+    assert band.GetGuarantee() == band.GetRecord().guarantee
+
+
+def test_a_promise_can_be_given_up_for_another_fusion_method(band):
+    case = cohort(1)[0]
+    loaded = ConformalBandFilter.FromRecord(replace(band.GetRecord(), fusion_method="staple"))
+    loaded.SetFusionMethod("vote")
+    loaded.SetWithoutPromise(True)
+    loaded.Execute(case.fraction, case.raters)
+    assert loaded.GetGuarantee().startswith("Nothing is promised: the calibration was made with")
+
+
+def test_load_fills_an_instance_or_makes_one(band, tmp_path):
+    band.Save(tmp_path / "cal.json")
+    case, other = cohort(1)[0], calibrated(cohort(9), Score="probability", EmptyPolicy="keep")
+    other.Execute(case.fraction, case.raters)
+    assert other.Load(tmp_path / "cal.json") is other
+    assert other.GetRecord() == ConformalBandFilter.Load(tmp_path / "cal.json").GetRecord()
+    assert (other.GetScore(), other.GetEmptyPolicy()) == ("distance", "keep")
+    with pytest.raises(NotExecutedError):
+        other.GetSetSizeImage()
+
+
 def test_empty_policy_can_still_be_chosen_after_loading(band):
     loaded = ConformalBandFilter.FromRecord(band.GetRecord())
     loaded.SetEmptyPolicy("keep")
