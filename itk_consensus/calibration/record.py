@@ -117,7 +117,9 @@ def anything(value: Any, where: str, depth: int = 8) -> Any:
         return collection(lambda one, there: anything(one, there, depth - 1))(value, where)
     if isinstance(value, (float, str)):
         return (text if isinstance(value, str) else real())(value, where)
-    plain = value is None or isinstance(value, (bool, int))
+    if type(value) is int:
+        return integer(-(2**63), 2**63)(value, where)
+    plain = value is None or isinstance(value, bool)
     return value if plain else _refuse(where, "what JSON can hold, 8 levels deep at most", value)
 
 
@@ -133,7 +135,9 @@ def part(*classes: type[Part]) -> Check:
 
 
 def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
-    raise RecordError(f"{where} must be {wanted}, got {repr(value)}")
+    # Python refuses to print very large integers.
+    got = f"2**{value.bit_length()}" if type(value) is int and abs(value) > 2**99 else repr(value)
+    raise RecordError(f"{where} must be {wanted}, got {got}")
 
 
 # -- records ---------------------------------------------------------------------------------
