@@ -170,6 +170,7 @@ def test_provenance_may_be_anything_that_json_holds_but_not_endless():
         {1: 2},
         {"rater_count": "five"},
         {"site": "\ud800"},
+        {"site": 10**9999},
     ):
         with pytest.raises(ConsensusError, match="provenance must hold what JSON can"):
             band.Calibrate(*columns, provenance=provenance)
