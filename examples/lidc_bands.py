@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.risk_control import conformal_threshold
+from itk_consensus.calibration.conformal import conformal_threshold
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.held_out_rater import HeldOutCohort, hold_out_raters

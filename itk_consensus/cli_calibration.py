@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.calibration.guarantee import REFERENCE_KINDS, TRUTH
+from itk_consensus.calibration.conformal import REFERENCE_KINDS, TRUTH
 from itk_consensus.cli_options import add_option, given_parameters
 from itk_consensus.errors import FileError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
@@ -36,7 +36,13 @@ the columns case and raters only, holds out one rater per case in turn, fuses th
 and calibrates on the one held out; the band then covers a new rater, not the truth."""
 
 #: Options of ConformalBandFilter that a calibration fixes; `band` takes them from the record.
-_FREE_IN_BAND = ("EmptyPolicy", "FusionMethod", "CoordinateTolerance", "DirectionTolerance")
+_FREE_IN_BAND = (
+    "EmptyPolicy",
+    "FusionMethod",
+    "WithoutPromise",
+    "CoordinateTolerance",
+    "DirectionTolerance",
+)
 
 
 @dataclass(frozen=True)

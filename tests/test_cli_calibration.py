@@ -94,6 +94,18 @@ def test_band_takes_its_options_from_the_calibration(record, folder, tmp_path):
     assert not (tmp_path / "b.nrrd").exists()
 
 
+def test_band_says_that_nothing_is_promised_for_a_mask(record, folder, tmp_path, capsys):
+    mask = folder / "mask.nrrd"
+    sitk.WriteImage(sitk.ReadImage(str(folder / "p0.nrrd")) >= 0.5, mask, True)
+    words = ["band", mask, "--raters", folder / "r0.nrrd", "--calibration", record]
+    words += ["--output", tmp_path / "b.nrrd", "--json", tmp_path / "b.json"]
+    with pytest.raises(ParameterError, match="made on vote fractions, this holds binary masks"):
+        run(*words)
+    run(*words, "--without-promise", "yes")
+    assert "Nothing is promised" in capsys.readouterr().out
+    assert json.loads((tmp_path / "b.json").read_text())["guarantee"].startswith("Nothing is")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -38,6 +38,7 @@ HOMES = {
     "SimpleITK": {"images", "pipeline/itk_pipeline.py"},
     "itk": {"images", "pipeline/itk_pipeline.py"},
     "torch": {"deep"},
+    "safetensors": {"deep"},
     "matplotlib": {"report"},
 }
 

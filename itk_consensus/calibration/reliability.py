@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.conformal_scores import consensus_labels
-from itk_consensus.calibration.log_odds import clipped
+from itk_consensus.calibration.probabilities import clipped, consensus_labels
+from itk_consensus.calibration.record import Part, part, real
 
 BINS = 15
 
@@ -43,11 +43,8 @@ class ReliabilityCurve:
         return cls(*(np.asarray(column, dtype=np.float64) for column in sums))
 
     def __add__(self, other: ReliabilityCurve) -> ReliabilityCurve:
-        return ReliabilityCurve(
-            self.counts + other.counts,
-            self.predicted + other.predicted,
-            self.observed + other.observed,
-        )
+        both = zip(vars(self).values(), vars(other).values(), strict=True)
+        return ReliabilityCurve(*(mine + theirs for mine, theirs in both))
 
     @property
     def expected_calibration_error(self) -> float:
@@ -121,7 +118,7 @@ class Reliability:
 
 
 @dataclass(frozen=True)
-class ReliabilitySummary:
+class ReliabilitySummary(Part):
     """Four measures, each better when smaller.
 
     Attributes
@@ -136,7 +133,45 @@ class ReliabilitySummary:
         Mean negative log-likelihood, in nats.
     """
 
-    class_ece: float
-    top_label_ece: float
-    brier: float
-    nll: float
+    class_ece: Annotated[float, real(0.0)]
+    top_label_ece: Annotated[float, real(0.0)]
+    brier: Annotated[float, real(0.0)]
+    nll: Annotated[float, real(0.0)]
+
+
+@dataclass(frozen=True)
+class ScalingReport(Part):
+    """Reliability before and after scaling, in the region and in the whole image."""
+
+    region_before: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
+    region_after: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
+    image_before: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
+    image_after: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
+
+    def __str__(self) -> str:
+        rows = [("", *(name.replace("_", " ") for name in asdict(self.region_before)))]
+        rows += [
+            (place.replace("_", " "), *(f"{value:.4f}" for value in measures.values()))
+            for place, measures in asdict(self).items()
+        ]
+        return "\n".join(
+            f"{row[0]:<14}" + "".join(f"{cell:>15}" for cell in row[1:]) for row in rows
+        )
+
+
+@dataclass(frozen=True)
+class ScalingComparison:
+    """The sums behind a report, from which diagrams are drawn; sums of cases add up."""
+
+    region_before: Reliability
+    region_after: Reliability
+    image_before: Reliability
+    image_after: Reliability
+
+    def __add__(self, other: ScalingComparison) -> ScalingComparison:
+        both = zip(vars(self).values(), vars(other).values(), strict=True)
+        return ScalingComparison(*(mine + theirs for mine, theirs in both))
+
+    def report(self) -> ScalingReport:
+        """The measures."""
+        return ScalingReport(*(place.summary() for place in vars(self).values()))

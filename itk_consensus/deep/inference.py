@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import Case, as_batch, cropped
 from itk_consensus.deep.model import ConsensusModel
 from itk_consensus.deep.network import STRIDE, one_hot
+from itk_consensus.errors import TrainingError
 
 Box = tuple[slice, ...]
 
@@ -86,6 +88,17 @@ def predict(
     return Prediction(box, total[:-1], total[-1])
 
 
+def voxels_to_ask(
+    disputed: NDArray[np.bool_], spacing: Sequence[float], margin: float | None
+) -> NDArray[np.bool_]:
+    """What the raters dispute and a margin in mm around it; without a margin, everything."""
+    if margin is None:
+        return np.ones_like(disputed)
+    if margin == 0 or not disputed.any():
+        return disputed
+    return np.asarray(distance_transform_edt(~disputed, sampling=spacing) <= margin)
+
+
 def window_grid(shape: Sequence[int], window: Sequence[int], overlap: float) -> Iterator[Box]:
     """Windows that cover a volume; the last of each axis ends with it."""
     axes = []
@@ -116,6 +129,11 @@ def _predict_window(
             mixed_precision,
         )
     answer = torch.cat([probability[0], evidence], 0).cpu().numpy()
+    if not np.isfinite(answer).all():
+        raise TrainingError(
+            "the network's answer is not finite: its weights overflow on this image; Fit it again, "
+            "or Load another model"
+        )
     inner: NDArray[np.float32] = answer[(slice(None), *(slice(side) for side in sides))]
     return inner
 

@@ -96,6 +96,20 @@ class ConsensusModel:
     rater_model: RaterModel
     history: list[dict[str, float]] = field(default_factory=list)
 
+    @classmethod
+    def untrained(
+        cls,
+        shape: NetworkShape,
+        mode: str,
+        labels: tuple[int, ...],
+        rater_ids: tuple[RaterId, ...],
+        seed: int,
+        image_stream: Any = None,
+    ) -> ConsensusModel:
+        """A model that has seen nothing; its first weights depend on the seed only."""
+        rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
+        return cls(new_network(shape, seed, image_stream), mode, labels, rater_ids, rater_model)
+
     @property
     def device(self) -> torch.device:
         """Where the network is."""

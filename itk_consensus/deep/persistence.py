@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from itk_consensus.deep.model import ConsensusModel, RaterModel, new_network
+from itk_consensus.deep.model import ConsensusModel
 from itk_consensus.deep.network import ConsensusNetwork, NetworkShape, check_image_stream
 from itk_consensus.deep.training import Trainer, TrainingState
 from itk_consensus.deep.weights import pack, refusing_damage, unpack
@@ -23,6 +23,8 @@ _MODES = ("truth", "joint", "set")
 _WEIGHTS, _BEST, _OPTIMIZER = "network/", "best/", "optimizer/"
 _TALLY, _BEST_TALLY = "rater_model/tally", "rater_model/best_tally"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
+#: More voxels than any training sees.
+_LARGEST_TALLY = 1e15
 _COUNTS = ("dimension", "classes", "raters", "channels")
 
 
@@ -186,10 +188,9 @@ def _described_model(
     with torch.device("meta"):
         # Without memory: what the weights do not fit must not be built.
         _checked_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
-    network = new_network(shape, 0, image_stream)
-    _load_weights(network, weights, path)
-    rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
-    return ConsensusModel(network, mode, labels, rater_ids, rater_model)
+    model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream)
+    _load_weights(model.network, weights, path)
+    return model
 
 
 def _load_weights(
@@ -221,7 +222,7 @@ def _tally(
     tensors: Mapping[str, NDArray[Any]], name: str, model: ConsensusModel, path: str
 ) -> NDArray[np.float64]:
     tally = _expect(tensors, name, model.rater_model.tally.shape, path).astype(np.float64)
-    if not (np.isfinite(tally).all() and tally.min() >= 0):
+    if not (tally.min() >= 0 and tally.max() <= _LARGEST_TALLY):
         raise ValueError(f"{name} holds values that no training gives")
     return tally
 

@@ -1,9 +1,10 @@
-"""Whether torch is there, and how many threads it may use."""
+"""Whether torch and safetensors are there, and how many threads it may use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 from itk_consensus.errors import MissingDependencyError
 
@@ -12,13 +13,14 @@ _MOST_THREADS = 2**15
 
 
 def require_torch(owner: str) -> None:
-    """Raise, naming the extra, unless torch can be imported."""
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{owner} needs torch: pip install 'itk-consensus[deep]'"
-        ) from error
+    """Raise, naming the extra, unless torch and its file format can be imported."""
+    for library in ("torch", "safetensors"):
+        try:
+            import_module(library)
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"{owner} needs {library}: pip install 'itk-consensus[deep]'"
+            ) from error
 
 
 @contextmanager

@@ -2,94 +2,37 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.conformal_scores import consensus_labels
-from itk_consensus.calibration.rater_spread import contour_areas
-from itk_consensus.errors import FileError, InputError, NotExecutedError
+from itk_consensus.calibration.band_record import BandRecord
+from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.scaling import ScalingRecord
+from itk_consensus.errors import (
+    FileError,
+    InputError,
+    NotExecutedError,
+    ParameterError,
+)
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.events import ITERATION_EVENT
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.loading import on_class_or_instance
+from itk_consensus.filters.parameters import Parameter, find_parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.loaded_images import LoadedImages
 
-Record = TypeVar("Record", bound="CalibrationRecord")
+Record = TypeVar("Record", BandRecord, ScalingRecord)
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
 
 _SUM_TOLERANCE = 1e-3
 _MISSING = object()
-
-
-class CalibrationRecord(Protocol):
-    """What a filter remembers of its calibration."""
-
-    def to_json(self) -> str:
-        """The record as text."""
-
-    @classmethod
-    def from_json(cls, text: str, source: str) -> Any:
-        """The record in a text."""
-
-
-@dataclass(frozen=True)
-class ProbabilityCase:
-    """One case as arrays.
-
-    Attributes
-    ----------
-    loaded : LoadedImages
-        Of the probability images.
-    probabilities : tuple of ndarray
-        The foreground's alone, or one per label, background first.
-    consensus : ndarray of uint16
-        Most probable label.
-    raters : tuple of ndarray or None
-    reference : ndarray of uint16 or None
-        Label per voxel.
-    """
-
-    loaded: LoadedImages
-    probabilities: tuple[NDArray[Any], ...]
-    consensus: NDArray[np.uint16]
-    raters: tuple[NDArray[Any], ...] | None
-    reference: NDArray[np.uint16] | None = None
-
-    @property
-    def labels(self) -> int:
-        """K, background included."""
-        return max(len(self.probabilities), 2)
-
-    @property
-    def spacing(self) -> tuple[float, ...]:
-        """Voxel size in mm, in the order of the array axes."""
-        return self.loaded.geometry.array_spacing
-
-    @cached_property
-    def contour_areas(self) -> list[float]:
-        """Area in mm² of each label's contour; the background's is the whole foreground's."""
-        return contour_areas(self.consensus, self.labels, self.spacing)
-
-    @property
-    def rater_count(self) -> int | None:
-        """Number of raters, if they were given."""
-        return None if self.raters is None else len(self.raters)
-
-    def reference_labels(self) -> NDArray[np.uint16]:
-        """The reference of a calibration case."""
-        if self.reference is None:
-            raise InputError("ProbabilityCase: this case has no reference")
-        return self.reference
 
 
 class CalibrationFilter(ProcessObject, Generic[Record]):
@@ -97,10 +40,10 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
 
     record_class: ClassVar[type[Any]]
 
-    RegionMargin: Parameter[float] = Parameter(
+    RegionMargin = Parameter(
         Real(low=0.0), 10.0, "Width in mm of the region that counts around the structure."
     )
-    ProbabilityIsVoteFraction: Parameter[bool] = Parameter(
+    ProbabilityIsVoteFraction = Parameter(
         Boolean(), False, "Whether probabilities are shares of votes."
     )
 
@@ -127,19 +70,38 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         """Write the calibration as JSON, replacing the file in one step."""
         write_text(path, self.GetRecord().to_json())
 
-    @classmethod
-    def Load(cls: type[Filter], path: PathLike) -> Filter:
-        """Make a filter with the calibration and options of a saved record."""
+    @on_class_or_instance
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
         try:
             text = read_bytes(path).decode("utf-8")
         except UnicodeDecodeError as error:
             raise FileError(f"{path}: is not a calibration record: {error}") from error
-        return cls.FromRecord(cls.record_class.from_json(text, str(path)))
+        return self._with(self.record_class.from_json(text, str(path)))
 
     @classmethod
-    @abstractmethod
     def FromRecord(cls: type[Filter], record: Any) -> Filter:
         """Make a filter with a calibration and the options it was made with."""
+        return cls()._with(record)
+
+    def _with(self: Filter, record: Any) -> Filter:
+        for name, value in record.parameters.items():
+            setattr(self, find_parameter(type(self), name, self.GetName()).name, value)
+        self._record = record
+        return self
+
+    def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        """Raise if something is known to differ from what the calibration was made with."""
+        for name, wanted in made_with.items():
+            if None not in (wanted, given[name]) and wanted != given[name]:
+                raise ParameterError(
+                    f"{self.GetName()}: the calibration was made with {name} {wanted}, "
+                    f"this is {given[name]}; calibrate again for it"
+                )
+
+    def _tell(self, messages: Iterable[str]) -> None:
+        for message in messages:
+            self._warn(message)
 
     # -- cases --------------------------------------------------------------------------------
 
@@ -160,19 +122,24 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
                 )
             yield self._load_case(
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
-            )
+            )[0]
             self._invoke(ITERATION_EVENT)
             self._report(self._progress)  # the number of cases is unknown; this lets Abort in
 
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
-    ) -> ProbabilityCase:
+    ) -> tuple[ProbabilityCase, LoadedImages]:
         """View one case's arrays and check what they hold.
 
         Parameters
         ----------
         which : str
             Tells the case apart in messages, such as " of case 3".
+
+        Returns
+        -------
+        case, loaded
+            `loaded` gives outputs the geometry and family of the probability images.
         """
         owner = f"{self.GetName()}: probability{which}"
         images = probability if isinstance(probability, (list, tuple)) else [probability]
@@ -180,15 +147,15 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         probabilities = tuple(array for array in loaded.arrays if array is not None)
         _check_probabilities(probabilities, loaded, owner)
         labels = max(len(probabilities), 2)
-        return ProbabilityCase(
-            loaded,
+        case = ProbabilityCase(
             probabilities,
-            consensus_labels(probabilities),
+            loaded.geometry.array_spacing,
             None if raters is None else self._load_raters(raters, loaded, which),
             None
             if reference is None
             else self._load_labels(reference, loaded, f"reference{which}", labels),
         )
+        return case, loaded
 
     def _load_raters(
         self, raters: Any, loaded: LoadedImages, which: str
@@ -209,7 +176,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def _load_labels(
         self, image: Any, loaded: LoadedImages, name: str, labels: int
     ) -> NDArray[np.uint16]:
-        array = self._view(image, loaded, name)
+        array = convert.load_one(
+            image, loaded, owner=self.GetName(), parameter=name, **self._tolerances()
+        )
         if labels == 2:
             return np.asarray(array != 0).astype(np.uint16)
         if not np.isin(array, np.arange(labels)).all():
@@ -218,11 +187,6 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
                 f"{labels} probability images, got values from {array.min():g} to {array.max():g}"
             )
         return array.astype(np.uint16)
-
-    def _view(self, image: Any, loaded: LoadedImages, name: str) -> NDArray[Any]:
-        return convert.load_one(
-            image, loaded, owner=self.GetName(), parameter=name, **self._tolerances()
-        )
 
 
 def _check_probabilities(

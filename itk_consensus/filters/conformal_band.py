@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from math import nan, prod
 from typing import Any
@@ -10,30 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.band_calibration import (
+from itk_consensus.calibration.band_record import BandRecord, make_record
+from itk_consensus.calibration.conformal import (
     NORMALIZATIONS,
     RISKS,
     SCORES,
     UNITS,
     BandOptions,
 )
-from itk_consensus.calibration.calibration_record import BandRecord
-from itk_consensus.calibration.prediction_sets import (
-    MOST_LABELS_IN_BITS,
-    band_codes,
-    label_bits,
-    prediction_sets,
-)
-from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.band_record import doubts, make_record, unusual_spreads
-from itk_consensus.filters.band_scoring import (
+from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.scored_case import (
     band_box,
     check_contour,
     label_spreads,
     score_case,
     score_maps,
 )
-from itk_consensus.filters.calibration_filter import CalibrationFilter, ProbabilityCase
+from itk_consensus.calibration.scores import (
+    MOST_LABELS_IN_BITS,
+    band_codes,
+    label_bits,
+    prediction_sets,
+)
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
 from itk_consensus.images import convert
@@ -48,6 +48,7 @@ class _Band:
     box: tuple[slice, ...]
     sets: NDArray[np.bool_]
     has_two_labels: bool
+    guarantee: str
 
 
 class ConformalBandFilter(CalibrationFilter[BandRecord]):
@@ -62,41 +63,43 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
     record_class = BandRecord
 
-    Alpha: Parameter[float] = Parameter(
+    Alpha = Parameter(
         Real(0.0, 1.0, exclusive=True), 0.1, "Chance that a case is not covered, or share lost."
     )
-    Tolerance: Parameter[float] = Parameter(
+    Tolerance = Parameter(
         Real(0.0, 1.0),
         0.05,
         "Share of the foreground a covered case may miss; a quarter of it for the background.",
     )
-    Unit: Parameter[str] = Parameter(
+    Unit = Parameter(
         Choice(UNITS), "case", "What is exchangeable; voxel is the paper's, without a promise."
     )
-    Risk: Parameter[str] = Parameter(
+    Risk = Parameter(
         Choice(RISKS),
         "miscoverage",
         "What is bounded: chance of missing too much, mean share missed, chance of any miss.",
     )
-    Score: Parameter[str] = Parameter(
-        Choice(SCORES), "distance", "mm from the consensus contour, or log-odds."
-    )
-    Normalization: Parameter[str] = Parameter(
+    Score = Parameter(Choice(SCORES), "distance", "mm from the consensus contour, or log-odds.")
+    Normalization = Parameter(
         Choice(NORMALIZATIONS),
         "rater_spread",
         "Whether distances count in units of how far apart the case's raters are.",
     )
-    Mondrian: Parameter[bool] = Parameter(
-        Boolean(), False, "One threshold, and one promise, per label."
-    )
-    EmptyPolicy: Parameter[str] = Parameter(
+    Mondrian = Parameter(Boolean(), False, "One threshold, and one promise, per label.")
+    EmptyPolicy = Parameter(
         Choice(("ambiguous", "keep")), "ambiguous", "What voxels become that no label fits."
     )
-    FusionMethod: Parameter[str | None] = Parameter(
+    FusionMethod = Parameter(
         optional(Text()),
         None,
         "What made the probabilities; a record that names another is refused.",
         default_doc="not said",
+    )
+    WithoutPromise = Parameter(
+        Boolean(),
+        False,
+        "Whether to mark probabilities of another kind or FusionMethod than the calibration's too; "
+        "nothing is promised for them.",
     )
 
     Spread: Measurement[float] = Measurement(
@@ -151,7 +154,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             ]
             told = {"fusion_method": self.FusionMethod, **(provenance or {})}
             self._record = make_record(scored, case_ids, options, told, self.GetName())
-            self._warn_of(doubts(self._record))
+            self._tell(self._record.doubts())
 
     def _options(self) -> BandOptions:
         values = {
@@ -159,23 +162,20 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             for field in fields(BandOptions)
         }
         options = BandOptions(**values)
-        if options.unit == "voxel" and options.risk != "miscoverage":
-            raise ParameterError(
-                f"{self.GetName()}: Unit voxel goes with Risk miscoverage only, got {options.risk}"
-            )
+        for contradiction in options.contradictions():
+            raise ParameterError(f"{self.GetName()}: {contradiction}")
         return options
 
     def GetGuarantee(self) -> str:
-        """What the calibration promises, in one sentence."""
-        return self.GetRecord().guarantee
+        """What the calibration promises for the last Execute, or the next, in one sentence."""
+        promise = self.GetRecord().guarantee
+        return self._band.guarantee if self._band is not None else promise
 
-    @classmethod
-    def FromRecord(cls, record: BandRecord) -> ConformalBandFilter:
-        """Make a filter with a calibration and the options it was made with."""
-        filter_ = cls(**asdict(record.options))
-        filter_._record = record
-        filter_._warn_of(doubts(record))
-        return filter_
+    def _with(self, record: BandRecord) -> ConformalBandFilter:
+        super()._with(record)
+        self._band = None
+        self._tell(record.doubts())
+        return self
 
     # -- use ------------------------------------------------------------------------------------
 
@@ -198,12 +198,13 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         record, options = self.GetRecord(), self._options()
         self._band = None
         with self._running():
-            case = self._load_case(probability, raters)
+            case, loaded = self._load_case(probability, raters)
             self._check_record(record, options, case)
             check_contour(case, self.GetName())
+            promise = self._promise(record, case)
             threads = self.NumberOfThreads
             spreads = label_spreads(case, options, self.GetName(), threads)
-            self._warn_of(unusual_spreads(record, spreads))
+            self._tell(record.unusual_spreads(spreads))
             self._report(0.3)
             box = band_box(case, options, spreads, record.tau)
             maps = score_maps(case, options, spreads, box, threads)
@@ -213,8 +214,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
             self._measure(case, spreads, sets, int(empty.sum()))
-            loaded = replace(case.loaded, arrays=(), owners=())  # lets the caller's images go
-            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1)
+            loaded = replace(loaded, arrays=(), owners=())  # lets the caller's images go
+            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1, promise)
             return self._band_image(self._band)
 
     def GetSetSizeImage(self) -> Any:
@@ -240,26 +241,30 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     def _check_record(
         self, record: BandRecord, options: BandOptions, case: ProbabilityCase
     ) -> None:
-        given = asdict(options) | {
-            "labels": case.labels,
-            "fusion_method": self.FusionMethod,
-            "rater_count": case.rater_count,
-        }
-        made_with = asdict(record.options) | {
-            "labels": record.labels,
-            "fusion_method": record.fusion_method,
-            "rater_count": record.rater_count,
-        }
-        for name, wanted in made_with.items():
-            if None not in (wanted, given[name]) and wanted != given[name]:
-                raise ParameterError(
-                    f"{self.GetName()}: the calibration was made with {name} {wanted}, "
-                    f"this is {given[name]}; calibrate again for it"
-                )
+        given = {"labels": case.labels, "rater_count": case.rater_count}
+        made_with = {name: getattr(record, name) for name in given}
+        self._reject_other(record.parameters | made_with, asdict(options) | given)
 
-    def _warn_of(self, messages: Iterable[str]) -> None:
-        for message in messages:
-            self._warn(message)
+    def _promise(self, record: BandRecord, case: ProbabilityCase) -> str:
+        """The guarantee, if this is what it was made for; raise, or say so, if it is not."""
+        other = "; ".join(self._differences(record, case))
+        if not other:
+            return record.guarantee
+        if not self.WithoutPromise:
+            raise ParameterError(
+                f"{self.GetName()}: {other}; calibrate again for it, or SetWithoutPromise(True) to "
+                "mark it without a promise"
+            )
+        return f"Nothing is promised: {other}."
+
+    def _differences(self, record: BandRecord, case: ProbabilityCase) -> Iterator[str]:
+        kinds = record.probability_kinds
+        if (kind := case.kind) not in (None, *kinds):
+            made_on = " and ".join(kinds) or "raters who all agree"
+            yield f"the calibration was made on {made_on}, this holds {kind}"
+        methods = (record.fusion_method, self.FusionMethod)
+        if None not in methods and len(set(methods)) > 1:
+            yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
 
     def _band_image(self, band: _Band) -> Any:
         if band.has_two_labels:

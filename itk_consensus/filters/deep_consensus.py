@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.deep.runtime import require_torch
@@ -27,6 +25,7 @@ from itk_consensus.filters.deep_inputs import (
 from itk_consensus.filters.deep_outputs import deep_fusion, fill
 from itk_consensus.filters.deep_training import DeepTraining
 from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
 from itk_consensus.labels.label_types import common_type
 
@@ -104,25 +103,28 @@ class DeepConsensusFilter(DeepTraining):
         return self._done(self._fused).image(self._done(self._write_evidence))
 
     def _predict(self, model: ConsensusModel, given: DeepInput) -> None:
-        from itk_consensus.deep.inference import predict
+        from itk_consensus.deep.inference import predict, voxels_to_ask
         from itk_consensus.deep.model import find_device
 
         model.network.to(find_device(self.Device, self.GetName()))
         case = given.as_case(model.labels, model.rater_numbers)
         decision = given.agreed_classes(model.labels, self.NumberOfThreads)
         disputed = decision == MISSING
-        asked = self._asked(disputed, given.loaded.geometry.array_spacing)
+        margin = 0.0 if self.LockUnanimousVoxels else self.RegionMargin
+        spacing = given.loaded.geometry.array_spacing
+        asked = voxels_to_ask(disputed, spacing, None if self.Region == "full" else margin)
         answered = asked & disputed if self.LockUnanimousVoxels else asked
-        prediction = predict(
-            model,
-            case,
-            asked,
-            window=self._window(case.image.ndim),
-            overlap=self.WindowOverlap,
-            rater_weight=self.RaterWeight,
-            mixed_precision=self.MixedPrecision == "cuda",
-            progress=lambda share: self._report(0.1 + 0.85 * share),
-        )
+        with self._named():
+            prediction = predict(
+                model,
+                case,
+                asked,
+                window=self._window(case.image.ndim),
+                overlap=self.WindowOverlap,
+                rater_weight=self.RaterWeight,
+                mixed_precision=self.MixedPrecision == "cuda",
+                progress=lambda share: self._report(0.1 + 0.85 * share),
+            )
 
         def write_evidence(out: NDArray[Any]) -> None:
             out[...] = 0
@@ -133,15 +135,6 @@ class DeepConsensusFilter(DeepTraining):
         self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
         self._write_evidence = write_evidence
 
-    def _asked(self, disputed: NDArray[np.bool_], spacing: tuple[float, ...]) -> NDArray[np.bool_]:
-        """The voxels the network is asked about."""
-        if self.Region == "full":
-            return np.ones_like(disputed)
-        if self.LockUnanimousVoxels or not disputed.any():
-            return disputed
-        distance = distance_transform_edt(~disputed, sampling=spacing)
-        return np.asarray(distance <= self.RegionMargin)
-
     # -- files ------------------------------------------------------------------------------
 
     def Save(self, path: PathLike) -> None:
@@ -151,18 +144,19 @@ class DeepConsensusFilter(DeepTraining):
 
         write_bytes(path, pack_model(model))
 
-    @classmethod
-    def Load(cls, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
-        """A filter with the model of a file; pass the image stream if Fit was given one.
+    @on_class_or_instance
+    def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
+        """Take the model of a file; pass the image stream if Fit was given one.
 
-        The file keeps what was learned, not the parameters of Execute: those are the defaults.
+        Of the class it makes a new filter. The file keeps what was learned, not the parameters of
+        Execute: those stay what they are.
         """
-        filter_ = cls()
-        require_torch(filter_.GetName())
+        require_torch(self.GetName())
         from itk_consensus.deep.persistence import unpack_model
 
-        filter_._model = unpack_model(read_bytes(path), str(path), image_stream)
-        return filter_
+        self._model = unpack_model(read_bytes(path), str(path), image_stream)
+        self._forget()
+        return self
 
     # -- state ------------------------------------------------------------------------------
 

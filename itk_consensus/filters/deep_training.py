@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +98,7 @@ class DeepTraining(DeepConsensusParameters):
     def _new_model(
         self, inputs: Sequence[DeepInput], mode: str, image_stream: Any
     ) -> ConsensusModel:
-        from itk_consensus.deep.model import ConsensusModel, RaterModel, find_device, new_network
+        from itk_consensus.deep.model import ConsensusModel, find_device
         from itk_consensus.deep.network import NetworkShape, check_image_stream
 
         labels = class_labels(inputs, self.NumberOfClasses, self.GetName())
@@ -108,10 +108,9 @@ class DeepTraining(DeepConsensusParameters):
         shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint")
         if image_stream is not None:
             check_image_stream(image_stream, shape, self.GetName())
-        network = new_network(shape, self.RandomSeed, image_stream)
-        rater_model = RaterModel.blank(len(names), len(labels), symmetric=mode != "truth")
-        network.to(find_device(self.Device, self.GetName()))
-        return ConsensusModel(network, mode, labels, names, rater_model)
+        model = ConsensusModel.untrained(shape, mode, labels, names, self.RandomSeed, image_stream)
+        model.network.to(find_device(self.Device, self.GetName()))
+        return model
 
     def _settings(self, dimension: int) -> TrainingSettings:
         from itk_consensus.deep.training import TrainingSettings
@@ -155,11 +154,17 @@ class DeepTraining(DeepConsensusParameters):
             require_writable(checkpoint)
         if checkpoint is not None and Path(checkpoint).exists():
             resume(trainer, read_bytes(checkpoint), str(checkpoint))
-        try:
+        with self._named():
             trainer.run(self._after_iteration, keep)
+        return trainer
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Put the filter's name before what deep/ has to say about its model."""
+        try:
+            yield
         except TrainingError as error:
             raise TrainingError(f"{self.GetName()}: {error}") from None
-        return trainer
 
     def _after_iteration(self, share: float) -> bool:
         self._progress = 0.05 + 0.9 * share
@@ -168,7 +173,7 @@ class DeepTraining(DeepConsensusParameters):
         return not self._aborting
 
     def _compare_with_vote(self, cases: Sequence[Case]) -> None:
-        from itk_consensus.deep.held_out_rater import held_out_log_likelihood
+        from itk_consensus.deep.objective import held_out_log_likelihood
 
         ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
         if ours < vote:

@@ -7,14 +7,16 @@ cover the truth: an error that all raters share looks like agreement.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from itk_consensus.calibration.guarantee import HELD_OUT_RATER
-from itk_consensus.calibration.held_out_rater import hold_out
+from itk_consensus.calibration.conformal import HELD_OUT_RATER
+from itk_consensus.errors import InputError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
+
+T = TypeVar("T")
 
 
 class HeldOutCohort(NamedTuple):
@@ -24,6 +26,27 @@ class HeldOutCohort(NamedTuple):
     references: list[Any]
     raters: list[list[Any]]
     provenance: dict[str, Any]
+
+
+def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
+    """Split a case's raters into the held-out one and the others.
+
+    Parameters
+    ----------
+    raters : sequence, at least two
+        Masks or images, one per rater.
+    case : int
+        Position of the case in its cohort. Raters take turns: ``case mod raters`` is held out, so
+        no rater's habits become everybody's reference.
+
+    Returns
+    -------
+    held_out, others
+    """
+    if len(raters) < 2:
+        raise InputError(f"hold_out: case {case} must have at least 2 raters, got {len(raters)}")
+    turn = case % len(raters)
+    return raters[turn], [*raters[:turn], *raters[turn + 1 :]]
 
 
 def hold_out_raters(

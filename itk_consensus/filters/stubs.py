@@ -77,7 +77,8 @@ def _written_methods(cls: type) -> dict[str, object]:
 
 def _method_stub(name: str, member: Any) -> Iterator[str]:
     if isinstance(member, (staticmethod, classmethod)):
-        yield f"    @{type(member).__name__}"
+        kind = "classmethod" if isinstance(member, classmethod) else "staticmethod"
+        yield f"    @{kind}"
         member = member.__func__
     text = str(inspect.signature(member)).replace("'", "").replace("np.float64", "float64")
     for word in _words(text):

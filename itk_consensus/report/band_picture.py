@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.prediction_sets import AMBIGUOUS, FOREGROUND
+from itk_consensus.calibration.scores import AMBIGUOUS, FOREGROUND
 from itk_consensus.report.slices import (
     PANEL_INCHES,
     RATER_COLORS,

@@ -7,15 +7,17 @@ from math import inf
 import numpy as np
 import pytest
 
-from itk_consensus.calibration.band_calibration import (
+from itk_consensus.calibration.band_record import BandRecord, CaseRecord, hashed
+from itk_consensus.calibration.conformal import (
+    HELD_OUT_RATER,
+    TRUTH,
     BandOptions,
     case_score,
     find_thresholds,
+    guarantee,
 )
-from itk_consensus.calibration.calibration_record import SCHEMA, BandRecord, hashed
-from itk_consensus.calibration.guarantee import HELD_OUT_RATER, TRUTH, guarantee
-from itk_consensus.calibration.json_record import SCHEMA_VERSION
-from itk_consensus.calibration.score_distribution import ScoreDistribution
+from itk_consensus.calibration.record import SCHEMA_VERSION, checksum
+from itk_consensus.calibration.scores import ScoreDistribution
 from itk_consensus.errors import FileError
 
 OPTIONS = BandOptions(
@@ -26,15 +28,16 @@ OPTIONS = BandOptions(
 @pytest.fixture
 def record():
     return BandRecord(
-        guarantee="In a new case …",
         options=OPTIONS,
         tau=(0.1 + 0.2,),
         number=2,
         labels=2,
         coverage_range=(1 / 3, 0.9),
-        case_hashes=(hashed("a"), hashed("b")),
-        case_scores=((1 / 7,), (inf,)),
-        case_spreads=((2.5, 2.5), (1e-17, 3.0)),
+        cases=(
+            CaseRecord(hashed("a"), (1 / 7,), (2.5, 2.5)),
+            CaseRecord(hashed("b"), (inf,), (1e-17, 3.0)),
+        ),
+        probability_kinds=("vote fractions",),
         reference_kind=TRUTH,
         rater_count=5,
         fusion_method="staple",
@@ -65,7 +68,9 @@ def test_case_ids_cannot_be_read_from_a_record(record):
 
 
 def edited(record, **fields):
-    return json.dumps({**json.loads(record.to_json()), **fields})
+    """Somebody's edit, by a hand that knows how to make the checksum right again."""
+    written = {**json.loads(record.to_json()), **fields}
+    return json.dumps({**written, "checksum": checksum(written)})
 
 
 @pytest.mark.parametrize(
@@ -74,12 +79,12 @@ def edited(record, **fields):
         ({"schema_version": SCHEMA_VERSION + 1}, "schema version 2, .* update itk_consensus"),
         ({"schema_version": 0}, "schema version 0; .* nothing to migrate .* calibrate again"),
         ({"schema_version": None}, "schema version None; .* calibrate again"),
-        ({"schema": "something else"}, f"not a record of the kind '{SCHEMA}'"),
-        ({"cases": [{"id": "x"}]}, "record is damaged: KeyError"),
-        ({"tau": ["high"]}, "record is damaged: ValueError"),
-        ({"tau": ["inf"]}, "record is damaged: tau is"),
-        ({"tau": [1.0, 2.0, 3.0]}, "record is damaged: tau is"),
-        ({"options": {"alpha": 0.1}}, "record is damaged: TypeError"),
+        ({"schema": "something else"}, f"not a record of the kind '{BandRecord.schema}'"),
+        ({"cases": [{"id": "x"}]}, r"record is damaged: cases\[0\] lacks 'score'"),
+        ({"tau": ["high"]}, r"record is damaged: tau\[0\] must be a number .*, got 'high'"),
+        ({"tau": ["inf"]}, r"record is damaged: tau\[0\] must be a number .*, got 'inf'"),
+        ({"tau": [1.0, 2.0, 3.0]}, "record is damaged: tau must be one, .* it is"),
+        ({"options": {"alpha": 0.1}}, "record is damaged: options lacks 'mondrian'"),
     ],
 )
 def test_an_unusable_record_says_why(record, change, message):

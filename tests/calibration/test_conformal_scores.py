@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from itk_consensus.calibration.conformal_scores import (
-    box_around,
-    consensus_labels,
+from itk_consensus.calibration.probabilities import EPSILON, consensus_labels, log_odds
+from itk_consensus.calibration.scores import (
+    band_codes,
     distance_scores,
+    label_bits,
+    prediction_sets,
     probability_scores,
 )
-from itk_consensus.calibration.log_odds import EPSILON, log_odds
-from itk_consensus.calibration.prediction_sets import band_codes, label_bits, prediction_sets
+from itk_consensus.calibration.spread import box_around
 
 SPACING = (2.5, 1.0, 0.7)
 WHOLE = (slice(None),) * 3

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from itk_consensus.calibration.risk_control import (
+from itk_consensus.calibration.conformal import (
     case_loss,
     cases_needed,
     conformal_rank,
@@ -14,7 +14,7 @@ from itk_consensus.calibration.risk_control import (
     coverage_range,
     risk_threshold,
 )
-from itk_consensus.calibration.score_distribution import ScoreDistribution
+from itk_consensus.calibration.scores import ScoreDistribution
 
 step_scores = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=12)
 cases_of_two_labels = st.lists(st.tuples(step_scores, step_scores), min_size=4, max_size=12)

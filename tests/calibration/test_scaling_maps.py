@@ -8,14 +8,13 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from itk_consensus.calibration.log_odds import log_odds
-from itk_consensus.calibration.temperature_scaling import (
+from itk_consensus.calibration.probabilities import log_odds, smoothed_votes
+from itk_consensus.calibration.scaling import (
     METHODS,
     IsotonicScaling,
     LogitScaling,
     ScalingTable,
     fit_scaling,
-    smoothed_votes,
 )
 
 probabilities = hnp.arrays(float, 40, elements=st.floats(0, 1))

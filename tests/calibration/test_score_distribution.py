@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.calibration.score_distribution import ScoreDistribution
+from itk_consensus.calibration.scores import ScoreDistribution
 
 # Few distinct values, so that ties are the rule.
 scores_lists = st.lists(st.integers(-4, 4).map(lambda n: n / 2), min_size=1, max_size=60)

@@ -15,8 +15,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture
-def bars(monkeypatch):
-    """The example that measures the bars."""
+def evidence(monkeypatch):
+    """The example that measures what the README claims."""
     monkeypatch.syspath_prepend(EXAMPLES)
     return importlib.import_module("deep_bars")
 

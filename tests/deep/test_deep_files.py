@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 from cohort_lists import QUICK, abort_after, image_list, label_lists, truth_list
+from mutations import MUTATIONS, mutate_bytes, mutate_json
 
-from itk_consensus.errors import FileError, ParameterError
+from itk_consensus.errors import (
+    ConsensusError,
+    FileError,
+    NotExecutedError,
+    ParameterError,
+    TrainingError,
+)
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 
 torch = pytest.importorskip("torch")
@@ -169,6 +176,70 @@ def test_a_byte_changed_anywhere_is_noticed(fitted, tmp_path):
         path.write_bytes(bytes(damaged))
         with pytest.raises(FileError):
             DeepConsensusFilter.Load(path)
+
+
+def test_weights_that_overflow_are_an_error_and_no_answer(model_file, cohort):
+    def overflow(tensors, _):
+        for name, tensor in tensors.items():
+            if name.startswith("network/") and name.endswith("weight"):
+                tensors[name] = np.full_like(tensor, 1e38)
+
+    filter_ = DeepConsensusFilter.Load(model_file(overflow))
+    image, labels = image_list(cohort)[0], label_lists(cohort)[0]
+    with pytest.raises(TrainingError, match=r"DeepConsensusFilter: .* not finite: .* overflow"):
+        filter_.Execute(image, labels)
+    with pytest.raises(NotExecutedError):
+        filter_.GetProbabilityImage()
+
+
+def test_a_model_whose_bytes_were_changed_is_refused(fitted, tmp_path):
+    path = tmp_path / "model"
+    fitted.Save(path)
+    contents = path.read_bytes()
+    for seed in range(MUTATIONS):
+        damaged = mutate_bytes(contents, seed)
+        if damaged != contents:
+            path.write_bytes(damaged)
+            with pytest.raises(FileError):
+                DeepConsensusFilter.Load(path)
+
+
+def test_a_model_with_a_forged_checksum_is_refused_or_gives_sensible_answers(
+    fitted, cohort, tmp_path
+):
+    path = tmp_path / "model"
+    fitted.Save(path)
+    tensors, description = unpack(path.read_bytes(), "model")
+    image, labels = image_list(cohort)[0], label_lists(cohort)[0]
+    used = 0
+    for seed in range(MUTATIONS // 5):
+        rng = np.random.default_rng(seed)
+        changed, name = dict(tensors), list(tensors)[rng.integers(len(tensors))]
+        factor = rng.choice([-1, 0, 1e6, 1e30, np.inf, np.nan])
+        with np.errstate(all="ignore"):
+            changed[name] = (tensors[name] * factor).astype(tensors[name].dtype)
+        told = mutate_json(description, seed) if seed % 2 else description
+        path.write_bytes(pack(changed, told))
+        try:
+            filter_ = DeepConsensusFilter(NumberOfThreads=1).Load(path)
+            filter_.Execute(image, labels)
+        except ConsensusError:
+            continue
+        used += 1
+        probabilities = [filter_.GetProbabilityImage(label) for label in filter_.GetLabels()]
+        np.testing.assert_allclose(np.sum(probabilities, axis=0), 1, atol=1e-5)
+        assert np.isfinite(list(filter_.GetRaterReliability().values())).all()
+    assert 0 < used < MUTATIONS // 5
+
+
+def test_load_fills_an_instance_or_makes_one(fitted, cohort, tmp_path):
+    fitted.Save(tmp_path / "model")
+    filter_ = DeepConsensusFilter(Region="full", NumberOfThreads=1)
+    assert filter_.Load(tmp_path / "model") is filter_
+    assert filter_.GetRegion() == "full"
+    image, labels = image_list(cohort)[1], label_lists(cohort)[1]
+    made = DeepConsensusFilter.Load(tmp_path / "model")
+    np.testing.assert_array_equal(filter_.Execute(image, labels), made.Execute(image, labels))
 
 
 # -- damaged and foreign checkpoints ---------------------------------------------------------

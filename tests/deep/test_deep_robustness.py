@@ -136,10 +136,10 @@ def test_one_tiny_case_can_be_trained_on_and_fused(shape, mode):
 
 @pytest.mark.parametrize("mode", ["joint", "set"])
 def test_a_training_that_diverges_says_so_and_keeps_no_model(material, monkeypatch, mode):
-    from itk_consensus.deep import training
+    from itk_consensus.deep import objective
 
     monkeypatch.setattr(
-        training, "marginal_log_likelihood", lambda log_p, _: log_p.sum(1) * float("nan")
+        objective, "marginal_log_likelihood", lambda log_p, _: log_p.sum(1) * float("nan")
     )
     filter_ = DeepConsensusFilter(**QUICK, Mode=mode)
     wanted = "DeepConsensusFilter: training diverged in iteration 0; lower LearningRate"

@@ -35,6 +35,28 @@ def test_the_layout_is_safetensors():
         np.testing.assert_array_equal(loaded[name], array, strict=True)
 
 
+#: What pack(TENSORS, {"labels": [0, 4]}) gave before files were left to the safetensors library.
+WRITTEN_EARLIER = (
+    b"h\x01\x00\x00\x00\x00\x00\x00"
+    b'{"__metadata__": {"format": "itk-consensus deep consensus", "version": "1", "description": '
+    b'"{\\"labels\\": [0, 4]}", "checksum": "e0aef5bd90a7db96e006a9758b660232"}, "a": {"dtype": '
+    b'"F32", "shape": [2, 3], "data_offsets": [0, 24]}, "b": {"dtype": "I64", "shape": [], '
+    b'"data_offsets": [24, 32]}, "c": {"dtype": "F64", "shape": [0], "data_offsets": [32, 32]}}'
+    b"       " + TENSORS["a"].astype("<f4").tobytes() + TENSORS["b"].astype("<i8").tobytes()
+)
+
+
+def test_a_file_written_earlier_can_still_be_read():
+    tensors, description = unpack(WRITTEN_EARLIER, "file")
+    assert description == {"labels": [0, 4]}
+    for name, array in TENSORS.items():
+        np.testing.assert_array_equal(tensors[name], array, strict=True)
+
+
+def test_the_same_model_is_the_same_file():
+    assert len({pack(TENSORS, {"labels": [0, 4]}) for _ in range(10)}) == 1
+
+
 class Dangerous:
     """Unpickling this would run code."""
 

@@ -13,9 +13,10 @@ from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 
 
-def test_without_torch_the_error_names_the_extra(cohort, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    wanted = r"DeepConsensusFilter needs torch: pip install 'itk-consensus\[deep\]'"
+@pytest.mark.parametrize("library", ["torch", "safetensors"])
+def test_without_torch_or_its_file_format_the_error_names_the_extra(cohort, monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    wanted = rf"DeepConsensusFilter needs {library}: pip install 'itk-consensus\[deep\]'"
     with pytest.raises(MissingDependencyError, match=wanted):
         DeepConsensusFilter().Fit(image_list(cohort), label_lists(cohort))
     with pytest.raises(MissingDependencyError, match=wanted):

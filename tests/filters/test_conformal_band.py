@@ -12,7 +12,8 @@ import pytest
 import SimpleITK as sitk
 from cohorts import FAST, FULL, array, cohort, columns, image, staple_columns
 
-from itk_consensus.calibration.risk_control import conformal_threshold, risk_threshold
+from itk_consensus.calibration.conformal import conformal_threshold, risk_threshold
+from itk_consensus.calibration.scored_case import score_case
 from itk_consensus.errors import (
     ConsensusWarning,
     FileError,
@@ -22,7 +23,6 @@ from itk_consensus.errors import (
     ParameterError,
     ProcessAborted,
 )
-from itk_consensus.filters.band_scoring import score_case
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.events import ITERATION_EVENT
 from itk_consensus.labels.distance import signed_distance
@@ -149,7 +149,7 @@ def test_mondrian_bounds_each_side_by_its_own_threshold(band):
     np.testing.assert_array_equal(codes != 1, -score <= background)
 
 
-# -- the bars ----------------------------------------------------------------------------------
+# -- what is promised -------------------------------------------------------------------------
 
 
 def covered_shares(scores, splits=500, n=N, alpha=0.1):
@@ -165,13 +165,13 @@ def covered_shares(scores, splits=500, n=N, alpha=0.1):
 @pytest.mark.parametrize(
     "cases", [FAST, pytest.param(FULL, marks=pytest.mark.slow)], ids=["fast", "full"]
 )
-def test_bar_1_cases_are_covered_as_promised(cases):
+def test_cases_are_covered_as_promised(cases):
     shares = covered_shares(case_scores(cohort(cases)))
     assert 0.89 <= shares.mean() <= 0.96
     assert np.percentile(shares, 10) >= 0.79
 
 
-def test_bar_1_eight_cases_are_too_few():
+def test_eight_cases_are_too_few():
     message = "Alpha 0.1 needs at least 9 calibration cases, got 8"
     with pytest.raises(InputError, match=message):
         calibrated(cohort(8))
@@ -192,7 +192,7 @@ def test_the_error_says_how_many_cases_are_needed(alpha, needed):
         pytest.param(FULL, 80, marks=pytest.mark.slow),
     ],
 )
-def test_bar_2_mean_false_negative_rate_is_controlled(cases, n):
+def test_mean_false_negative_rate_is_controlled(cases, n):
     scored = [scored_case(case, Risk="fnr") for case in cohort(cases)]
     rng, rates = np.random.default_rng(0), []
     for _ in range(500):
@@ -205,7 +205,7 @@ def test_bar_2_mean_false_negative_rate_is_controlled(cases, n):
 
 def scored_case(case, **options):
     band = ConformalBandFilter(**options)
-    loaded = band._load_case(case.fraction, case.raters, case.truth)
+    loaded, _ = band._load_case(case.fraction, case.raters, case.truth)
     return score_case(loaded, band._options(), "a test", threads=2)
 
 
@@ -220,7 +220,7 @@ def test_the_loss_that_is_controlled_is_read_off_the_band():
     assert scored[N].distributions[1].missed(tau) == np.mean(codes[truth] == 0)
 
 
-def test_bar_3_risk_threshold_of_the_filter_agrees_with_mapie():
+def test_risk_threshold_of_the_filter_agrees_with_mapie():
     mapie = pytest.importorskip("mapie.risk_control", reason="MAPIE is a test oracle only")
     cases = cohort(N)
     blurred = [sitk.SmoothingRecursiveGaussian(case.fraction, 2.0) for case in cases]
@@ -247,7 +247,7 @@ def test_bar_3_risk_threshold_of_the_filter_agrees_with_mapie():
 
 
 @pytest.mark.parametrize("policy", ["keep", "ambiguous"])
-def test_bar_5_independent_flips_leave_empty_sets(policy):
+def test_independent_flips_leave_empty_sets(policy):
     """The paper says they cannot happen; by default they become ambiguous."""
     cases = cohort(4, kind="flips")
     with pytest.warns(ConsensusWarning, match="Unit voxel carries no guarantee"):
@@ -262,7 +262,7 @@ def test_bar_5_independent_flips_leave_empty_sets(policy):
     assert (ambiguous > 0) == (policy == "ambiguous")
 
 
-def test_bar_5_confident_posteriors_leave_empty_sets_with_whole_cases_too():
+def test_confident_posteriors_leave_empty_sets_with_whole_cases_too():
     probabilities, truths, _ = staple_columns(N, kind="flips")
     band = ConformalBandFilter(Score="probability", EmptyPolicy="keep")
     band.Calibrate(probabilities, truths)
@@ -278,7 +278,7 @@ def test_bar_5_confident_posteriors_leave_empty_sets_with_whole_cases_too():
     [(FAST, 20), pytest.param(FULL, 80, marks=pytest.mark.slow)],
     ids=["fast", "full"],
 )
-def test_bar_7_spread_normalisation_survives_harder_raters(ordinary, shifted):
+def test_spread_normalisation_survives_harder_raters(ordinary, shifted):
     calibration, tests = cohort(ordinary), cohort(shifted, first=1000, kind="shifted")
     shares = {}
     for normalization in ("rater_spread", "none"):
@@ -294,14 +294,14 @@ def test_bar_7_spread_normalisation_survives_harder_raters(ordinary, shifted):
     assert shares["none"] < shares["rater_spread"]
 
 
-def test_bar_8_the_consensus_cannot_be_its_own_reference():
+def test_the_consensus_cannot_be_its_own_reference():
     fractions, _, raters = columns(cohort(10))
     circular = [sitk.Cast(fraction >= 0.5, sitk.sitkUInt8) for fraction in fractions]
     with pytest.raises(InputError, match=r"case 0: the reference is .* the consensus itself"):
         ConformalBandFilter().Calibrate(fractions, circular, raters)
 
 
-def test_bar_8_a_loaded_calibration_is_the_saved_one(band, tmp_path):
+def test_a_loaded_calibration_is_the_saved_one(band, tmp_path):
     first, second = tmp_path / "a.json", tmp_path / "b.json"
     band.Save(first)
     loaded = ConformalBandFilter.Load(first)
@@ -315,7 +315,7 @@ def test_bar_8_a_loaded_calibration_is_the_saved_one(band, tmp_path):
     )
 
 
-def test_bar_8_geometry_and_metadata_are_exactly_those_of_the_probability(band):
+def test_geometry_and_metadata_are_exactly_those_of_the_probability(band):
     case = cohort(1, first=N)[0]
     tilted = (0.96, -0.28, 0.0, 0.28, 0.96, 0.0, 0.0, 0.0, 1.0)
     images = [sitk.Image(made) for made in (case.fraction, *case.raters)]
@@ -645,6 +645,77 @@ def test_a_calibration_belongs_to_its_fusion_method_raters_and_labels(band):
         band.Execute([1 - case.fraction, case.fraction, case.fraction * 0], case.raters)
 
 
+def other_inputs(case):
+    """What looks like a vote's fraction to the eye, but not to its calibration."""
+    votes = array(case.fraction)
+    posterior = 1 / (1 + np.exp(-20 * (votes - 0.5)))
+    return {
+        "binary masks": sitk.Cast(case.fraction >= 0.5, sitk.sitkUInt8),
+        "graded probabilities": sitk.GetImageFromArray(posterior),
+    }
+
+
+@pytest.mark.parametrize("kind", ["binary masks", "graded probabilities"])
+def test_nothing_is_promised_for_another_kind_of_input(band, kind):
+    case = cohort(1, first=N)[0]
+    made = other_inputs(case)[kind]
+    made.CopyInformation(case.fraction)
+    fresh = ConformalBandFilter.FromRecord(band.GetRecord())
+    different = f"the calibration was made on vote fractions, this holds {kind}"
+    with pytest.raises(ParameterError, match=f"{different}; .*SetWithoutPromise"):
+        fresh.Execute(made, case.raters)
+    fresh.SetWithoutPromise(True)
+    assert (array(fresh.Execute(made, case.raters)) == 2).any()
+    assert fresh.GetGuarantee() == f"Nothing is promised: {different}."
+    fresh.Execute(case.fraction, case.raters)
+    assert fresh.GetGuarantee() == band.GetRecord().guarantee
+
+
+def test_a_posterior_of_staple_is_refused_under_the_record_of_a_vote(band):
+    probabilities, _, raters = staple_columns(1, first=N)
+    with pytest.raises(ParameterError, match="vote fractions, this holds graded probabilities"):
+        band.Execute(probabilities[0], raters[0])
+
+
+def test_what_was_calibrated_on_masks_is_for_masks():
+    cases = cohort(12)
+    masks = [sitk.Cast(case.fraction >= 0.5, sitk.sitkUInt8) for case in cases]
+    _, truths, raters = columns(cases)
+    band = ConformalBandFilter()
+    band.Calibrate(masks, truths, raters)
+    assert band.GetRecord().probability_kinds == ("binary masks",)
+    band.Execute(masks[0], raters[0])
+    with pytest.raises(ParameterError, match="binary masks, this holds vote fractions"):
+        band.Execute(cases[0].fraction, raters[0])
+
+
+def test_raters_who_all_agree_leave_a_mask_that_is_a_vote_all_the_same(band):
+    mask = cohort(1)[0].raters[0]
+    agreed = sitk.Cast(mask != 0, sitk.sitkFloat64)
+    band.Execute(agreed, [mask] * 5)
+    assert band.GetGuarantee() == band.GetRecord().guarantee
+
+
+def test_a_promise_can_be_given_up_for_another_fusion_method(band):
+    case = cohort(1)[0]
+    loaded = ConformalBandFilter.FromRecord(replace(band.GetRecord(), fusion_method="staple"))
+    loaded.SetFusionMethod("vote")
+    loaded.SetWithoutPromise(True)
+    loaded.Execute(case.fraction, case.raters)
+    assert loaded.GetGuarantee().startswith("Nothing is promised: the calibration was made with")
+
+
+def test_load_fills_an_instance_or_makes_one(band, tmp_path):
+    band.Save(tmp_path / "cal.json")
+    case, other = cohort(1)[0], calibrated(cohort(9), Score="probability", EmptyPolicy="keep")
+    other.Execute(case.fraction, case.raters)
+    assert other.Load(tmp_path / "cal.json") is other
+    assert other.GetRecord() == ConformalBandFilter.Load(tmp_path / "cal.json").GetRecord()
+    assert (other.GetScore(), other.GetEmptyPolicy()) == ("distance", "keep")
+    with pytest.raises(NotExecutedError):
+        other.GetSetSizeImage()
+
+
 def test_empty_policy_can_still_be_chosen_after_loading(band):
     loaded = ConformalBandFilter.FromRecord(band.GetRecord())
     loaded.SetEmptyPolicy("keep")
@@ -657,8 +728,8 @@ def test_an_unusual_spread_is_worth_a_warning(band):
     band.Execute(case.fraction, case.raters)
     spread = band.GetSpread()
     for usual, unusual in ((spread * 1.01, False), (spread * 0.99, True)):
-        spreads = tuple((usual, usual) for _ in record.case_spreads)
-        other = ConformalBandFilter.FromRecord(replace(record, case_spreads=spreads))
+        cases = tuple(replace(case, spread_mm=(usual, usual)) for case in record.cases)
+        other = ConformalBandFilter.FromRecord(replace(record, cases=cases))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             other.Execute(case.fraction, case.raters)

@@ -39,13 +39,13 @@ def staple():
     return staple_columns(FAST)
 
 
-# -- the bars ------------------------------------------------------------------------------------
+# -- what scaling is for --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "number", [24, pytest.param(FULL, marks=pytest.mark.slow)], ids=["fast", "full"]
 )
-def test_bar_4_a_temperature_moves_no_voxel_of_the_band(number):
+def test_a_temperature_moves_no_voxel_of_the_band(number):
     """It changes every probability, but the order of none."""
     cases = staple_columns(number)
     scaling = fitted(cases, Method="temperature")
@@ -66,7 +66,7 @@ def test_bar_4_a_temperature_moves_no_voxel_of_the_band(number):
 
 
 @pytest.mark.parametrize("temperature", [0.4, 3.0])
-def test_bar_4_holds_for_continuous_probabilities(temperature):
+def test_a_temperature_moves_no_voxel_of_the_band_of_continuous_probabilities_either(temperature):
     """Underconfident ones, too, which a temperature below 1 sharpens."""
     cases = cohort(10)
     smooth = [
@@ -89,7 +89,7 @@ def test_bar_4_holds_for_continuous_probabilities(temperature):
         np.testing.assert_array_equal(array(before.Execute(p)), array(after.Execute(scaled(p))))
 
 
-def test_bar_6_bias_repairs_staple_and_a_temperature_alone_does_not(staple):
+def test_bias_repairs_staple_and_a_temperature_alone_does_not(staple):
     assert fitted(staple).GetReport().region_after.class_ece <= 0.015
     worse = TemperatureScalingFilter(Method="temperature")
     with pytest.warns(ConsensusWarning, match=r"Method temperature raised .* from 0\.0\d+ to 0\.0"):
@@ -97,7 +97,7 @@ def test_bar_6_bias_repairs_staple_and_a_temperature_alone_does_not(staple):
 
 
 @pytest.mark.slow
-def test_bar_6_holds_on_cases_the_fit_has_not_seen():
+def test_the_repair_holds_on_cases_the_fit_has_not_seen():
     seen, unseen = staple_columns(FULL // 2), staple_columns(FULL // 2, first=FULL // 2)
     report = fitted(seen).Evaluate(*unseen)
     assert report.region_after.class_ece <= 0.015 < report.region_before.class_ece

@@ -1,4 +1,4 @@
-"""One case of a conformal band, from its images' arrays to scores."""
+"""One case of a conformal band, from its arrays to scores."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from math import prod
 
 import numpy as np
 
-from itk_consensus.calibration.band_calibration import BandOptions
-from itk_consensus.calibration.conformal_scores import (
+from itk_consensus.calibration.conformal import BandOptions
+from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.scores import (
+    ScoreDistribution,
     ScoreMaps,
-    box_around,
     distance_scores,
     probability_scores,
 )
-from itk_consensus.calibration.rater_spread import (
+from itk_consensus.calibration.spread import (
+    Box,
+    box_around,
     disputed_voxels_of_fractions,
     disputed_voxels_of_raters,
     rater_spread,
 )
-from itk_consensus.calibration.score_distribution import ScoreDistribution
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.calibration_filter import ProbabilityCase
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
+
+Spreads = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,15 @@ class ScoredCase:
     spacing : tuple of float
         Voxel size in mm, in ITK's order.
     rater_count : int or None
+    kind : str or None
+        See `ProbabilityCase.kind`.
     """
 
     distributions: tuple[ScoreDistribution, ...]
-    spreads: tuple[float, ...]
+    spreads: Spreads
     spacing: tuple[float, ...]
     rater_count: int | None
+    kind: str | None
 
 
 def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> ScoredCase:
@@ -65,12 +71,8 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads:
     spreads = label_spreads(case, options, owner, threads)
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
     maps = score_maps(case, options, spreads, box, threads)
-    return ScoredCase(
-        maps.distributions(reference),
-        spreads,
-        case.loaded.geometry.spacing,
-        case.rater_count,
-    )
+    distributions = maps.distributions(reference)
+    return ScoredCase(distributions, spreads, case.spacing[::-1], case.rater_count, case.kind)
 
 
 def check_contour(case: ProbabilityCase, owner: str) -> None:
@@ -82,11 +84,7 @@ def check_contour(case: ProbabilityCase, owner: str) -> None:
 
 
 def score_maps(
-    case: ProbabilityCase,
-    options: BandOptions,
-    spreads: tuple[float, ...],
-    box: tuple[slice, ...],
-    threads: int,
+    case: ProbabilityCase, options: BandOptions, spreads: Spreads, box: Box, threads: int
 ) -> ScoreMaps:
     """Scores of every label in a box that holds the consensus."""
     where = (case.consensus, box, case.spacing, options.region_margin)
@@ -96,11 +94,8 @@ def score_maps(
 
 
 def band_box(
-    case: ProbabilityCase,
-    options: BandOptions,
-    spreads: tuple[float, ...],
-    tau: tuple[float, ...],
-) -> tuple[slice, ...]:
+    case: ProbabilityCase, options: BandOptions, spreads: Spreads, tau: tuple[float, ...]
+) -> Box:
     """The box outside which nothing but background is possible."""
     reach = options.region_margin
     if options.score == "distance":
@@ -110,9 +105,7 @@ def band_box(
     return box_around(case.consensus != 0, max(reach, 0.0), case.spacing)
 
 
-def label_spreads(
-    case: ProbabilityCase, options: BandOptions, owner: str, threads: int
-) -> tuple[float, ...]:
+def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> Spreads:
     """How far apart the raters are about each label, in mm; empty if the score does not use it."""
     if not options.uses_spread:
         return ()

@@ -7,17 +7,31 @@ disagreement; an error that all raters share leaves no trace in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.conformal_scores import box_around
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+Box = tuple[slice, ...]
 
 SMALLEST_SPREAD_MM = 0.5
 """Added to every spread, so that unanimous raters do not promise a band of no width."""
+
+
+def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
+    """Bounding box of a mask that is not empty, widened by a margin in mm, at least one voxel."""
+    box = []
+    for axis, step in enumerate(spacing):
+        others = tuple(other for other in range(mask.ndim) if other != axis)
+        occupied = np.flatnonzero(mask.any(axis=others))
+        # A margin far beyond the volume must not overflow when it is counted in voxels.
+        pad = max(1, ceil(min(margin / step, mask.shape[axis])))
+        first, last = int(occupied[0]) - pad, int(occupied[-1]) + 1 + pad
+        box.append(slice(max(first, 0), min(last, mask.shape[axis])))
+    return tuple(box)
 
 
 def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:

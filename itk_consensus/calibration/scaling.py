@@ -6,22 +6,46 @@ by default. Isotonic regression assumes nothing but that order is kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from itertools import pairwise
+from operator import le, lt
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit, log_softmax, softmax
 
-from itk_consensus.calibration.log_odds import clipped, log_odds
+from itk_consensus.calibration.probabilities import (
+    Floats,
+    ProbabilityCase,
+    clipped,
+    log_odds,
+    one_per_label,
+)
+from itk_consensus.calibration.record import (
+    Part,
+    Record,
+    boolean,
+    choice,
+    each,
+    integer,
+    mapping,
+    optional,
+    part,
+    real,
+    text,
+)
+from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
+from itk_consensus.calibration.spread import box_around
+from itk_consensus.labels.distance import signed_distance
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
 
-Floats = NDArray[np.float64]
-
 _HIGHEST_TEMPERATURE = 100.0
+_LARGEST_BIAS = 1e6
 
 
 @dataclass(frozen=True)
@@ -62,7 +86,7 @@ class ScalingTable:
 
 
 @dataclass(frozen=True)
-class LogitScaling:
+class LogitScaling(Part):
     """``softmax(ln p / temperature + bias)``.
 
     Attributes
@@ -73,8 +97,14 @@ class LogitScaling:
         Added to each label's logit; the background's is 0.
     """
 
-    temperature: float
-    bias: tuple[float, ...]
+    # A little more than the range of the fit, which ends in a logarithm.
+    temperature: Annotated[float, real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
+    bias: Annotated[tuple[float, ...], each(real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
+
+    @property
+    def labels(self) -> int:
+        """K."""
+        return len(self.bias)
 
     @classmethod
     def fit(cls, table: ScalingTable, *, with_bias: bool) -> LogitScaling:
@@ -118,16 +148,29 @@ class LogitScaling:
 
 
 @dataclass(frozen=True)
-class IsotonicScaling:
+class IsotonicScaling(Part):
     """A rising curve per label, linear between its knots.
 
     Attributes
     ----------
-    knots, values : tuple of K ndarray
+    knots, values : tuple of K tuple of float
     """
 
-    knots: tuple[Floats, ...]
-    values: tuple[Floats, ...]
+    knots: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
+    values: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
+
+    @property
+    def labels(self) -> int:
+        """K."""
+        return len(self.knots)
+
+    def contradictions(self) -> Iterator[str]:
+        """Curves that are none, or fall."""
+        if [len(x) for x in self.knots] != [len(y) for y in self.values]:
+            yield "knots must be as many as values"
+        for rises, curves in ((lt, self.knots), (le, self.values)):
+            if not all(rises(*two) for curve in curves for two in pairwise(curve)):
+                yield "knots and values must rise"
 
     @classmethod
     def fit(cls, table: ScalingTable) -> IsotonicScaling:
@@ -161,17 +204,84 @@ def fit_scaling(table: ScalingTable, method: str) -> Scaling:
     return LogitScaling.fit(table, with_bias=method == "temperature_bias")
 
 
-def smoothed_votes(fractions: Sequence[NDArray[Any]], raters: int) -> list[Floats]:
-    """``(votes + 1/2) / (raters + labels / 2)``: shares of votes that are never 0 or 1."""
-    labels = max(len(fractions), 2)
-    return [(np.asarray(f, np.float64) * raters + 0.5) / (raters + labels / 2) for f in fractions]
+def region_of(case: ProbabilityCase, margin: float, threads: int) -> NDArray[np.bool_]:
+    """What any rater marked, or else the consensus, widened by a margin in mm."""
+    union = reduce(np.logical_or, [np.asarray(m) != 0 for m in case.raters or (case.consensus,)])
+    region = np.zeros(union.shape, dtype=bool)
+    if union.any():
+        box = box_around(union, margin, case.spacing)
+        region[box] = signed_distance(union[box], case.spacing, threads=threads) <= margin
+    return region
 
 
-def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Floats, Floats]:
+def compare(
+    case: ProbabilityCase, scaled: Sequence[NDArray[Any]], region: NDArray[np.bool_]
+) -> ScalingComparison:
+    """Reliability of a case's own probabilities and of the scaled ones."""
+    reference = case.reference_labels()
+    before, after = one_per_label(case.probabilities), one_per_label(scaled)
+    return ScalingComparison(
+        Reliability.of([p[region] for p in before], reference[region]),
+        Reliability.of([p[region] for p in after], reference[region]),
+        Reliability.of(before, reference),
+        Reliability.of(after, reference),
+    )
+
+
+@dataclass(frozen=True)
+class ScalingRecord(Record):
+    """A fitted scaling.
+
+    Attributes
+    ----------
+    method : str
+    scaling : LogitScaling or IsotonicScaling
+    labels : int
+        K, background included.
+    number : int
+        Cases it was fitted to.
+    region_margin : float
+        In mm.
+    probability_is_vote_fraction : bool
+    rater_count : int or None
+    report : ScalingReport
+        On the fitted cases themselves.
+    versions : mapping of str to str
+    """
+
+    schema = "itk_consensus temperature scaling"
+
+    method: Annotated[str, choice(METHODS)]
+    scaling: Annotated[Scaling, part(LogitScaling, IsotonicScaling)]
+    labels: Annotated[int, integer(2, 2**16)]
+    number: Annotated[int, integer(1), "n"]
+    region_margin: Annotated[float, real(0.0), "region_margin_mm"]
+    probability_is_vote_fraction: Annotated[bool, boolean]
+    rater_count: Annotated[int | None, optional(integer(1))]
+    report: Annotated[ScalingReport, part(ScalingReport)]
+    versions: Annotated[Mapping[str, str], mapping(text)]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the filter that made it."""
+        names = ("method", "region_margin", "probability_is_vote_fraction")
+        return {name: getattr(self, name) for name in names}
+
+    def contradictions(self) -> Iterator[str]:
+        """A scaling of another method, of other labels, or of votes of nobody."""
+        if (self.method == "isotonic") != isinstance(self.scaling, IsotonicScaling):
+            yield f"the scaling is not one of method {self.method}"
+        if self.scaling.labels != self.labels:
+            yield f"the scaling is one of {self.scaling.labels} labels, not of {self.labels}"
+        if self.probability_is_vote_fraction and self.rater_count is None:
+            yield "rater_count must be known for vote fractions"
+
+
+def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
     distinct, row = np.unique(p, return_inverse=True)
     weights = np.bincount(row, voxels)
     curve = isotonic_regression(np.bincount(row, hits) / weights, weights=weights).x
     # Only the ends of each flat piece are needed.
     changes = np.diff(curve) != 0
     ends = np.append(True, changes) | np.append(changes, True)
-    return distinct[ends], np.asarray(curve[ends], dtype=np.float64)
+    return tuple(distinct[ends].tolist()), tuple(curve[ends].clip(0, 1).tolist())

@@ -1,0 +1,249 @@
+"""The record of a conformal band's calibration, and how it is made from scored cases."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import ceil, isfinite
+from typing import Annotated, Any
+
+import numpy as np
+
+from itk_consensus.calibration.conformal import (
+    REFERENCE_KINDS,
+    TRUTH,
+    BandOptions,
+    cases_needed,
+    find_thresholds,
+    guarantee,
+)
+from itk_consensus.calibration.probabilities import KINDS
+from itk_consensus.calibration.record import (
+    Part,
+    Record,
+    RecordError,
+    anything,
+    choice,
+    each,
+    integer,
+    library_versions,
+    mapping,
+    optional,
+    part,
+    real,
+    text,
+)
+from itk_consensus.calibration.scored_case import ScoredCase, Spreads
+from itk_consensus.errors import InputError, ParameterError
+
+USUAL_SPREADS = 0.95
+"""Share of the calibration cases whose raters count as usually far apart."""
+
+
+def hashed(case_id: str) -> str:
+    """A name for a case that does not tell its patient's."""
+    return hashlib.sha256(case_id.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class CaseRecord(Part):
+    """A calibration case: its hashed name, and per threshold its score or the share missed.
+
+    The spreads, one per label in mm, are empty if none were measured.
+    """
+
+    id: Annotated[str, text]
+    score: Annotated[tuple[float, ...], each(real(infinite=True), 1)]
+    spread_mm: Annotated[Spreads, each(real(0.0))]
+
+
+@dataclass(frozen=True)
+class BandRecord(Record):
+    """Everything a conformal band needs to know of its calibration, and who may want to know it.
+
+    Attributes
+    ----------
+    tau : tuple of float
+        The threshold, or one per label.
+    number : int
+        n: cases, or voxels.
+    coverage_range : (float, float) or None
+        10-90 % range of the true coverage, from Beta(k, n + 1 - k).
+    options : BandOptions
+    labels : int
+        K, background included.
+    reference_kind : str
+    rater_count : int or None
+    fusion_method : str or None
+    probability_kinds : tuple of str
+        Which of `KINDS` the cases' probabilities were.
+    spacing_range : tuple of (float, float)
+        Smallest and largest voxel size of the cases per axis x, y, z, in mm.
+    provenance : mapping
+        What the caller had to say.
+    versions : mapping of str to str
+    cases : tuple of CaseRecord
+    """
+
+    schema = "itk_consensus conformal band"
+    said = ("guarantee",)
+
+    tau: Annotated[tuple[float, ...], each(real(), 1)]
+    number: Annotated[int, integer(1), "n"]
+    coverage_range: Annotated[
+        tuple[float, float] | None,
+        optional(each(real(0.0, 1.0), 2, 2)),
+        "true_coverage_10_to_90_percent",
+    ]
+    options: Annotated[BandOptions, part(BandOptions)]
+    labels: Annotated[int, integer(2, 2**16)]
+    reference_kind: Annotated[str, choice(REFERENCE_KINDS)]
+    rater_count: Annotated[int | None, optional(integer(1))]
+    fusion_method: Annotated[str | None, optional(text)]
+    probability_kinds: Annotated[tuple[str, ...], each(choice(KINDS), 0, len(KINDS))]
+    spacing_range: Annotated[
+        tuple[tuple[float, float], ...], each(each(real(0.0), 2, 2), 2, 3), "spacing_range_mm"
+    ]
+    provenance: Annotated[Mapping[str, Any], mapping(anything)]
+    versions: Annotated[Mapping[str, str], mapping(text)]
+    cases: Annotated[tuple[CaseRecord, ...], each(part(CaseRecord), 1)]
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in one sentence."""
+        return guarantee(self.options, self.number, self.labels, self.reference_kind)
+
+    @property
+    def case_scores(self) -> tuple[tuple[float, ...], ...]:
+        """The score of each case and threshold."""
+        return tuple(case.score for case in self.cases)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the filter that made it."""
+        return asdict(self.options)
+
+    def contradictions(self) -> Iterator[str]:
+        """Numbers of things that do not fit each other."""
+        spreads = self.labels if self.options.uses_spread else 0
+        if len(self.tau) != (self.labels if self.options.mondrian else 1):
+            yield f"tau must be one, or with mondrian one per label, it is {list(self.tau)}"
+        if self.options.unit == "case" and self.number != len(self.cases):
+            yield f"n must be the number of cases, {len(self.cases)}, it is {self.number}"
+        for i, case in enumerate(self.cases):
+            if (len(case.score), len(case.spread_mm)) != (len(self.tau), spreads):
+                yield f"cases[{i}] must have {len(self.tau)} scores and {spreads} spreads"
+
+    def doubts(self) -> Iterator[str]:
+        """What a user should know before trusting the record."""
+        options, n = self.options, len(self.cases)
+        if options.unit == "voxel":
+            yield "Unit voxel carries no guarantee for any case: voxels are not exchangeable"
+        if options.risk == "fnr" and n < 2 / options.alpha:
+            yield (
+                f"Risk fnr with {n} cases gives a needlessly wide band; Alpha {options.alpha:g} "
+                f"wants at least {ceil(2 / options.alpha)}"
+            )
+
+    def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
+        """Doubts about a case whose raters are farther apart than those of most others."""
+        if not spreads:
+            return
+        known = np.array([case.spread_mm for case in self.cases])
+        usual = np.quantile(known, USUAL_SPREADS, axis=0).tolist()
+        for label in range(1, len(spreads)):
+            if spreads[label] > usual[label]:
+                yield (
+                    f"the raters are {spreads[label]:.3g} mm apart about label {label}, farther "
+                    f"than in {USUAL_SPREADS:.0%} of the calibration cases ({usual[label]:.3g} "
+                    "mm); is this case like them?"
+                )
+
+
+def make_record(
+    cases: Sequence[ScoredCase],
+    case_ids: Sequence[str] | None,
+    options: BandOptions,
+    provenance: Mapping[str, Any],
+    owner: str,
+) -> BandRecord:
+    """Find the thresholds and write down where they come from.
+
+    Parameters
+    ----------
+    case_ids : sequence of str, optional
+        Numbers if left out.
+    provenance : mapping
+        `reference_kind`, `fusion_method` and `rater_count` have fields of their own.
+    owner : str
+        The filter, for messages.
+    """
+    ids = _checked_ids(case_ids, len(cases), owner)
+    needed = cases_needed(options.alpha) if options.unit == "case" else 1
+    if len(cases) < needed:
+        raise InputError(
+            f"{owner}: Alpha {options.alpha:g} needs at least {needed} calibration cases, "
+            f"got {len(cases)}"
+        )
+    check_alike(
+        owner,
+        dimensions={len(case.spacing) for case in cases},
+        labels={len(case.distributions) for case in cases},
+        raters={case.rater_count or 0 for case in cases},
+    )
+    kind = provenance.get("reference_kind", TRUTH)
+    if kind not in REFERENCE_KINDS:
+        raise ParameterError(
+            f"{owner}: provenance's reference_kind must be one of {', '.join(REFERENCE_KINDS)}, "
+            f"got {kind!r}"
+        )
+    thresholds = find_thresholds([case.distributions for case in cases], options)
+    if not all(isfinite(tau) for tau in thresholds.tau):
+        raise InputError(
+            f"{owner}: no finite threshold covers enough cases: too many references have voxels "
+            f"farther than RegionMargin {options.region_margin:g} mm from the consensus, or a "
+            "label that the consensus lacks"
+        )
+    spacings = np.array([case.spacing for case in cases])
+    sizes = zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
+    scores = zip(ids, thresholds.case_scores, (case.spreads for case in cases), strict=True)
+    own_fields = ("reference_kind", "fusion_method", "rater_count")
+    try:
+        mapping(anything)(provenance, "it")
+        record = BandRecord(
+            tau=thresholds.tau,
+            number=thresholds.number,
+            coverage_range=thresholds.coverage_range,
+            options=options,
+            labels=len(cases[0].distributions),
+            reference_kind=kind,
+            rater_count=provenance.get("rater_count", cases[0].rater_count),
+            fusion_method=provenance.get("fusion_method"),
+            probability_kinds=tuple(sorted({case.kind for case in cases if case.kind is not None})),
+            spacing_range=tuple(sizes),
+            provenance={key: value for key, value in provenance.items() if key not in own_fields},
+            versions=library_versions(),
+            cases=tuple(CaseRecord(hashed(name), *measured) for name, *measured in scores),
+        )
+        return BandRecord.checked(record.plain())
+    except RecordError as error:
+        raise ParameterError(f"{owner}: provenance must hold what JSON can: {error}") from error
+
+
+def check_alike(owner: str, **found: set[int]) -> None:
+    """Raise an `InputError` if cases differ in how many of something they have."""
+    for what, numbers in found.items():
+        if len(numbers) > 1:
+            listed = ", ".join(str(number) for number in sorted(numbers))
+            raise InputError(f"{owner}: cases must have equally many {what}, got {listed}")
+
+
+def _checked_ids(case_ids: Sequence[str] | None, number: int, owner: str) -> list[str]:
+    ids = [str(case_id) for case_id in (range(number) if case_ids is None else case_ids)]
+    if len(ids) != number:
+        raise InputError(f"{owner}: case_ids must be one per case, got {len(ids)} for {number}")
+    twice = sorted({case_id for case_id in ids if ids.count(case_id) > 1})
+    if twice:
+        raise InputError(f"{owner}: case_ids must differ, got {', '.join(twice)} more than once")
+    return ids

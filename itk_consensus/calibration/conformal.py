@@ -1,0 +1,271 @@
+"""Thresholds that keep a promise about the next case, and the promise in one sentence.
+
+Split conformal prediction (Vovk et al.; section 2.8.2 of the paper) and conformal risk control
+(Angelopoulos et al., 2022). The exchangeable unit is the case, never the voxel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+from typing import Annotated
+
+import numpy as np
+from scipy.special import betaincinv
+
+from itk_consensus.calibration.record import Part, boolean, choice, real
+from itk_consensus.calibration.scores import ScoreDistribution, as_written
+
+UNITS = ("case", "voxel")
+RISKS = ("miscoverage", "fnr", "max")
+SCORES = ("distance", "probability")
+NORMALIZATIONS = ("rater_spread", "none")
+
+BACKGROUND_STRICTNESS = 4
+"""The region's background is larger than the foreground and gets a smaller tolerance."""
+
+TRUTH = "truth"
+HELD_OUT_RATER = "held-out rater"
+REFERENCE_KINDS = (TRUTH, HELD_OUT_RATER)
+
+_LIMIT = "no statistic of the raters can see an error that all of them share"
+#: Whose labels are meant, first and again, and the limits of the promise.
+_WORDS = {
+    TRUTH: ("the true", "the true", _LIMIT),
+    HELD_OUT_RATER: (
+        "a new rater's",
+        "that rater's",
+        f"this covers a new rater, not the truth: {_LIMIT}",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class BandOptions(Part):
+    """What a threshold depends on; two filters with equal options can share it.
+
+    Attributes
+    ----------
+    alpha : float
+        Probability or expected share of failure.
+    tolerance : float
+        Share of a case's foreground that may be missed; a quarter of it for the background.
+    unit, risk, score, normalization : str
+        One of `UNITS`, `RISKS`, `SCORES`, `NORMALIZATIONS`.
+    mondrian : bool
+        One threshold per label instead of one for all.
+    region_margin : float
+        Width in mm of the region around the consensus.
+    probability_is_vote_fraction : bool
+    """
+
+    alpha: Annotated[float, real(0.0, 1.0)]
+    tolerance: Annotated[float, real(0.0, 1.0)]
+    unit: Annotated[str, choice(UNITS)]
+    risk: Annotated[str, choice(RISKS)]
+    score: Annotated[str, choice(SCORES)]
+    normalization: Annotated[str, choice(NORMALIZATIONS)]
+    mondrian: Annotated[bool, boolean]
+    region_margin: Annotated[float, real(0.0)]
+    probability_is_vote_fraction: Annotated[bool, boolean]
+
+    def contradictions(self) -> Iterator[str]:
+        """What a calibration cannot be asked for."""
+        if self.alpha in (0, 1):
+            yield f"alpha must be between 0 and 1, got {self.alpha:g}"
+        if self.unit == "voxel" and self.risk != "miscoverage":
+            yield f"Unit voxel goes with Risk miscoverage only, got {self.risk}"
+
+    @property
+    def uses_spread(self) -> bool:
+        """Whether scores are measured in spreads of the raters."""
+        return self.score == "distance" and self.normalization == "rater_spread"
+
+    def label_tolerance(self, label: int) -> float:
+        """Share of a label's voxels that a covered case may miss."""
+        if self.risk == "max":
+            return 0.0
+        return self.tolerance if label else self.tolerance / BACKGROUND_STRICTNESS
+
+
+@dataclass(frozen=True)
+class BandThresholds:
+    """Thresholds, one for all labels or one per label, and how each case stands to them.
+
+    Attributes
+    ----------
+    tau : tuple of float
+    number : int
+        Exchangeable units they were made from: cases, or voxels.
+    case_scores : tuple of tuple of float
+        For each case and threshold the score, or for `fnr` and voxels the share missed.
+    coverage_range : (float, float) or None
+        10-90 % range of the coverage of further cases.
+    """
+
+    tau: tuple[float, ...]
+    number: int
+    case_scores: tuple[tuple[float, ...], ...]
+    coverage_range: tuple[float, float] | None
+
+
+CaseDistributions = Sequence[ScoreDistribution]
+"""Scores of one case's reference voxels, one distribution per label."""
+
+
+def conformal_rank(alpha: float, n: int) -> int:
+    """k = ceil((1 - alpha)(n + 1)): the threshold is the k-th smallest of n scores."""
+    return n + 1 - int(as_written(alpha) * (n + 1))
+
+
+def cases_needed(alpha: float) -> int:
+    """The fewest cases for which the rank does not exceed their number: ceil(1 / alpha) - 1."""
+    return ceil(1 / as_written(alpha)) - 1
+
+
+def conformal_threshold(scores: Sequence[float], alpha: float) -> float:
+    """The k-th smallest score; infinite if k exceeds their number."""
+    rank = conformal_rank(alpha, len(scores))
+    return float(np.sort(scores)[rank - 1]) if rank <= len(scores) else inf
+
+
+def coverage_range(alpha: float, n: int) -> tuple[float, float]:
+    """10th and 90th percentile, over calibration sets, of the coverage they really give.
+
+    Given the n calibration cases the coverage of further cases is Beta(k, n + 1 - k).
+    """
+    rank = conformal_rank(alpha, n)
+    low, high = betaincinv(rank, n + 1 - rank, [0.1, 0.9])
+    return float(low), float(high)
+
+
+def case_loss(case: Sequence[ScoreDistribution], threshold: float) -> float:
+    """The largest share, over labels, of a label's voxels that a threshold leaves out."""
+    return max(label.missed(threshold) for label in case)
+
+
+def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -> float:
+    """The smallest threshold at which ``(sum of losses + 1) / (n + 1) <= alpha``.
+
+    The next case's expected loss is then at most alpha: losses are at most 1 and never rise with
+    the threshold. The sum changes only at scores that occur, so those are searched, exactly.
+
+    Parameters
+    ----------
+    cases : sequence of n sequences of ScoreDistribution
+        Each case's distributions, one per label whose share counts.
+
+    Returns
+    -------
+    float
+        Infinite if no threshold will do.
+    """
+    occurring = [label.values for case in cases for label in case]
+    candidates = np.append(np.unique(np.concatenate(occurring)), inf)
+    first, last = 0, len(candidates) - 1
+    while first < last:
+        middle = (first + last) // 2
+        total = sum(case_loss(case, candidates[middle]) for case in cases)
+        if (total + 1) / (len(cases) + 1) <= alpha:
+            last = middle
+        else:
+            first = middle + 1
+    return float(candidates[first])
+
+
+def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> BandThresholds:
+    """Thresholds that keep the promise of the options; infinite if the cases cannot."""
+    labels = range(len(cases[0]))
+    groups = [[label] for label in labels] if options.mondrian else [list(labels)]
+    if options.unit == "voxel":
+        return _voxel_thresholds(cases, groups, options.alpha)
+    if options.risk == "fnr":
+        return _risk_thresholds(cases, groups, options.alpha)
+    return _coverage_thresholds(cases, groups, options)
+
+
+def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOptions) -> float:
+    """The smallest threshold that covers a case: all of each label but the tolerated share."""
+    return max(case[label].threshold_for(options.label_tolerance(label)) for label in labels)
+
+
+def _coverage_thresholds(
+    cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], options: BandOptions
+) -> BandThresholds:
+    scores = [[case_score(case, group, options) for case in cases] for group in groups]
+    tau = tuple(conformal_threshold(column, options.alpha) for column in scores)
+    n = len(cases)
+    return BandThresholds(tau, n, _by_case(scores), coverage_range(options.alpha, n))
+
+
+def _risk_thresholds(
+    cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], alpha: float
+) -> BandThresholds:
+    tau, missed = [], []
+    for group in groups:
+        chosen = [[case[label] for label in group] for case in cases]
+        tau.append(risk_threshold(chosen, alpha))
+        missed.append([case_loss(case, tau[-1]) for case in chosen])
+    return BandThresholds(tuple(tau), len(cases), _by_case(missed), None)
+
+
+def _voxel_thresholds(
+    cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], alpha: float
+) -> BandThresholds:
+    tau, missed, numbers = [], [], []
+    for group in groups:
+        pooled = [ScoreDistribution.pooled([case[label] for label in group]) for case in cases]
+        voxels = ScoreDistribution.pooled(pooled)
+        rank = conformal_rank(alpha, voxels.total)
+        tau.append(voxels.smallest(rank) if rank <= voxels.total else inf)
+        missed.append([case.missed(tau[-1]) for case in pooled])
+        numbers.append(voxels.total)
+    return BandThresholds(tuple(tau), min(numbers), _by_case(missed), None)
+
+
+def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    return tuple(zip(*columns, strict=True))
+
+
+def guarantee(options: BandOptions, number: int, labels: int, reference_kind: str) -> str:
+    """The sentence for a record and its users.
+
+    Parameters
+    ----------
+    options : BandOptions
+    number : int
+        Calibration cases, or voxels.
+    labels : int
+        2 for a band of foreground and background.
+    reference_kind : str
+        One of `REFERENCE_KINDS`.
+    """
+    if options.unit == "voxel":
+        return (
+            f"Of {number} pooled voxels {_percent(1 - options.alpha)} had their label in the set, "
+            "but voxels are not exchangeable: this promises nothing about any single case."
+        )
+    whose, again, limit = _WORDS[reference_kind]
+    foreground = f"{whose} foreground" if labels == 2 else f"each of {whose} labels"
+    background = f"{again} background within {options.region_margin:g} mm of the consensus"
+    start = f"In a new case drawn like the {number} calibration cases"
+    if options.risk == "fnr":
+        most = f"at most {_percent(options.alpha)} of"
+        lost = "are marked as the opposite" if labels == 2 else "lose their label"
+        return f"{start}, on average {most} {foreground} and {most} {background} {lost}; {limit}."
+    of_foreground, of_background = (_least(options.label_tolerance(label)) for label in (1, 0))
+    kept = "are marked as such or ambiguous" if labels == 2 else "keep their label in the set"
+    separately = " (each with this chance, separately)" if options.mondrian else ""
+    return (
+        f"{start}, the chance is at least {_percent(1 - options.alpha)} that {of_foreground} of "
+        f"{foreground} and {of_background} of {background} {kept}{separately}; {limit}."
+    )
+
+
+def _least(tolerance: float) -> str:
+    return f"at least {_percent(1 - tolerance)}" if tolerance else "all"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g}%"

@@ -1,0 +1,142 @@
+"""Probabilities of one case: what kind they are, which label is likeliest, their log-odds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from itk_consensus.calibration.spread import contour_areas
+from itk_consensus.errors import InputError
+
+Floats = NDArray[np.float64]
+
+EPSILON = 1e-6
+"""Probabilities are taken to be at least this far from 0 and 1."""
+
+MASK, VOTES, GRADED = "binary masks", "vote fractions", "graded probabilities"
+KINDS = (MASK, VOTES, GRADED)
+_MOST_VOTES = 100
+_SAMPLED = 1000
+
+
+@dataclass(frozen=True)
+class ProbabilityCase:
+    """One case as arrays.
+
+    Attributes
+    ----------
+    probabilities : tuple of ndarray
+        The foreground's alone, or one per label, background first.
+    spacing : tuple of float
+        Voxel size in mm, in the order of the array axes.
+    raters : tuple of ndarray or None
+    reference : ndarray of uint16 or None
+        Label per voxel.
+    """
+
+    probabilities: tuple[NDArray[Any], ...]
+    spacing: tuple[float, ...]
+    raters: tuple[NDArray[Any], ...] | None = None
+    reference: NDArray[np.uint16] | None = None
+
+    @property
+    def labels(self) -> int:
+        """K, background included."""
+        return max(len(self.probabilities), 2)
+
+    @property
+    def rater_count(self) -> int | None:
+        """Number of raters, if they were given."""
+        return None if self.raters is None else len(self.raters)
+
+    @cached_property
+    def consensus(self) -> NDArray[np.uint16]:
+        """Most probable label."""
+        return consensus_labels(self.probabilities)
+
+    @cached_property
+    def contour_areas(self) -> list[float]:
+        """Area in mm² of each label's contour; the background's is the whole foreground's."""
+        return contour_areas(self.consensus, self.labels, self.spacing)
+
+    @property
+    def kind(self) -> str | None:
+        """One of `KINDS`; None if raters who agree everywhere leave nothing but a mask."""
+        kind = probability_kind(self.probabilities)
+        if kind == MASK and self.raters is not None:
+            first, *others = self.raters
+            return None if all(np.array_equal(first, other) for other in others) else kind
+        return kind
+
+    def reference_labels(self) -> NDArray[np.uint16]:
+        """The reference of a calibration case."""
+        if self.reference is None:
+            raise InputError("ProbabilityCase: this case has no reference")
+        return self.reference
+
+
+def probability_kind(probabilities: Sequence[NDArray[Any]]) -> str:
+    """Which of `KINDS` some probabilities are, by the values that occur.
+
+    Vote fractions are multiples of 1/n for some n up to 100, to single precision.
+    """
+    between = [array[(array > 0) & (array < 1)] for array in probabilities]
+    values = np.concatenate([array.astype(np.float64) for array in between])
+    if not len(values):
+        return MASK
+    votes = np.arange(2, _MOST_VOTES + 1)
+    few = values[:: max(1, len(values) // _SAMPLED)]
+    for number in votes[_are_shares(few[:, None], votes).all(axis=0)]:
+        if _are_shares(values, number).all():
+            return VOTES
+    return GRADED
+
+
+def _are_shares(values: Floats, number: Any) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(values - np.round(values * number) / number) <= EPSILON)
+
+
+def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16]:
+    """The most probable label of each voxel, the higher label if two are equally probable.
+
+    Parameters
+    ----------
+    probabilities : sequence of ndarray
+        The foreground's alone, or one array per label.
+    """
+    if len(probabilities) == 1:
+        return np.asarray(probabilities[0] >= 0.5).astype(np.uint16)
+    labels = np.zeros(probabilities[0].shape, dtype=np.uint16)
+    highest = probabilities[0]
+    for label, probability in enumerate(probabilities[1:], start=1):
+        labels[probability >= highest] = label
+        highest = np.maximum(highest, probability)
+    return labels
+
+
+def one_per_label(probabilities: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+    """One array per label, also if only the foreground's was given."""
+    return [1 - probabilities[0], probabilities[0]] if len(probabilities) == 1 else probabilities
+
+
+def smoothed_votes(fractions: Sequence[NDArray[Any]], raters: int) -> list[Floats]:
+    """``(votes + 1/2) / (raters + labels / 2)``: shares of votes that are never 0 or 1."""
+    labels = max(len(fractions), 2)
+    return [(np.asarray(f, np.float64) * raters + 0.5) / (raters + labels / 2) for f in fractions]
+
+
+def clipped(probability: NDArray[Any]) -> Floats:
+    """Probabilities moved away from 0 and 1, as float64."""
+    return np.clip(np.asarray(probability, dtype=np.float64), EPSILON, 1 - EPSILON)
+
+
+def log_odds(probability: NDArray[Any]) -> Floats:
+    """``ln p - ln(1 - p)`` of any array of probabilities; within ±13.8, 0 and 1 included."""
+    p = clipped(probability)
+    return np.asarray(logit(p, out=p))

@@ -1,0 +1,211 @@
+"""How badly each label fits each voxel, and where that has to be known.
+
+A label is in a voxel's prediction set if its score does not exceed the threshold. The scores of
+background and foreground are each other's negative, so a positive threshold gives a band around
+the consensus contour and a negative one leaves some sets empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.calibration.probabilities import log_odds
+from itk_consensus.calibration.spread import Box
+from itk_consensus.labels.distance import signed_distance
+
+BACKGROUND, FOREGROUND, AMBIGUOUS, EMPTY = 0, 1, 2, 3
+_BAND_OF_BITS = np.array([EMPTY, BACKGROUND, FOREGROUND, AMBIGUOUS], dtype=np.uint8)
+
+#: Labels that fit the bits of an 8-bit and a 16-bit label map.
+MOST_LABELS_IN_BITS = 16
+
+TIE_DECIMALS = 9
+"""Log-odds are rounded to this, so that .2 and .8 tie although 1 - .8 is not exactly .2."""
+
+
+def as_written(number: float) -> Fraction:
+    """The decimal number people mean: .1 of 30 is 3, although binary .1 is a little more."""
+    return Fraction(str(number))
+
+
+@dataclass(frozen=True)
+class ScoreDistribution:
+    """Distinct scores in increasing order, and how many voxels score no higher than each.
+
+    Attributes
+    ----------
+    values : (M,) ndarray of float64
+    cumulative : (M,) ndarray of int64
+    """
+
+    values: NDArray[np.float64]
+    cumulative: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, scores: NDArray[Any]) -> ScoreDistribution:
+        """The distribution of some scores, in any order."""
+        values, counts = np.unique(scores, return_counts=True)
+        return cls(values.astype(np.float64), np.cumsum(counts, dtype=np.int64))
+
+    @classmethod
+    def pooled(cls, parts: Sequence[ScoreDistribution]) -> ScoreDistribution:
+        """All voxels of several distributions together."""
+        values = np.concatenate([part.values for part in parts])
+        counts = np.concatenate([np.diff(part.cumulative, prepend=0) for part in parts])
+        distinct, index = np.unique(values, return_inverse=True)
+        summed = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(summed, index, counts)
+        return cls(distinct, np.cumsum(summed))
+
+    @property
+    def total(self) -> int:
+        """Number of voxels."""
+        return int(self.cumulative[-1]) if len(self.cumulative) else 0
+
+    def smallest(self, rank: int) -> float:
+        """The rank-th smallest score, counted from 1; minus infinity for rank 0."""
+        if rank == 0:
+            return -np.inf
+        return float(self.values[np.searchsorted(self.cumulative, rank)])
+
+    def threshold_for(self, tolerance: float) -> float:
+        """The smallest threshold that all but a share `tolerance` of the voxels stay within."""
+        return self.smallest(self.total - int(as_written(tolerance) * self.total))
+
+    def missed(self, threshold: float) -> float:
+        """The share of voxels that score higher than a threshold; 0 if there are none."""
+        if self.total == 0:
+            return 0.0
+        steps = int(np.searchsorted(self.values, threshold, side="right"))
+        within = int(self.cumulative[steps - 1]) if steps else 0
+        return (self.total - within) / self.total
+
+
+@dataclass(frozen=True)
+class ScoreMaps:
+    """Scores inside a box; outside it only the background fits.
+
+    Attributes
+    ----------
+    box : tuple of slice
+        The part of the volume that the arrays cover.
+    scores : tuple of K ndarray of float64
+        One map per label, background first.
+    region : ndarray of bool
+        Voxels no farther than the margin from the consensus.
+    """
+
+    box: Box
+    scores: tuple[NDArray[np.float64], ...]
+    region: NDArray[np.bool_]
+
+    def distributions(self, reference: NDArray[Any]) -> tuple[ScoreDistribution, ...]:
+        """Scores of each label at the voxels to which a reference gives it.
+
+        Parameters
+        ----------
+        reference : ndarray of int
+            Label of each voxel of the whole volume; the box must hold its foreground. Of its
+            background only the region counts.
+        """
+        inside = reference[self.box]
+        return tuple(
+            ScoreDistribution.of(scores[(inside == label) & (self.region | (label > 0))])
+            for label, scores in enumerate(self.scores)
+        )
+
+
+def distance_scores(
+    consensus: NDArray[Any],
+    box: Box,
+    spacing: Sequence[float],
+    margin: float,
+    spreads: Sequence[float],
+    threads: int | None = None,
+) -> ScoreMaps:
+    """Signed distance to each label of the consensus, over that label's spread.
+
+    The background's is the distance to the whole foreground with its sign changed.
+
+    Parameters
+    ----------
+    consensus : ndarray of int
+        Label of each voxel of the whole volume.
+    margin : float
+        Width of the region around the consensus, in mm.
+    spreads : sequence of K float
+        One per label, in mm; 1 to score in mm. Of two labels both have the same.
+    """
+    labels = consensus[box]
+    distance = signed_distance(labels != 0, spacing, threads=threads)
+    region = distance <= margin
+    foreground = distance / spreads[0]
+    if len(spreads) == 2:
+        return ScoreMaps(box, (-foreground, foreground), region)
+    others = [
+        signed_distance(labels == label, spacing, threads=threads) / spread
+        for label, spread in enumerate(spreads[1:], start=1)
+    ]
+    return ScoreMaps(box, (-foreground, *others), region)
+
+
+def probability_scores(
+    probabilities: Sequence[NDArray[Any]],
+    consensus: NDArray[Any],
+    box: Box,
+    spacing: Sequence[float],
+    margin: float,
+    threads: int | None = None,
+) -> ScoreMaps:
+    """Minus the log-odds of each label; beyond the region only the background fits."""
+    region = signed_distance(consensus[box] != 0, spacing, threads=threads) <= margin
+    scores = [_misfit(p[box]) for p in probabilities]
+    if len(scores) == 1:
+        scores.insert(0, -scores[0])
+    for label, score in enumerate(scores):
+        score[~region] = np.inf if label else -np.inf
+    return ScoreMaps(box, tuple(scores), region)
+
+
+def _misfit(probability: NDArray[Any]) -> NDArray[np.float64]:
+    odds = log_odds(probability)
+    np.round(odds, TIE_DECIMALS, out=odds)
+    return np.negative(odds, out=odds)
+
+
+def prediction_sets(
+    scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float]
+) -> NDArray[np.bool_]:
+    """Labels whose score does not exceed their threshold.
+
+    Parameters
+    ----------
+    scores : K arrays of one shape
+    thresholds : K floats, or one for all labels
+
+    Returns
+    -------
+    ndarray of bool, shape (K, \\*shape)
+    """
+    each = list(thresholds) * (len(scores) if len(thresholds) == 1 else 1)
+    return np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
+
+
+def band_codes(sets: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """0 background, 1 foreground, 2 ambiguous, 3 empty, for sets of two labels."""
+    codes: NDArray[np.uint8] = _BAND_OF_BITS[label_bits(sets)]
+    return codes
+
+
+def label_bits(sets: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
+    """Bit k set where label k is in the set; uint8 for up to 8 labels, uint16 for up to 16."""
+    bits = np.zeros(sets.shape[1:], dtype=np.uint8 if len(sets) <= 8 else np.uint16)
+    for label, member in enumerate(sets):
+        bits |= member.astype(bits.dtype) << label
+    return bits

@@ -1,0 +1,207 @@
+"""What training asks of a model: to foresee the truth, or the raters it was not shown.
+
+A held-out rater is also how a trained model is judged: does it foresee one better than the other
+raters' vote does?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from itk_consensus.deep.cases import (
+    MISSING,
+    Batch,
+    Case,
+    draw_held_out,
+    hidden,
+    with_names_dropped,
+    with_raters_dropped,
+)
+from itk_consensus.deep.losses import (
+    edge_aware_roughness,
+    expected_cross_entropy,
+    kl_to_uniform,
+    marginal_log_likelihood,
+    masked_mean,
+    misleading_evidence,
+    soft_dice_loss,
+)
+from itk_consensus.deep.model import ConsensusModel, precision
+from itk_consensus.deep.network import one_hot, rater_log_likelihood
+
+_DICE_WEIGHT = 0.5
+#: How fast old tallies of the raters fade: an average over the last fifty batches.
+_TALLY_DECAY = 0.98
+#: Pseudo-votes for every class: no vote is ever certain.
+_PSEUDO_VOTES = 0.5
+
+
+class Objective:
+    """The loss of a model on batches, by the mode it is trained in."""
+
+    def __init__(self, model: ConsensusModel, edge_weight: float, mixed_precision: bool) -> None:
+        self.model = model
+        self._edge_weight = edge_weight
+        self._mixed_precision = mixed_precision
+
+    def loss(
+        self, batch: Batch, rng: np.random.Generator, kl_weight: float, *, learn: bool
+    ) -> Tensor:
+        """The mean loss; `learn` lets raters go missing and be tallied."""
+        if self.model.mode == "truth":
+            return self._truth_loss(with_raters_dropped(batch, rng) if learn else batch, kl_weight)
+        held_out, names = np.ones(batch.raters.shape, bool), batch.raters
+        if self.model.mode == "set":
+            held_out = draw_held_out(batch, rng)
+            names = with_names_dropped(names, rng) if learn else names
+        return self._rater_loss(batch, held_out, names, kl_weight, learn=learn)
+
+    def _truth_loss(self, batch: Batch, kl_weight: float) -> Tensor:
+        alpha = self._concentrations(batch.images, batch.labels, batch.raters)
+        truth = self._tensor(batch.truths)
+        valid = (truth != MISSING).float()
+        target = one_hot(truth.unsqueeze(1), alpha.shape[1]).squeeze(1)
+        probability = alpha / alpha.sum(1, keepdim=True)
+        kl = kl_to_uniform(misleading_evidence(alpha, target))
+        return masked_mean(
+            expected_cross_entropy(alpha, target) + kl_weight * kl, valid
+        ) + _DICE_WEIGHT * soft_dice_loss(probability, target, valid)
+
+    def _rater_loss(
+        self,
+        batch: Batch,
+        held_out: NDArray[np.bool_],
+        names: NDArray[np.int64],
+        kl_weight: float,
+        *,
+        learn: bool,
+    ) -> Tensor:
+        """-log likelihood of the held-out raters given the image and the others, so named."""
+        alpha = self._concentrations(batch.images, hidden(batch.labels, held_out), names)
+        votes = one_hot(self._tensor(hidden(batch.labels, ~held_out)), alpha.shape[1])
+        valid = (votes.sum((1, 2)) > 0).float()
+        likelihood = self._likelihood(votes, batch.raters)
+        log_probability = torch.log(alpha / alpha.sum(1, keepdim=True))
+        posterior = torch.softmax(log_probability + likelihood, 1).detach()
+        if learn:
+            self._tally(posterior, votes, batch.raters)
+        kl = kl_to_uniform(misleading_evidence(alpha, posterior))
+        log_likelihood = marginal_log_likelihood(log_probability, likelihood)
+        loss = masked_mean(kl_weight * kl - log_likelihood, valid)
+        if self.model.mode == "set":
+            return loss
+        # Where contours wander the votes say nothing; the truth follows the edges of the image.
+        roughness = edge_aware_roughness(
+            torch.exp(log_probability), self._tensor(batch.images), valid
+        )
+        return loss + self._edge_weight * roughness
+
+    def _concentrations(
+        self, images: NDArray[Any], seen: NDArray[np.uint8], raters: NDArray[np.int64]
+    ) -> Tensor:
+        """Alpha of the network that sees these labels of these raters."""
+        network = self.model.network
+        votes = one_hot(self._tensor(seen), network.shape.classes)
+        likelihood = self._likelihood(votes, raters)
+        with precision(self.model.device, self._mixed_precision):
+            alpha: Tensor = network(self._tensor(images), votes, self._tensor(raters), likelihood)
+        return alpha
+
+    def _likelihood(self, votes: Tensor, raters: NDArray[np.int64]) -> Tensor:
+        log_rates = self._tensor(self.model.rater_model.log_rates()[raters])
+        return rater_log_likelihood(votes, log_rates)
+
+    def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
+        """Add what the posterior says about each rater: the averaged, closed-form M-step."""
+        met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
+        tally = self.model.rater_model.tally
+        tally *= _TALLY_DECAY
+        np.add.at(tally, raters, met.cpu().double().numpy())
+
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
+
+
+def first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
+    """Count confusions with the truth, or without one with the raters' own vote."""
+    classes = len(model.labels)
+    for case in cases:
+        present = np.maximum((case.labels != MISSING).sum(0), 1)
+        for true in range(classes):
+            if model.mode == "truth" and case.truth is not None:
+                share = (case.truth == true).astype(np.float32)
+            else:
+                share = np.float32((case.labels == true).sum(0) / present)
+            for rater, drawn in zip(case.raters, case.labels, strict=True):
+                counts = np.bincount(drawn.ravel(), share.ravel(), minlength=MISSING + 1)
+                model.rater_model.tally[rater, true] += counts[:classes]
+
+
+def held_out_log_likelihood(
+    model: ConsensusModel, cases: Sequence[Case], rater_weight: float
+) -> tuple[float, float]:
+    """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
+
+    Parameters
+    ----------
+    rater_weight : float
+        Joint mode: the power of the raters' likelihood, as in Execute.
+
+    Returns
+    -------
+    ours, vote : float
+
+    Notes
+    -----
+    The vote is that of the other raters, smoothed by half a vote for every class. Without two
+    raters in any case both are NaN.
+    """
+    scores = [
+        score
+        for case in cases
+        for rater in range(len(case.raters))
+        if (score := _score_rater(model, case, rater, rater_weight)) is not None
+    ]
+    if not scores:
+        return np.nan, np.nan
+    ours, votes = np.mean(scores, axis=0)
+    return float(ours), float(votes)
+
+
+def _score_rater(
+    model: ConsensusModel, case: Case, held: int, rater_weight: float
+) -> tuple[float, float] | None:
+    classes = len(model.labels)
+    others = case.labels.copy()
+    others[held] = MISSING
+    drawn = case.labels[held]
+    judged = torch.from_numpy((drawn != MISSING) & (others != MISSING).any(0))
+    if not judged.any():
+        return None
+    device = model.device
+    votes = one_hot(torch.from_numpy(others)[None].to(device), classes)
+    with torch.no_grad():
+        probability, _ = model.posterior(
+            torch.from_numpy(case.image)[None, None].to(device),
+            votes,
+            torch.from_numpy(case.raters)[None].to(device),
+            rater_weight,
+        )
+    rates = np.exp(model.rater_model.log_rates()[case.raters[held]])
+    foreseen = torch.einsum("ks,kj->js", probability[0].flatten(1).cpu(), torch.from_numpy(rates))
+    counts = votes[0].sum(0).flatten(1).cpu() + _PSEUDO_VOTES
+    return tuple(  # type: ignore[return-value]
+        _mean_log(table / table.sum(0), drawn, judged) for table in (foreseen, counts)
+    )
+
+
+def _mean_log(table: Tensor, drawn: np.ndarray, judged: Tensor) -> float:
+    where = judged.flatten()
+    chosen = torch.from_numpy(drawn).flatten()[where].long()
+    return float(torch.log(table[:, where].gather(0, chosen[None])).mean())
