@@ -11,9 +11,11 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus import STAPLEImageFilter
+from itk_consensus.cli import console as console_module
+from itk_consensus.cli import inputs as inputs_module
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.inputs import read
 from itk_consensus.errors import ConsensusWarning, FileError
-from itk_consensus.report import console as console_module
-from itk_consensus.report.console import Console
 
 
 class Terminal(io.StringIO):
@@ -103,8 +105,8 @@ def test_what_an_image_library_prints_becomes_one_warning(
         os.write(2, b"WARNING: In itkNiftiImageIO.cxx\n\n  odd header\n")
         return "image"
 
-    monkeypatch.setattr(console_module, "read_image", chatty_read)
-    assert Console().read(tmp_path / "a.nii") == "image"
+    monkeypatch.setattr(inputs_module, "read_image", chatty_read)
+    assert read(tmp_path / "a.nii", Console()) == "image"
     printed = capfd.readouterr().err
     path = tmp_path / "a.nii"
     assert printed == (
@@ -121,5 +123,5 @@ def test_a_damaged_png_raises_and_prints_nothing_itself(
         sitk.ReadImage(str(path))
     assert "libpng error" in capfd.readouterr().err
     with pytest.raises(FileError):
-        Console().read(path)
+        read(path, Console())
     assert capfd.readouterr().err == ""

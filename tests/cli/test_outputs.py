@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
+from itk_consensus.cli.outputs import Output, check_outputs, make_folders
 from itk_consensus.errors import FileError
-from itk_consensus.report.outputs import Output, check_outputs
 
 
 def labels(path: Path) -> Output:
@@ -51,7 +51,7 @@ def test_a_format_without_the_pixel_type_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("a.foo", "no image format"), ("nowhere/a.nii", "does not exist"), ("", "is a folder")],
+    [("a.foo", "no image format"), ("", "is a folder")],
 )
 def test_impossible_targets_are_named(tmp_path: Path, name: str, words: str) -> None:
     path = tmp_path / name
@@ -70,6 +70,34 @@ def test_a_closed_folder_is_an_error(tmp_path: Path) -> None:
             check_outputs([labels(tmp_path / "a.nii")], [], 3)
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_folders_are_made_when_there_is_something_to_write(tmp_path: Path) -> None:
+    output = labels(tmp_path / "new" / "er" / "a.nii")
+    check_outputs([output], [], 3)
+    assert os.listdir(tmp_path) == []
+    make_folders([output])
+    assert output.path.parent.is_dir()
+
+
+def test_a_folder_below_a_file_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match=r"a\.nii: cannot be written: Not a directory"):
+        check_outputs([labels(tmp_path / "file" / "a.nii")], [], 3)
+
+
+def test_an_output_that_exists_is_refused_unless_it_may_be_replaced_or_continued(
+    tmp_path: Path,
+) -> None:
+    old, dangling = tmp_path / "a.nii", tmp_path / "b.nii"
+    old.write_text("old")
+    dangling.symlink_to(tmp_path / "nowhere")
+    for path in (old, dangling):
+        with pytest.raises(FileError, match=f"--output {path} exists; give --overwrite"):
+            check_outputs([labels(path)], [], 3)
+        check_outputs([labels(path)], [], 3, overwrite=True)
+        check_outputs([Output("--checkpoint", path, continued=True)], [], 3)
+    assert old.read_text() == "old"
 
 
 def test_an_input_is_never_overwritten_however_it_is_spelled(

@@ -1,7 +1,8 @@
-"""The demonstration: one real nodule, four radiologists, vote and STAPLE."""
+"""``itk-consensus demo``: one real nodule, four radiologists, vote and STAPLE."""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError, MissingDependencyError
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.options import file_name
+from itk_consensus.cli.outputs import make_folder
+from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images import convert
@@ -25,9 +29,26 @@ from itk_consensus.samples import SAMPLE_NODULES, sample_nodule
 Mask = NDArray[np.bool_]
 
 
+def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
+    """Give the parser what the command takes."""
+    parser.set_defaults(run=_demo, parser=parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=file_name,
+        default=Path("demo-output"),
+        metavar="FOLDER",
+        help="where to write the results, over those of the last time [default: %(default)s]",
+    )
+
+
+def _demo(arguments: argparse.Namespace, _console: Console) -> None:
+    print(run_demo(arguments.output))
+
+
 def run_demo(folder: Path) -> str:
     """Fuse the sample nodule, fill `folder` with the results, and say what was done."""
-    _make(folder)
+    make_folder(folder)
     readers = sample_nodule()
     vote, staple = MajorityVoteFilter(), STAPLEImageFilter()
     vote.Execute(readers)
@@ -74,17 +95,9 @@ def run_demo(folder: Path) -> str:
             section("Should STAPLE be believed here?", _concerns(staple)),
             section(f"Written to {folder}", pairs(written)),
             "",
-            "Next: itk-consensus fuse "
-            f"{folder}/rater-*.nii.gz --method staple --output fused.nii.gz",
+            f"Next: itk-consensus fuse {folder}/rater-*.nii.gz --method staple -o fused.nii.gz",
         ]
     )
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be made a folder: {error.strerror}") from error
 
 
 def _rater_rows(

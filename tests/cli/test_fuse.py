@@ -15,14 +15,14 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
+from itk_consensus.cli import demo as demo_module
+from itk_consensus.cli import inputs as inputs_module
 from itk_consensus.cli import main
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.registry import METHODS
-from itk_consensus.report import console as console_module
-from itk_consensus.report import demo as demo_module
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "itk_consensus" / "sample_data" / "LIDC-IDRI-0003.nrrd"
 
 
@@ -59,13 +59,15 @@ def output(tmp_path: Path) -> str:
 
 
 def error_line(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line on stderr of a command that fails with exit code 2."""
+    """The one line on stderr, warnings aside, of a command that fails with exit code 2."""
     capfd.readouterr()
     assert main(list(arguments)) == 2
     captured = capfd.readouterr()
     assert captured.out == ""
-    assert re.fullmatch(r"itk-consensus: .+\n", captured.err)
-    return captured.err
+    lines = captured.err.splitlines(keepends=True)
+    (line,) = [line for line in lines if not line.startswith("itk-consensus: warning: ")]
+    assert re.fullmatch(r"itk-consensus: .+\n", line)
+    return line
 
 
 # -- fuse ------------------------------------------------------------------------------------
@@ -86,10 +88,22 @@ def test_the_output_is_the_label_map_of_the_filter(
     assert written.GetSpacing() == (0.5, 1.0, 2.0)
 
 
-def test_the_default_method_is_the_vote(
-    masks: list[str], arrays: list[Any], output: str, capsys: pytest.CaptureFixture[str]
+def test_the_default_method_is_the_recommended_one(
+    masks: list[str], output: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["fuse", *masks, "--output", output]) == 0
+    assert main(["fuse", *masks, "-o", output]) == 0
+    assert ": consensus (ConsensusFilter) of 3 raters" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("method", ["Vote", "VOTE"])
+def test_methods_are_known_in_any_case(
+    method: str,
+    masks: list[str],
+    arrays: list[Any],
+    output: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["fuse", *masks, "--method", method, "-o", output]) == 0
     assert ": vote (MajorityVoteFilter) of 3 raters" in capsys.readouterr().out
     np.testing.assert_array_equal(array_of(Path(output)), np.sum(arrays, axis=0) > 1)
 
@@ -127,8 +141,53 @@ def test_the_probability_of_a_named_label_is_written(tmp_path: Path, output: str
         sitk.WriteImage(image_of(labels), path)
     probability = str(tmp_path / "p.mha")
     options = ["--output", output, "--probability", probability]
-    assert main(["fuse", *paths, *options, "--label", "3"]) == 0
+    assert main(["fuse", *paths, "--method", "vote", *options, "--label", "3"]) == 0
     np.testing.assert_allclose(array_of(Path(probability)), (array == 3) * 2 / 3)
+
+
+def test_the_probabilities_of_all_labels_are_written(
+    tmp_path: Path, output: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    array = np.array([[0, 3, 5], [5, 3, 0]], np.uint8)
+    paths = [str(tmp_path / f"{index}.mha") for index in range(3)]
+    for path, labels in zip(paths, (array, array, np.full_like(array, 5)), strict=True):
+        sitk.WriteImage(image_of(labels), path)
+    options = ["--output", output, "--probability", str(tmp_path / "new" / "p-{label}.mha")]
+    assert main(["fuse", *paths, "--method", "vote", *options]) == 0
+    written = {label: array_of(tmp_path / "new" / f"p-{label}.mha") for label in (0, 3, 5)}
+    np.testing.assert_allclose(sum(written.values()), 1.0)
+    np.testing.assert_allclose(written[3], (array == 3) * 2 / 3)
+    assert len(list((tmp_path / "new").iterdir())) == 3
+    Path(output).unlink()
+    (tmp_path / "new" / "p-3.mha").unlink()
+    line = error_line(capfd, "fuse", *paths[1:], "--method", "vote", *options)
+    assert "p-0.mha exists; give --overwrite" in line
+    assert not Path(output).exists()
+    assert "give one" in error_line(capfd, "fuse", *paths, *options, "--label", "3")
+
+
+@pytest.mark.parametrize("method", ["vote", "staple", "consensus"])
+def test_a_label_that_nobody_used_is_an_error_and_nothing_is_written(
+    method: str, masks: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = set(tmp_path.iterdir())
+    outputs = ["-o", str(tmp_path / "f.nii"), "--probability", str(tmp_path / "p.nii")]
+    line = error_line(capfd, "fuse", *masks, "--method", method, *outputs, "--label", "99")
+    assert "--label must be one of the labels 0,1, got 99" in line
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_labels_that_a_binary_method_ignores_are_named(
+    tmp_path: Path, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(tmp_path / f"{index}.mha") for index in range(2)]
+    for path, row in zip(paths, ([0, 1, 2, 7], [0, 1, 1, 7]), strict=True):
+        sitk.WriteImage(image_of(np.array([row], np.uint8)), path)
+    assert main(["fuse", *paths, "--method", "staple", "-o", output]) == 0
+    said = capsys.readouterr().err
+    assert "warning: staple fuses label 1 and takes 2,7 for background" in said
+    assert main(["fuse", *paths, "--method", "vote", "-o", output, "--overwrite"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_several_labels_and_no_named_one_is_an_error(
@@ -176,7 +235,7 @@ def test_a_prior_may_be_a_number_or_an_image_file(
     probabilities = []
     for given in ("0.25", prior):
         out, probability = str(tmp_path / "f.nii"), tmp_path / "p.nii"
-        options = ["--method", "staple", "--prior", given, "--output", out]
+        options = ["--method", "staple", "--prior", given, "--output", out, "--overwrite"]
         assert main(["fuse", *masks, *options, "--probability", str(probability)]) == 0
         probabilities.append(array_of(probability))
     np.testing.assert_allclose(*probabilities, atol=1e-12)
@@ -196,7 +255,7 @@ def test_big_endian_and_floating_files_are_read(tmp_path: Path, dtype: str, outp
     )
     path = tmp_path / "a.nrrd"
     path.write_bytes(header.encode() + array.tobytes())
-    assert main(["fuse", str(path), str(path), "--output", output]) == 0
+    assert main(["fuse", str(path), str(path), "--method", "vote", "--output", output]) == 0
     np.testing.assert_array_equal(array_of(Path(output)), array)
 
 
@@ -292,7 +351,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     assert main(["fuse", "--method", method, "--help"]) == 0
     entries = re.split(r"\n  (?=--)", capsys.readouterr().out.split("\nmethods:")[0])[1:]
     listed = {entry.split()[0]: entry for entry in entries}
-    common = {"--method", "--output", "--probability", "--label", "--json", "--mask"}
+    common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])
@@ -319,6 +378,7 @@ def test_every_default_can_be_given_as_an_option(
 ) -> None:
     report = tmp_path / "r.json"
     arguments = ["fuse", *masks, "--method", method, "--output", output, "--json", str(report)]
+    arguments.append("--overwrite")
     assert main(arguments) == 0
     implied = strictly(report.read_text())
     for parameter in parameters_of(METHODS[method]):
@@ -329,7 +389,16 @@ def test_every_default_can_be_given_as_an_option(
 
 
 def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -> None:
-    options = ["--threshold", "none", "--missing-label", "None", "--output", output]
+    options = [
+        "--method",
+        "vote",
+        "--threshold",
+        "none",
+        "--missing-label",
+        "None",
+        "--output",
+        output,
+    ]
     assert main(["fuse", *masks, *options]) == 0
 
 
@@ -338,16 +407,31 @@ def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -
     [
         (["--method", "guess"], "--method: invalid choice: 'guess'"),
         (["--method", "staple", "--threshold", "0.5"], "unrecognized arguments: --threshold 0.5"),
-        (["--threshold", "1.5"], "--threshold: must be a number >= 0 and <= 1"),
-        (["--threshold", "half"], "--threshold: must be a number >= 0 and <= 1"),
-        (["--tie-rule", "coin"], "--tie-rule: must be one of undecided, lowest"),
-        (["--rater-weights", "1,2"], "RaterWeights must be 3 numbers"),
-        (["--rater-weights", "1,-2,1"], "--rater-weights: must be a list of numbers >= 0"),
+        (["--method", "vote", "--threshold", "1.5"], "--threshold: must be a number >= 0 and <= 1"),
+        (
+            ["--method", "vote", "--threshold", "half"],
+            "--threshold: must be a number >= 0 and <= 1",
+        ),
+        (
+            ["--method", "vote", "--tie-rule", "coin"],
+            "--tie-rule: must be one of undecided, lowest",
+        ),
+        (["--method", "vote", "--rater-weights", "1,2"], "vote: --rater-weights must be 3 numbers"),
+        (
+            ["--method", "vote", "--rater-weights", "1,-2,1"],
+            "--rater-weights: must be a list of numbers >= 0",
+        ),
         (["--label", "1"], "--label says which label's --probability to write"),
         (["--method", "staple", "--maximum-iterations", "0"], "must be an integer >= 1"),
         (["--method", "staple", "--estimate-prior", "maybe"], "must be True or False"),
-        (["--method", "staple", "--confidence-weight", "30"], "ConfidenceWeight must keep"),
-        (["--method", "staple", "--foreground-value", "9"], "ForegroundValue 9 occurs in no input"),
+        (
+            ["--method", "staple", "--confidence-weight", "30"],
+            "staple: --confidence-weight must keep",
+        ),
+        (
+            ["--method", "staple", "--foreground-value", "9"],
+            "--foreground-value 9 occurs in no input",
+        ),
         (["--method", "label-voting", "--label-for-undecided-pixels", "300"], "got 300"),
     ],
 )
@@ -366,8 +450,8 @@ def test_a_wrong_option_is_one_clear_line(
     ("arguments", "words"),
     [
         ([], "COMMAND"),
-        (["fuse"], "INPUT, --output"),
-        (["fuse", "a.nii"], "--output (see itk-consensus fuse --method vote --help)"),
+        (["fuse"], "INPUT, -o/--output"),
+        (["fuse", "a.nii"], "-o/--output (see itk-consensus fuse --method consensus --help)"),
         (["info"], "FILE"),
         (["paint"], "'paint'"),
     ],
@@ -440,9 +524,22 @@ def test_outputs_that_would_destroy_a_file_are_refused_before_any_work(
     assert "overwrite the file of --output" in error_line(capfd, "fuse", *masks, *both)
     mask = ["--mask", masks[0], "--output", output, "--json", masks[0]]
     assert "--json" in error_line(capfd, "fuse", *masks, *mask)
-    assert "folder" in error_line(capfd, "fuse", *masks, "--output", str(tmp_path / "no" / "a.nii"))
     assert "no image format" in error_line(capfd, "fuse", *masks, "--output", f"{output}.doc")
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_an_existing_output_is_left_alone_unless_told_otherwise(
+    masks: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    output, report = tmp_path / "new" / "f.nii.gz", tmp_path / "r.json"
+    report.write_text("mine")
+    words = ["fuse", *masks, "-o", str(output), "--json", str(report)]
+    assert f"--json {report} exists; give --overwrite to replace it" in error_line(capfd, *words)
+    assert report.read_text() == "mine"
+    assert not output.parent.exists()
+    assert main([*words, "--overwrite"]) == 0
+    assert output.exists()
+    assert strictly(report.read_text())["raters"] == masks
 
 
 def test_an_old_output_survives_a_write_that_fails(
@@ -462,7 +559,7 @@ def test_an_old_output_survives_a_write_that_fails(
         write(image, path, *rest)
 
     monkeypatch.setattr(sitk, "WriteImage", fails_on_large_images)
-    line = error_line(capfd, "fuse", *masks, "--output", output)
+    line = error_line(capfd, "fuse", *masks, "--output", output, "--overwrite")
     assert line == f"itk-consensus: {output}: cannot be written: No space left on device\n"
     assert Path(output).read_bytes() == before
     assert not list(Path(output).parent.glob(".itk_consensus*"))
@@ -490,7 +587,7 @@ def test_failures_from_outside_end_with_a_line_and_a_code(
     def fail(_path: Path) -> None:
         raise failure
 
-    monkeypatch.setattr(console_module, "read_image", fail)
+    monkeypatch.setattr(inputs_module, "read_image", fail)
     assert main(["info", *masks]) == code
     printed = capsys.readouterr().err
     assert re.fullmatch(rf"itk-consensus: .*{words}\n", printed)
@@ -514,7 +611,7 @@ def test_the_progress_bar_is_for_terminals_only(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    arguments = ["fuse", *masks, "--method", "staple", "--output", output]
+    arguments = ["fuse", *masks, "--method", "staple", "--output", output, "--overwrite"]
     assert main(arguments) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -551,7 +648,7 @@ def test_info_describes_files_and_compares_their_spaces(
     text = capsys.readouterr().out
     assert text.count("size 12 x 10 x 6, spacing 0.5 x 1 x 2 mm") == 3
     assert text.endswith("All 3 files share one space.\n")
-    assert main(["info", masks[0], str(SAMPLE)]) == 0
+    assert main(["info", masks[0], str(SAMPLE)]) == 1
     text = capsys.readouterr().out
     assert "uint8, 4 components" in text
     assert f"{SAMPLE} does not occupy the same space as {masks[0]}: size" in text

@@ -8,10 +8,11 @@ import pytest
 import SimpleITK as sitk
 from cohorts import array, cohort, columns
 
-from itk_consensus.cli_calibration import add_band_parser, add_calibrate_parser, read_cases
+from itk_consensus.cli import band, calibrate
+from itk_consensus.cli.case_list import Column, read_case_list
+from itk_consensus.cli.console import Console
 from itk_consensus.errors import FileError, InputError, ParameterError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.report.console import Console
 
 NUMBER = 12
 
@@ -19,8 +20,8 @@ NUMBER = 12
 def run(*words):
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
-    add_calibrate_parser(commands)
-    add_band_parser(commands)
+    for module in (calibrate, band):
+        module.configure(commands.add_parser(module.__name__.split(".")[-1]), [])
     arguments = parser.parse_args([str(word) for word in words])
     arguments.run(arguments, Console())
 
@@ -43,13 +44,13 @@ def folder(tmp_path_factory):
 
 def test_calibrate_writes_the_record_of_the_filter(folder, tmp_path, capsys):
     run("calibrate", folder / "cases.csv", "--output", tmp_path / "cal.json", "--alpha", 0.2)
-    band = ConformalBandFilter(Alpha=0.2)
+    filter_ = ConformalBandFilter(Alpha=0.2)
     names = [f"patient {n}" for n in range(NUMBER)]
-    band.Calibrate(*columns(cohort(NUMBER)), case_ids=names)
-    assert ConformalBandFilter.Load(tmp_path / "cal.json").GetRecord() == band.GetRecord()
+    filter_.Calibrate(*columns(cohort(NUMBER)), case_ids=names)
+    assert ConformalBandFilter.Load(tmp_path / "cal.json").GetRecord() == filter_.GetRecord()
     printed = capsys.readouterr().out
     assert printed.startswith("calibrated on 12 cases")
-    assert " ".join(printed.split()).endswith(band.GetGuarantee())
+    assert " ".join(printed.split()).endswith(filter_.GetGuarantee())
 
 
 def test_raters_alone_calibrate_for_a_new_rater(folder, tmp_path, capsys):
@@ -72,17 +73,17 @@ def test_band_writes_the_label_map_of_the_filter(folder, record, tmp_path, capsy
     capsys.readouterr()
     inputs = [folder / "p0.nrrd", "--raters", folder / "r0.nrrd"]
     run("band", *inputs, "--calibration", record, "--output", out, "--json", report)
-    band = ConformalBandFilter.Load(record)
+    filter_ = ConformalBandFilter.Load(record)
     case = cohort(1)[0]
     np.testing.assert_array_equal(
-        array(sitk.ReadImage(str(out))), array(band.Execute(case.fraction, case.raters))
+        array(sitk.ReadImage(str(out))), array(filter_.Execute(case.fraction, case.raters))
     )
     told = json.loads(report.read_text())
-    assert told["guarantee"] == band.GetGuarantee()
-    assert told["band_thickness"] == pytest.approx(band.GetBandThickness())
+    assert told["guarantee"] == filter_.GetGuarantee()
+    assert told["band_thickness"] == pytest.approx(filter_.GetBandThickness())
     printed = capsys.readouterr().out
-    assert f"{band.GetBandThickness():.2f} mm thick" in printed
-    assert " ".join(printed.split()).endswith(band.GetGuarantee())
+    assert f"{filter_.GetBandThickness():.2f} mm thick" in printed
+    assert " ".join(printed.split()).endswith(filter_.GetGuarantee())
 
 
 def test_band_takes_its_options_from_the_calibration(record, folder, tmp_path):
@@ -99,20 +100,27 @@ def test_band_takes_its_options_from_the_calibration(record, folder, tmp_path):
     [
         ("case,probability\na,p0.nrrd\n", "has no column reference"),
         ("case,probability,reference\na,p0.nrrd,\n", "line 2 names no file in column reference"),
-        ("", "has no column case, probability, reference"),
+        ("", r"has no column probability, reference; its first line has the columns \(none\)"),
+        (
+            "case;probability;reference\n",
+            "has no column .* the columns 'case;probability;reference'",
+        ),
+        ("id,p,ref\n", "has no column .* the columns 'id', 'p', 'ref', separated by commas"),
+        ("case,probability,reference\n", "must hold a list of cases"),
         ("case,probability,reference\n\xff", "cannot be read as CSV"),
     ],
 )
 def test_a_csv_file_that_lacks_something_is_named(tmp_path, text, message):
     path = tmp_path / "cases.csv"
     path.write_text(text, encoding="latin-1")
+    (tmp_path / "p0.nrrd").touch()
     with pytest.raises(FileError, match=f"cases.csv: {message}"):
-        read_cases(path, ("probability", "reference"))
+        read_case_list(path, (Column("probability", True), Column("reference", True)))
 
 
 def test_missing_files_and_cases_are_named(folder, tmp_path):
     out = ["--output", tmp_path / "cal.json"]
-    with pytest.raises(FileError, match=r"none.csv: No such file"):
+    with pytest.raises(FileError, match=r"none.csv: cannot be read: No such file"):
         run("calibrate", tmp_path / "none.csv", *out)
     (tmp_path / "cases.csv").write_text("case,probability,reference\na,nowhere.nrrd,t.nrrd\n")
     with pytest.raises(FileError, match=r"nowhere.nrrd: No such file"):
@@ -125,9 +133,37 @@ def test_missing_files_and_cases_are_named(folder, tmp_path):
         run("calibrate", folder / "cases.csv", "--output", folder / "cases.csv")
 
 
-def test_several_files_share_a_field(tmp_path):
-    (tmp_path / "cases.csv").write_text("case,raters\n a , x.nrrd; sub/y.nrrd \n,z.nrrd\n")
-    first, second = read_cases(tmp_path / "cases.csv", ("raters",))
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cases.csv", "case,raters\n a , x.nrrd; sub/y.nrrd \n,z.nrrd\n"),
+        ("cases.json", '[{"case": "a", "raters": ["x.nrrd", "sub/y.nrrd"]}, {"raters": "z.nrrd"}]'),
+    ],
+)
+def test_csv_and_json_say_the_same(tmp_path, name, text):
+    (tmp_path / "sub").mkdir()
+    for file in ("x.nrrd", "sub/y.nrrd", "z.nrrd"):
+        (tmp_path / file).touch()
+    (tmp_path / name).write_text(text)
+    first, second = read_case_list(tmp_path / name, (Column("raters", required=True),))
     assert first.name == "a"
-    assert first.files["raters"] == (tmp_path / "x.nrrd", tmp_path / "sub/y.nrrd")
-    assert second.name == "3"  # a case without a name is called by its line
+    assert first["raters"] == (tmp_path / "x.nrrd", tmp_path / "sub/y.nrrd")
+    assert second["raters"] == (tmp_path / "z.nrrd",)
+    assert second.name == {"cases.csv": "3", "cases.json": "1"}[name]  # its place in the file
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("c.csv", "labels,ids\nx.nrrd;,1;\n"),
+        ("c.json", '[{"labels":["x.nrrd",null],"ids":["1",null]}]'),
+    ],
+)
+def test_a_missing_rater_is_an_empty_member(tmp_path, name, text):
+    (tmp_path / "x.nrrd").touch()
+    (tmp_path / name).write_text(text)
+    columns = (Column("labels", may_lack=True), Column("ids", holds_files=False))
+    (case,) = read_case_list(tmp_path / name, columns)
+    assert case["labels"] == (tmp_path / "x.nrrd", None)
+    assert case["ids"] == ("1", None)
+    assert case.files == [tmp_path / "x.nrrd"]

@@ -1,12 +1,15 @@
-"""The options of ``itk-consensus fuse``, made from the filters' parameter tables."""
+"""Options made from the filters' parameter tables, and the ways people write names and files."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from itk_consensus.errors import ConsensusError
 from itk_consensus.filters.kinds import (
     Boolean,
     Choice,
@@ -18,7 +21,39 @@ from itk_consensus.filters.kinds import (
 )
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.registry import METHODS
 from itk_consensus.report.text import shown
+
+#: Compares the cheap methods and explains its choice.
+DEFAULT_METHOD = "consensus"
+
+
+def file_name(text: str) -> Path:
+    """A path of an option; what no library can open is refused before one sees it."""
+    if not is_file_name(text):
+        raise argparse.ArgumentTypeError(f"must name a file, got {text!a}")
+    return Path(text)
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text can name a file in any encoding and library: no NUL, no broken letters."""
+    try:
+        return bool(text) and b"\0" not in text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+
+
+def add_method_option(parser: argparse.ArgumentParser, purpose: str, default: str) -> None:
+    """Give a parser ``--method``, whose names may be written in upper or lower case."""
+    parser.add_argument(
+        "--method",
+        type=str.lower,
+        choices=METHODS,
+        default=default,
+        metavar="METHOD",
+        help=f"{purpose} [default: %(default)s]",
+    )
 
 
 def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
@@ -33,7 +68,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
     common.add_argument(
         "--mask",
         dest=mask.name,
-        type=Path,
+        type=file_name,
         default=argparse.SUPPRESS,
         metavar="FILE",
         help=_as_help(mask.doc),
@@ -46,7 +81,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
 def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> None:
     """Give a parser, or a group of its options, one parameter under its own name as `dest`."""
     group.add_argument(
-        f"--{parameter.snake_case.replace('_', '-')}",
+        option_of(parameter),
         dest=parameter.name,
         type=_reader(parameter.kind),
         default=argparse.SUPPRESS,
@@ -61,6 +96,28 @@ def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[
     return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
 
 
+def option_of(parameter: Parameter[Any]) -> str:
+    """MaximumIterations -> --maximum-iterations."""
+    if parameter is LabelFusionFilter.MaskImage:
+        return "--mask"
+    return f"--{parameter.snake_case.replace('_', '-')}"
+
+
+@contextmanager
+def naming_options(filter_: ProcessObject, name: str) -> Iterator[None]:
+    """Let errors of a filter speak of `name` and its options, not of classes and setters."""
+    try:
+        yield
+    except ConsensusError as error:
+        text = str(error).replace(f"{filter_.GetName()}: ", f"{name}: ")
+        for parameter in parameters_of(type(filter_)):
+            if parameter.in_cli or parameter is LabelFusionFilter.MaskImage:
+                option = option_of(parameter)
+                text = re.sub(rf"\bcall Set{parameter.name}\((.*?)\)", rf"give {option} \1", text)
+                text = re.sub(rf"\b(Set)?{parameter.name}\b", option, text)
+        raise type(error)(text) from error
+
+
 def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
     """How an option's text becomes a value; a file name, where an image will do, stays a path."""
 
@@ -70,9 +127,9 @@ def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
         try:
             return kind.parse(text)
         except (TypeError, ValueError):
-            if _takes_image(kind) and Path(text).exists():
+            if _takes_image(kind) and is_file_name(text) and Path(text).exists():
                 return Path(text)
-        raise argparse.ArgumentTypeError(f"must be {kind.wanted}, got '{text}'")
+        raise argparse.ArgumentTypeError(f"must be {kind.wanted}, got {text!a}")
 
     return read
 
