@@ -27,6 +27,14 @@ _ERRORS = (
     "TrainingError",
 )
 
+#: Functions that are no form of a filter, and where they live.
+_FUNCTIONS = (
+    ("filters.held_out_rater", "hold_out_raters"),
+    ("labels.overlap", "dice"),
+    ("samples", "sample_case"),
+    ("samples", "sample_cohort"),
+)
+
 
 def _public() -> dict[str, Any]:
     """Every public name and what it stands for."""
@@ -40,8 +48,8 @@ def _public() -> dict[str, Any]:
     names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
     names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}
     names |= procedural.FUNCTIONS
-    held_out_rater = import_module("itk_consensus.filters.held_out_rater")
-    names["hold_out_raters"] = held_out_rater.hold_out_raters
+    for module, name in _FUNCTIONS:
+        names[name] = getattr(import_module(f"itk_consensus.{module}"), name)
     return names
 
 

@@ -12,8 +12,13 @@ from typing import Any, TypeVar
 import itk_consensus
 from itk_consensus import errors
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import measurements_of, parameters_of, snake_case
-from itk_consensus.filters.procedural import function_name
+from itk_consensus.filters.parameters import (
+    Parameter,
+    measurements_of,
+    parameters_of,
+    snake_case,
+)
+from itk_consensus.filters.procedural import FUNCTIONS, default_of, function_name
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 
@@ -23,45 +28,83 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from numpy import float64
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 """
-_KNOWN = {"Callable", "Iterable", "Mapping", "Sequence", "Any", "float64", "NDArray", "Image"}
+_KNOWN = {"Any", "ArrayLike", "Callable", "Image", "Iterable", "Mapping", "NDArray", "Sequence"}
 
 
 def stub_text() -> str:
     """The whole of __init__.pyi."""
     classes: list[type] = [ProcessObject, LabelFusionFilter, *FUSERS, *OTHER_FILTERS]
-    body = ["\n".join(_class_stub(cls)) for cls in classes]
-    functions = [
-        _function_stub(fuser, style) for fuser in FUSERS for style in ("keyword", "snake_case")
-    ]
-    code = "\n".join([*body, *functions])
-    imports = "\n".join(sorted(_imports(code, classes)))
+    code = "\n".join(
+        [
+            *("\n".join(_class_stub(cls)) for cls in classes),
+            *(
+                _function_stub(fuser, style)
+                for fuser in FUSERS
+                for style in ("keyword", "snake_case")
+            ),
+            *("\n".join(_method_stub(f.__name__, f, "")) for f in _other_functions()),
+        ]
+    )
+    imports = "\n".join(sorted(_imports(_without_docstrings(code), classes)))
     return f"{_HEADER}{imports}\n\n__version__: str\n\nImage = Any\n\n{code}\n"
+
+
+def _other_functions() -> Iterator[Any]:
+    """Public functions that are no form of a filter."""
+    for name in dir(itk_consensus):
+        member = getattr(itk_consensus, name)
+        if inspect.isfunction(member) and name not in FUNCTIONS:
+            yield member
 
 
 def _class_stub(cls: type) -> Iterator[str]:
     bases = [base for base in cls.__mro__[1:] if hasattr(itk_consensus, base.__name__)]
     parent = f"({bases[0].__name__})" if bases else ""
     yield f"class {cls.__name__}{parent}:"
+    yield from _docstring(inspect.getdoc(cls), "    ")
     yield "    def __init__(self, **parameters: Any) -> None: ..."
     inherited = set(dir(bases[0])) if bases else set()
     own_parameters = [p for p in parameters_of(cls) if f"Set{p.name}" not in inherited]
     for parameter in own_parameters:
         annotation = parameter.kind.annotation
-        yield f"    def Set{parameter.name}(self, value: {annotation}) -> None: ..."
-        yield f"    def Get{parameter.name}(self) -> {annotation}: ..."
+        doc = f"{parameter.doc} Default: {parameter.default_text}."
+        yield f"    def Set{parameter.name}(self, value: {annotation}) -> None:"
+        yield from _docstring(doc, "        ")
+        yield f"    def Get{parameter.name}(self) -> {annotation}:"
+        yield from _docstring(parameter.doc, "        ")
     own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
     for measurement in own_measurements:
-        yield f"    def Get{measurement.name}(self) -> {measurement.annotation}: ..."
+        yield f"    def Get{measurement.name}(self) -> {measurement.annotation}:"
+        yield from _docstring(measurement.doc, "        ")
     derived = {f"{verb}{p.name}" for p in own_parameters for verb in ("Set", "Get")}
     derived |= {f"Get{m.name}" for m in own_measurements}
     for name, member in sorted(_written_methods(cls).items(), key=lambda item: item[0]):
         redefined = name in vars(cls) and name in ("Execute", "GetLabelImage")
         if name not in derived and (name not in inherited or redefined):
-            yield from _method_stub(name, member)
+            yield from _method_stub(name, member, "    ")
     yield ""
+
+
+def _docstring(text: str | None, indent: str) -> Iterator[str]:
+    """A docstring as the body of what stands above it."""
+    if not text:
+        yield f"{indent}..."
+        return
+    first, *rest = text.replace("\\", "\\\\").splitlines()
+    quotes = '"""'
+    if not rest:
+        yield f"{indent}{quotes}{first}{quotes}"
+        return
+    yield f"{indent}{quotes}{first}"
+    yield from (f"{indent}{line}".rstrip() for line in rest)
+    yield f"{indent}{quotes}"
+
+
+def _without_docstrings(code: str) -> str:
+    return re.sub(r'^ *""".*?"""$', "", code, flags=re.MULTILINE | re.DOTALL)
 
 
 def _written_methods(cls: type) -> dict[str, object]:
@@ -75,25 +118,37 @@ def _written_methods(cls: type) -> dict[str, object]:
     return found
 
 
-def _method_stub(name: str, member: Any) -> Iterator[str]:
+def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
     if isinstance(member, (staticmethod, classmethod)):
-        yield f"    @{type(member).__name__}"
+        yield f"{indent}@{type(member).__name__}"
         member = member.__func__
-    text = str(inspect.signature(member)).replace("'", "").replace("np.float64", "float64")
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(member)))
+    text = text.replace("np.float64", "float64")
     for word in _words(text):
         # A type variable of the implementation means little to a reader of the stub.
         if isinstance(getattr(sys.modules[member.__module__], word, None), TypeVar):
             text = re.sub(rf"(: type\[{word}\])|\b{word}\b", lambda m: "" if m[1] else "Any", text)
-    yield f"    def {name}{text}: ..."
+    yield f"{indent}def {name}{text}:"
+    yield from _docstring(inspect.getdoc(member), f"{indent}    ")
 
 
 def _function_stub(fuser: type[LabelFusionFilter], style: str) -> str:
     name = function_name(fuser) if style == "keyword" else snake_case(fuser.__name__)
     keywords = ", ".join(
-        f"{getattr(parameter, style)}: {parameter.kind.annotation} = ..."
+        f"{getattr(parameter, style)}: {parameter.kind.annotation} = {_default(parameter)}"
         for parameter in parameters_of(fuser)
     )
-    return f"def {name}(*images: Any, {keywords}) -> Image: ..."
+    head = f"def {name}(*images: Any, {keywords}) -> Image:"
+    return "\n".join([head, *_docstring(inspect.getdoc(FUNCTIONS[name]), "    ")])
+
+
+def _default(parameter: Parameter[Any]) -> str:
+    """A default that can be written down."""
+    value = default_of(parameter)
+    is_plain = isinstance(value, (bool, int, float, str, tuple))
+    if is_plain or (value is None and "None" in parameter.kind.annotation):
+        return repr(value)
+    return "..."
 
 
 def _imports(code: str, classes: list[type]) -> Iterator[str]:

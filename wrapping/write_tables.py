@@ -1,7 +1,7 @@
 """What is written about the filters, made from their tables: the stub file and README's tables.
 
-``python -m itk_consensus.filters.documentation`` rewrites both; ``--check`` only says whether they
-are current, as a test and `make lint` do.
+``make docs`` (python wrapping/write_tables.py) rewrites both; ``--check`` only says whether they
+are current, as `make lint` does.
 """
 
 from __future__ import annotations
@@ -10,16 +10,20 @@ import argparse
 import sys
 from pathlib import Path
 
+from write_stub import stub_text
+
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
-from itk_consensus.filters.stubs import stub_text
 
-PACKAGE = Path(__file__).resolve().parents[1]
-STUB = PACKAGE / "__init__.pyi"
-README = PACKAGE.parent / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+STUB = ROOT / "itk_consensus" / "__init__.pyi"
+README = ROOT / "README.md"
+
+sys.path.insert(0, str(ROOT / "examples" / "benchmarks"))
+from readme_section import between_markers  # noqa: E402  (found only now)
 
 
 def parameter_table(filter_: type[ProcessObject]) -> str:
@@ -52,16 +56,6 @@ def readme_tables() -> str:
     everyone += [_row(parameter) for parameter in parameters_of(LabelFusionFilter)]
     shared = "<details><summary>every filter</summary>\n\n" + "\n".join(everyone) + "\n\n</details>"
     return "\n".join(methods) + "\n\n" + "\n".join([*sections, shared])
-
-
-def between_markers(text: str, name: str, content: str) -> str:
-    """Replace what stands between <!-- name:begin --> and <!-- name:end -->."""
-    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-    head, found, rest = text.partition(begin)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        raise ValueError(f"must hold the lines {begin} and {end}")
-    return f"{head}{begin}\n{content}\n{end}{tail}"
 
 
 def main(arguments: list[str] | None = None) -> int:

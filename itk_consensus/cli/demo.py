@@ -24,7 +24,7 @@ from itk_consensus.images.files import write_image, write_text
 from itk_consensus.labels.overlap import dice
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped
-from itk_consensus.samples import SAMPLE_NODULES, sample_nodule
+from itk_consensus.samples import SAMPLE_NODULES, sample_case
 
 Mask = NDArray[np.bool_]
 
@@ -49,7 +49,7 @@ def _demo(arguments: argparse.Namespace, _console: Console) -> None:
 def run_demo(folder: Path) -> str:
     """Fuse the sample nodule, fill `folder` with the results, and say what was done."""
     make_folder(folder)
-    readers = sample_nodule()
+    readers = sample_case()
     vote, staple = MajorityVoteFilter(), STAPLEImageFilter()
     vote.Execute(readers)
     probability = staple.Execute(readers)

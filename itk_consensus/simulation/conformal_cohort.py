@@ -2,7 +2,7 @@
 
 Every rater adds to the truth's distance a smooth field of the case, which no comparison of raters
 can reveal, and one of their own. The draw order is that of the reference generator and must not
-change: the bars of the calibration are stated on its cases, seed by seed.
+change: what the calibration must do is stated on its cases, seed by seed.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import SimpleITK as sitk
 from itk_consensus import MajorityVoteFilter, SIMPLEFilter
 from itk_consensus.labels.overlap import dice
 
-DATA = Path(__file__).resolve().parents[1] / "../shared/data/bubil"
+DATA = Path(__file__).resolve().parents[2] / "../shared/data/bubil"
 DEVIATIONS = (1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
 
 #: Raters, counted from 1, who share no voxel with the vote.

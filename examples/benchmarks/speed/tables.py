@@ -11,7 +11,7 @@ from readme_section import replace_section
 Results = dict[str, Any]
 Row = dict[str, Any]
 
-PICTURE = "examples/benchmark.png"
+PICTURE = "examples/benchmarks/benchmark.png"
 
 
 def comparison_line(row: Row) -> str:
@@ -117,7 +117,7 @@ def _ratio(row: Row) -> str:
 def _verdict(row: Row) -> str:
     if row["met"] is None:
         return "not measurable on this system"
-    return f"{row['wanted']} {row['bar']:g}: {'met' if row['met'] else 'MISSED'}"
+    return f"{row['wanted']} {row['limit']:g}: {'met' if row['met'] else 'MISSED'}"
 
 
 def _bytes_per_voxel(row: Row) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.operations import OPERATIONS
-from benchmarks.volumes import Raters, raters
+from speed.operations import OPERATIONS
+from speed.volumes import Raters, raters
 
 WARM_UP_SHAPE = (16, 16, 16)
 
@@ -39,7 +39,7 @@ def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
     None where the system has no high-water mark that can be set back (only Linux has).
     """
     child = subprocess.run(
-        [sys.executable, "-m", "benchmarks.peak_memory", operation, kind, *map(str, files)],
+        [sys.executable, "-m", "speed.peak_memory", operation, kind, *map(str, files)],
         env={**os.environ, **HONEST_MALLOC, "PYTHONPATH": os.pathsep.join(sys.path)},
         check=True,
         stdout=subprocess.PIPE,

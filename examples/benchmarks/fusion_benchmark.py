@@ -1,10 +1,10 @@
-"""Every fuser in the twelve settings of the open prize and on real crowd workers.
+"""Every fuser in twelve simulated settings and on real crowd workers.
 
 Prints one table of mean Dice to the truth and draws it. The choice of ConsensusFilter rests on it.
 The crowd (7 workers against the experts' gold) needs the shared data beside the repository.
 
-    python examples/fusion_benchmark.py [--seeds 24] [--plot fusion_benchmark.png]
-    python examples/fusion_benchmark.py --first-seed 7000 --seeds 200 --fusers corrected-vote
+    python fusion_benchmark.py [--seeds 24] [--plot fusion_benchmark.png]
+    python fusion_benchmark.py --first-seed 7000 --seeds 200 --fusers corrected-vote
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Case = tuple[Masks, Masks]
 Table = dict[str, dict[str, float]]
 
 FIRST_SEED = 1000  # seeds that no default was chosen on
-CROWD = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "bubil"
+CROWD = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "bubil"
 CROWD_COLUMN = "bubil crowd"
 REFERENCE = "vote, smoothed"
 

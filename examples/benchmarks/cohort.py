@@ -4,7 +4,7 @@ First on simulated cohorts, where each rater's true sensitivity and specificity 
 small discs seen by the same five raters. Then on the experts of BU-BIL, five people with two tools
 each, if the shared data are beside the repository.
 
-    python examples/cohort.py [--seeds 10]
+    python examples/benchmarks/cohort.py [--seeds 10]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from itk_consensus.simulation import disc_phantom, heterogeneous_raters
 CASES, RATERS, SHAPE = 20, 5, (48, 48)
 RADII, SENSITIVITIES, SPECIFICITIES = (5.0, 10.0), (0.6, 0.95), (0.9, 0.99)
 
-BUBIL = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "bubil"
+BUBIL = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "bubil"
 TEN_EXPERT_SETS = ("d1", "d2", "d3", "d6")
 TOOLS = ("Amira", "ImageJ")
 

@@ -1,8 +1,10 @@
 """Ours and SimpleITK's times side by side, with peak memory, and how they grow.
 
-python examples/benchmark.py                                 about four minutes
-python examples/benchmark.py --save examples/benchmark.json  also keeps results and plot there
-python examples/benchmark.py --readme README.md              writes kept results to the README
+In examples/benchmarks:
+
+python benchmark.py                              about four minutes
+python benchmark.py --save benchmark.json        also keeps results and plot there
+python benchmark.py --readme ../../README.md     writes kept results to the README
 """
 
 from __future__ import annotations
@@ -15,18 +17,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.comparisons import extra_memory, large_volume, small_volume
-from benchmarks.plot import save_plot
-from benchmarks.scaling import rater_scaling, voxel_scaling
-from benchmarks.tables import (
+from speed.comparisons import extra_memory, large_volume, small_volume
+from speed.plot import save_plot
+from speed.scaling import rater_scaling, voxel_scaling
+from speed.tables import (
     comparison_line,
     memory_line,
     render_markdown,
     scaling_line,
     update_readme,
 )
-from benchmarks.timing import Effort
-from benchmarks.volumes import size_text
+from speed.timing import Effort
+from speed.volumes import size_text
 
 import itk_consensus
 from itk_consensus.labels.label_stack import default_threads
@@ -124,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         update_readme(options.readme, json.loads(options.results.read_text(encoding="utf-8")))
         return
     if options.quick:
-        print("Tiny sizes, to see that everything runs: the bars are meant for the full run.")
+        print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
     results = run(QUICK if options.quick else FULL)
     for path in (options.output / KEPT.name, options.save):
         if path is not None:

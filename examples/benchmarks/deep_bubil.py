@@ -5,7 +5,7 @@ the scores look at. Five-fold cross-fitting: no image is fused by a model that h
 figures that do use the gold standard show what can be hoped for: the same network trained on the
 gold standard of the other images, single experts, and the best threshold of the vote.
 
-python examples/deep_bubil.py [--modes joint set truth] [--folds N] [--iterations N]
+python examples/benchmarks/deep_bubil.py [--modes joint set truth] [--folds N] [--iterations N]
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from itk_consensus import CorrectedVoteFilter, MajorityVoteFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.labels.overlap import dice
 
-DATA = Path(__file__).resolve().parents[1] / "../shared/data/bubil"
+DATA = Path(__file__).resolve().parents[2] / "../shared/data/bubil"
 FOLDS = 5
 MODES = ("joint", "set", "truth")
 SIGMA = 1.0

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from benchmarks.operations import OPERATIONS, STAPLE_ARRAYS
-from benchmarks.timing import Effort, best_seconds
-from benchmarks.volumes import (
+from speed.operations import OPERATIONS, STAPLE_ARRAYS
+from speed.timing import Effort, best_seconds
+from speed.volumes import (
     CONTOUR_ERROR,
     NOISY,
     Raters,

@@ -1,8 +1,10 @@
 """What DeepConsensusFilter must do on phantoms with known truth, and whether it does.
 
-python examples/deep_bars.py                     everything, three seeds: a quarter of an hour
-python examples/deep_bars.py 1 4 --seeds 1
-python examples/deep_bars.py --readme README.md  also writes the table to the README
+In examples/benchmarks:
+
+python deep_evidence.py                           everything, three seeds: a quarter of an hour
+python deep_evidence.py 1 4 --seeds 1
+python deep_evidence.py --readme ../../README.md  also writes the table to the README
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from deep_measures import (
     unanimity_or_truth,
     vote,
 )
-from deep_requirements import Bar, markdown
+from deep_requirements import Experiment, markdown
 from numpy.typing import NDArray
 from readme_section import replace_section
 from scipy.stats import spearmanr
@@ -54,9 +56,9 @@ TEST_SEED, UNSEEN_SEED = 1000, 2000
 
 def easy_with_truth(
     seeds: Sequence[int] = SEEDS, train: int = 120, test: int = 30, **parameters: Any
-) -> Bar:
-    """Bar 1. No fuser that obeys unanimous raters could reach it: they are wrong too often."""
-    bar = Bar("1. Easy 2D, truth")
+) -> Experiment:
+    """No fuser that obeys unanimous raters could reach this: they are wrong too often."""
+    experiment = Experiment("1. Easy 2D, truth")
     for seed in seeds:
         cohort = easy_cohort(test, TEST_SEED + seed)
         filter_, seconds = fitted(
@@ -67,7 +69,7 @@ def easy_with_truth(
         )
         locked, error = score(cohort, fuser(filter_)), calibration_error(filter_, cohort)
         filter_.SetLockUnanimousVoxels(False)
-        bar.add(
+        experiment.add(
             vote=score(cohort, vote),
             Dice_unlocked=score(cohort, fuser(filter_)),
             Dice_locked=locked,
@@ -75,17 +77,17 @@ def easy_with_truth(
             ECE=error,
             CPU_seconds=seconds,
         )
-    bar.at_least("Dice_unlocked", 0.995)
-    bar.at_most("ECE", 0.06)
-    bar.at_most("CPU_seconds", 30)
-    return bar
+    experiment.at_least("Dice_unlocked", 0.995)
+    experiment.at_most("ECE", 0.06)
+    experiment.at_most("CPU_seconds", 30)
+    return experiment
 
 
 def easy_without_truth(
     seeds: Sequence[int] = SEEDS, train: int = 120, test: int = 30, **parameters: Any
-) -> Bar:
-    """Bar 2."""
-    bar = Bar("2. Easy 2D, no truth, RaterWeight 0")
+) -> Experiment:
+    """Without a truth the image teaches who the outlier is."""
+    experiment = Experiment("2. Easy 2D, no truth, RaterWeight 0")
     for seed in seeds:
         cohort = easy_cohort(test, TEST_SEED + seed)
         filter_, seconds = fitted(
@@ -96,22 +98,22 @@ def easy_without_truth(
         )
         filter_.SetRaterWeight(0)
         reliability = filter_.GetRaterReliability()
-        bar.add(
+        experiment.add(
             vote=score(cohort, vote),
             Dice=score(cohort, fuser(filter_)),
             outlier_is_last=min(reliability, key=lambda rater: reliability[rater]) == 5,
             CPU_seconds=seconds,
         )
-    bar.at_least("Dice", 0.95)
-    bar.at_least("outlier_is_last", 1)
-    return bar
+    experiment.at_least("Dice", 0.95)
+    experiment.at_least("outlier_is_last", 1)
+    return experiment
 
 
 def hard_with_truth(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
-) -> Bar:
-    """Bar 3."""
-    bar = Bar("3. Hard 2D, truth")
+) -> Experiment:
+    """Raters who are known, partly missing, or were never seen."""
+    experiment = Experiment("3. Hard 2D, truth")
     for seed in seeds:
         cohort = hard_cohort(test, TEST_SEED + seed)
         unseen = hard_cohort(test, UNSEEN_SEED + seed, raters=UNSEEN_RATERS)
@@ -121,7 +123,7 @@ def hard_with_truth(
             hard_cohort(train, seed), with_truth=True, RandomSeed=seed, **parameters
         )
         fuse, votes, fused = fuser(filter_), score(cohort, vote), score(cohort, fuser(filter_))
-        bar.add(
+        experiment.add(
             vote=votes,
             MultiLabelSTAPLE=score(cohort, staple),
             Dice=fused,
@@ -131,20 +133,20 @@ def hard_with_truth(
             gain_unseen=score(unseen, fuser(filter_, [None] * 5)) - score(unseen, vote),
             CPU_seconds=seconds,
         )
-    bar.at_least("Dice", 0.92)
-    bar.at_least("gain", 0.02)
-    bar.at_most("ECE", 0.05)
-    bar.at_least("gain_two_missing", 0.03, of_mean=True)
-    bar.at_least("gain_unseen", 0.005, of_mean=True)
-    bar.at_most("CPU_seconds", 60)
-    return bar
+    experiment.at_least("Dice", 0.92)
+    experiment.at_least("gain", 0.02)
+    experiment.at_most("ECE", 0.05)
+    experiment.at_least("gain_two_missing", 0.03, of_mean=True)
+    experiment.at_least("gain_unseen", 0.005, of_mean=True)
+    experiment.at_most("CPU_seconds", 60)
+    return experiment
 
 
 def hard_without_truth(
     seeds: Sequence[int] = SEEDS, train: int = 160, test: int = 30, **parameters: Any
-) -> Bar:
-    """Bar 4."""
-    bar = Bar("4. Hard 2D, no truth")
+) -> Experiment:
+    """Without a truth, where neither image nor votes suffice."""
+    experiment = Experiment("4. Hard 2D, no truth")
     for seed in seeds:
         training, cohort = hard_cohort(train, seed), hard_cohort(test, TEST_SEED + seed)
         filter_, seconds = fitted(training, with_truth=False, RandomSeed=seed, **parameters)
@@ -154,7 +156,7 @@ def hard_without_truth(
             for rater in training.labels.swapaxes(0, 1)
         ]
         votes, fused = score(cohort, vote), score(cohort, fuser(filter_))
-        bar.add(
+        experiment.add(
             vote=votes,
             Dice=fused,
             gain=fused - votes,
@@ -163,13 +165,13 @@ def hard_without_truth(
             worst_is_last=np.argmin(reliability) == np.argmin(true_skill),
             CPU_seconds=seconds,
         )
-    bar.above("gain", 0)
-    bar.at_least("gain", 0.01, of_mean=True)
-    bar.at_most("ECE", 0.08)
-    bar.at_least("Spearman", 0.7)
-    bar.at_least("worst_is_last", 1)
-    bar.at_most("CPU_seconds", 40)
-    return bar
+    experiment.above("gain", 0)
+    experiment.at_least("gain", 0.01, of_mean=True)
+    experiment.at_most("ECE", 0.08)
+    experiment.at_least("Spearman", 0.7)
+    experiment.at_least("worst_is_last", 1)
+    experiment.at_most("CPU_seconds", 40)
+    return experiment
 
 
 def volumes_with_truth(
@@ -177,9 +179,9 @@ def volumes_with_truth(
     shape: Sequence[int] = (48, 48, 48),
     volumes: int = 16,
     **parameters: Any,
-) -> Bar:
-    """Bar 5: a quarter of the volumes tests, the others train."""
-    bar = Bar("5. Hard 3D, truth")
+) -> Experiment:
+    """A quarter of the volumes tests, the others train."""
+    experiment = Experiment("5. Hard 3D, truth")
     for seed in seeds:
         both = hard_cohort(volumes, seed, shape=shape)
         trained = volumes - volumes // 4
@@ -189,35 +191,35 @@ def volumes_with_truth(
         )
         filter_, seconds = fitted(training, with_truth=True, RandomSeed=seed, **parameters)
         votes, fused = score(cohort, vote), score(cohort, fuser(filter_))
-        bar.add(
+        experiment.add(
             vote=votes,
             Dice=fused,
             gain=fused - votes,
             gain_over_STAPLE=fused - score(cohort, staple),
             CPU_seconds=seconds,
         )
-    bar.at_least("gain", 0, of_mean=True)
-    bar.at_least("gain_over_STAPLE", 0.04, of_mean=True)
-    bar.at_most("CPU_seconds", 300)
-    return bar
+    experiment.at_least("gain", 0, of_mean=True)
+    experiment.at_least("gain_over_STAPLE", 0.04, of_mean=True)
+    experiment.at_most("CPU_seconds", 300)
+    return experiment
 
 
-def inference(shape: Sequence[int] = (128, 256, 256)) -> Bar:
-    """Bar 6: time and memory of a large volume; how well it is fused does not matter here."""
-    bar = Bar("6. Inference, 256 x 256 x 128, 5 raters")
+def inference(shape: Sequence[int] = (128, 256, 256)) -> Experiment:
+    """Time and memory of a large volume; how well it is fused does not matter here."""
+    experiment = Experiment("6. Inference, 256 x 256 x 128, 5 raters")
     # In a process of its own: a peak cannot be told from what was there before.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
-        bar.add(**fresh.submit(inference_figures, shape).result())
-    bar.at_most("lesion_CPU_seconds", 5)
-    bar.at_most("organ_CPU_seconds", 20)
-    bar.at_most("full_CPU_seconds", 120)
-    bar.at_most("peak_GB", 1.5)
-    bar.at_most("region_against_full", 0)
-    return bar
+        experiment.add(**fresh.submit(inference_figures, shape).result())
+    experiment.at_most("lesion_CPU_seconds", 5)
+    experiment.at_most("organ_CPU_seconds", 20)
+    experiment.at_most("full_CPU_seconds", 120)
+    experiment.at_most("peak_GB", 1.5)
+    experiment.at_most("region_against_full", 0)
+    return experiment
 
 
 def inference_figures(shape: Sequence[int]) -> dict[str, float]:
-    """What bar 6 measures."""
+    """What `inference` measures."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
         filter_, _ = fitted(
@@ -257,9 +259,9 @@ def _timed(
     return seconds, np.asarray(filter_.GetProbabilityImage(1))
 
 
-def exactness() -> Bar:
-    """Bar 7: what rater order, a file and a repetition change; tests/ hold its losses."""
-    bar = Bar("7. Largest change of a probability")
+def exactness() -> Experiment:
+    """What rater order, a file and a repetition change; tests/ hold its losses."""
+    experiment = Experiment("7. Largest change of a probability")
     training, cohort = hard_cohort(8, 0), hard_cohort(1, TEST_SEED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsensusWarning)
@@ -277,26 +279,26 @@ def exactness() -> Bar:
         path = Path(folder, "model.safetensors")
         filter_.Save(path)
         loaded = DeepConsensusFilter.Load(path)
-    bar.add(
+    experiment.add(
         rater_order=np.abs(first - probability(filter_, [3, 0, 4, 2, 1])).max(),
         save_and_load=np.abs(first - probability(loaded)).max(),
         same_seed=np.abs(first - probability(again)).max(),
     )
-    bar.at_most("rater_order", 1e-5)
-    bar.at_most("save_and_load", 0)
-    bar.at_most("same_seed", 0)
-    return bar
+    experiment.at_most("rater_order", 1e-5)
+    experiment.at_most("save_and_load", 0)
+    experiment.at_most("same_seed", 0)
+    return experiment
 
 
 def main() -> None:
-    """Print the bars that are asked for."""
-    parser = argparse.ArgumentParser(description="The bars of DeepConsensusFilter.")
-    parser.add_argument("bars", nargs="*", type=int, help="1 to 7 [default: all]")
+    """Print the experiments that are asked for."""
+    parser = argparse.ArgumentParser(description="What DeepConsensusFilter must do.")
+    parser.add_argument("numbers", nargs="*", type=int, help="1 to 7 [default: all]")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many seeds")
     parser.add_argument("--readme", type=Path, help="a README with a place for the table")
     arguments = parser.parse_args()
     seeds = range(arguments.seeds)
-    makers: dict[int, Callable[[], Bar]] = {
+    makers: dict[int, Callable[[], Experiment]] = {
         1: lambda: easy_with_truth(seeds),
         2: lambda: easy_without_truth(seeds),
         3: lambda: hard_with_truth(seeds),
@@ -305,14 +307,14 @@ def main() -> None:
         6: inference,
         7: exactness,
     }
-    if not set(arguments.bars) <= set(makers):
-        parser.error("bars are 1 to 7")
-    bars = []
-    for number in arguments.bars or makers:
-        bars.append(makers[number]())
-        print(bars[-1], flush=True)
+    if not set(arguments.numbers) <= set(makers):
+        parser.error("experiments are 1 to 7")
+    done = []
+    for number in arguments.numbers or makers:
+        done.append(makers[number]())
+        print(done[-1], flush=True)
     if arguments.readme:
-        replace_section(arguments.readme, "deep bars", markdown(bars))
+        replace_section(arguments.readme, "deep", markdown(done))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the deep bars are measured with: ways to fuse a cohort, and how good a fusion is."""
+"""What the deep evidence is measured with: ways to fuse a cohort, and how good a fusion is."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Requirement(NamedTuple):
 
 
 @dataclass
-class Bar:
+class Experiment:
     """Figures by name, each with one value per seed, and what is wanted of them."""
 
     name: str
@@ -50,17 +50,17 @@ class Bar:
         for name, value in figures.items():
             self.figures.setdefault(name, []).append(float(value))
 
-    def at_least(self, figure: str, bar: float, *, of_mean: bool = False) -> None:
-        """Want every value, or their mean, to reach a bar."""
-        self._want(figure, ">=", bar, np.greater_equal, of_mean)
+    def at_least(self, figure: str, limit: float, *, of_mean: bool = False) -> None:
+        """Want every value, or their mean, to reach a limit."""
+        self._want(figure, ">=", limit, np.greater_equal, of_mean)
 
-    def above(self, figure: str, bar: float) -> None:
-        """Want every value to exceed a bar."""
-        self._want(figure, ">", bar, np.greater, False)
+    def above(self, figure: str, limit: float) -> None:
+        """Want every value to exceed a limit."""
+        self._want(figure, ">", limit, np.greater, False)
 
-    def at_most(self, figure: str, bar: float) -> None:
-        """Want no value to exceed a bar."""
-        self._want(figure, "<=", bar, np.less_equal, False)
+    def at_most(self, figure: str, limit: float) -> None:
+        """Want no value to exceed a limit."""
+        self._want(figure, "<=", limit, np.less_equal, False)
 
     def missed(self) -> list[Requirement]:
         """What is not met, times aside."""
@@ -72,12 +72,12 @@ class Bar:
         return {name: values for name, values in self.figures.items() if name not in wanted}
 
     def _want(
-        self, figure: str, sign: str, bar: float, holds: Callable[..., object], of_mean: bool
+        self, figure: str, sign: str, limit: float, holds: Callable[..., object], of_mean: bool
     ) -> None:
         values = self.figures[figure]
         compared = np.mean(values) if of_mean else np.asarray(values)
-        wanted = f"{'mean ' if of_mean else ''}{sign} {bar:g}"
-        met = bool(np.all(holds(compared, bar)))
+        wanted = f"{'mean ' if of_mean else ''}{sign} {limit:g}"
+        met = bool(np.all(holds(compared, limit)))
         self.requirements.append(Requirement(figure, wanted, tuple(values), met))
 
     def __str__(self) -> str:
@@ -90,16 +90,16 @@ class Bar:
         return "\n".join(lines)
 
 
-def markdown(bars: Sequence[Bar]) -> str:
+def markdown(experiments: Sequence[Experiment]) -> str:
     """A table with a row for each requirement."""
     lines = ["| phantoms | figure | wanted | measured | |", "|---|---|---|---|---|"]
-    for bar in bars:
-        title = bar.name
-        for one in bar.requirements:
+    for experiment in experiments:
+        title = experiment.name
+        for one in experiment.requirements:
             cells = (title, _words(one.figure), one.wanted, _numbers(one.values), one.verdict)
             lines.append(f"| {' | '.join(cells)} |")
             title = ""
-        beside = "; ".join(f"{_words(n)} {_numbers(v)}" for n, v in bar.context().items())
+        beside = "; ".join(f"{_words(n)} {_numbers(v)}" for n, v in experiment.context().items())
         if beside:
             lines.append(f"| | {beside} | | | |")
     return "\n".join(lines)

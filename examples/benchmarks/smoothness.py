@@ -4,7 +4,7 @@ Table 3's discs at all seven radii, Table 4's three orders of jitter, the other 
 prize, and real crowd workers if the shared data are beside the repository; then the time that a
 Potts field costs on a volume of 256 x 256 x 128.
 
-    python examples/smoothness.py [--seeds 24] [--first-seed 100]
+    python examples/benchmarks/smoothness.py [--seeds 24] [--first-seed 100]
 """
 
 from __future__ import annotations

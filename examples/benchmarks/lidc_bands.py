@@ -4,9 +4,9 @@
 consensus is the vote of the other three; 60 nodules calibrate, 40 test, over 100 random splits.
 Needs the shared data beside the repository.
 
-    python examples/lidc_bands.py [--splits 100] [--record examples/lidc_band.json]
+    python lidc_bands.py [--splits 100] [--record lidc_band.json]
 
---record also writes the calibration that examples/band_picture.py draws: all nodules but those
+--record also writes the calibration that band_picture.py draws: of all nodules but those
 bundled with the package, whose pictures it will be used for.
 """
 
@@ -32,7 +32,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.files import read_image
 from itk_consensus.samples import SAMPLE_NODULES
 
-NODULES = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "lidc"
+NODULES = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "lidc"
 ALPHA = 0.1
 CALIBRATING = 60
 SCORES = {

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.operations import FLOOR, OPERATIONS, STAPLE_ARRAYS, STARTS
-from benchmarks.peak_memory import peak_bytes, save_raters
-from benchmarks.timing import Effort, best_seconds
-from benchmarks.volumes import CONTOUR_ERROR, NOISY, ORGANS, json_stack, number_of_patterns, raters
+from speed.operations import FLOOR, OPERATIONS, STAPLE_ARRAYS, STARTS
+from speed.peak_memory import peak_bytes, save_raters
+from speed.timing import Effort, best_seconds
+from speed.volumes import CONTOUR_ERROR, NOISY, ORGANS, json_stack, number_of_patterns, raters
 
 Row = dict[str, Any]
 
@@ -27,7 +27,7 @@ class Comparison(NamedTuple):
     ours: str
     reference: str
     wanted: str
-    bar: float
+    limit: float
     goal: float | None = None
 
 
@@ -90,7 +90,7 @@ def compare(
             "ours_seconds": ours,
             "reference_seconds": reference,
             "ratio": ratio,
-            "met": ratio >= comparison.bar if faster else ratio <= comparison.bar,
+            "met": ratio >= comparison.limit if faster else ratio <= comparison.limit,
             "ours_peak_bytes": peaks[comparison.ours],
             "reference_peak_bytes": peaks[comparison.reference],
             "largest_difference": difference,
@@ -107,15 +107,15 @@ def extra_memory(shape: tuple[int, ...]) -> Iterator[Row]:
         peak = _peaks([STAPLE_ARRAYS], kind, shape, longest, number)[STAPLE_ARRAYS]
         output = np.dtype(np.float64).itemsize * stack[0].size
         per_voxel = None if peak is None else (peak - output) / stack[0].size
-        bar = 2 if patterns <= MOST_NARROW_PATTERNS else 4
+        limit = 2 if patterns <= MOST_NARROW_PATTERNS else 4
         yield {
             **json_stack(kind, shape, number),
             "ours": STAPLE_ARRAYS,
             "patterns": patterns,
             "bytes_per_voxel": per_voxel,
             "wanted": "at most",
-            "bar": bar,
-            "met": None if per_voxel is None else per_voxel <= bar,
+            "limit": limit,
+            "met": None if per_voxel is None else per_voxel <= limit,
         }
 
 

@@ -1,9 +1,9 @@
 """The README's picture: a nodule, its four readers, the consensus of three and its band.
 
-The band comes from a calibration on 97 other nodules (examples/lidc_band.json, made by
+The band comes from a calibration on 97 other nodules (examples/benchmarks/lidc_band.json, made by
 lidc_bands.py): in nine of ten nodules it holds a reader who had no part in the consensus.
 
-    python examples/band_picture.py [--nodule LIDC-IDRI-0023] [--output band.png]
+    python examples/benchmarks/band_picture.py [--nodule LIDC-IDRI-0023] [--output band.png]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.images import convert
 from itk_consensus.report.band_picture import draw_band
-from itk_consensus.samples import SAMPLE_NODULES, sample_nodule
+from itk_consensus.samples import SAMPLE_NODULES, sample_case
 
 RECORD = Path(__file__).with_name("lidc_band.json")
 HELD_OUT = 1
@@ -30,7 +30,7 @@ NODULE = "LIDC-IDRI-0023"
 
 def draw(nodule: str, output: Path) -> str:
     """Draw one nodule and return what can be said about it."""
-    readers = sample_nodule(nodule)
+    readers = sample_case(nodule)
     others = [image for index, image in enumerate(readers) if index != HELD_OUT]
     vote = MajorityVoteFilter()
     consensus = vote.Execute(others)

@@ -19,7 +19,7 @@ from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.labels.overlap import dice
 
-DATA = Path(__file__).resolve().parents[1] / "../shared/data/lidc_ct"
+DATA = Path(__file__).resolve().parents[2] / "../shared/data/lidc_ct"
 #: Lung and soft tissue, in Hounsfield units: what lies beyond tells nodules from nothing.
 WINDOW = (-1000.0, 400.0)
 
