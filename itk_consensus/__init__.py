@@ -27,10 +27,12 @@ _ERRORS = (
     "TrainingError",
 )
 
-#: Functions that are no form of a filter, and where they live.
-_FUNCTIONS = (
+#: What is no filter, no form of one and no error, and where it lives.
+_OTHERS = (
+    ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
     ("labels.overlap", "dice"),
+    ("samples", "SampleCase"),
     ("samples", "sample_case"),
     ("samples", "sample_cohort"),
 )
@@ -48,7 +50,7 @@ def _public() -> dict[str, Any]:
     names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
     names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}
     names |= procedural.FUNCTIONS
-    for module, name in _FUNCTIONS:
+    for module, name in _OTHERS:
         names[name] = getattr(import_module(f"itk_consensus.{module}"), name)
     return names
 

@@ -2512,8 +2512,8 @@ def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
 def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     """Simulated organs on textured images, all drawn by the same five raters.
 
-    The first rater is good, the second and third draw too much and too little, the last is careless
-    and in every fifth case draws at random.
+    The first rater is good, the second and third draw too much and too little, the last two are
+    careless.
 
     Parameters
     ----------

@@ -62,8 +62,8 @@ def sample_case(name: str = SAMPLE_NODULES[0]) -> list[Any]:
 def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     """Simulated organs on textured images, all drawn by the same five raters.
 
-    The first rater is good, the second and third draw too much and too little, the last is careless
-    and in every fifth case draws at random.
+    The first rater is good, the second and third draw too much and too little, the last two are
+    careless.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     """
     from itk_consensus.simulation.deep_phantoms import hard_cohort
 
-    cohort = hard_cohort(number, seed, number_of_classes=2)
+    cohort = hard_cohort(number, seed, number_of_classes=2, outlier_share=0.0)
     size = cohort.truths.shape[1:]
     grid = ImageGeometry(size, (1.0, 1.0), (0.0, 0.0), (1.0, 0.0, 0.0, 1.0))
     like = convert.LoadedImages((), grid, convert.Family.SIMPLEITK, {}, ())
