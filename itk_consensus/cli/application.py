@@ -44,6 +44,8 @@ def run(argv: list[str]) -> int:
         return 0
     except MemoryError:
         console.say("not enough memory")
+    except RecursionError:
+        console.say("a file is nested too deeply to be read")
     except (ConsensusError, OSError) as error:
         console.say(str(error))
     except Exception as error:

@@ -122,6 +122,8 @@ def _rehearse(output: Output, dimension: int) -> list[Path]:
         raise FileError(str(error).replace(str(draft), str(path))) from error
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except RuntimeError as error:  # SimpleITK writes some formats that it cannot read
+        raise FileError(f"{path}: its format cannot be read back; use .nii.gz or .nrrd") from error
 
 
 def _nearest(path: Path) -> Path:
