@@ -120,7 +120,8 @@ def _written_methods(cls: type) -> dict[str, object]:
 
 def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
     if isinstance(member, (staticmethod, classmethod)):
-        yield f"{indent}@{type(member).__name__}"
+        kind = "classmethod" if isinstance(member, classmethod) else "staticmethod"
+        yield f"{indent}@{kind}"
         member = member.__func__
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(member)))
     text = text.replace("np.float64", "float64")

@@ -24,7 +24,13 @@ from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrapped
 
 #: Options that a calibration leaves open; it fixes the others.
-_FREE = ("EmptyPolicy", "FusionMethod", "CoordinateTolerance", "DirectionTolerance")
+_FREE = (
+    "EmptyPolicy",
+    "FusionMethod",
+    "WithoutPromise",
+    "CoordinateTolerance",
+    "DirectionTolerance",
+)
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:

@@ -15,10 +15,8 @@ import numpy as np
 from itk_consensus.cli.console import Console
 from itk_consensus.errors import GeometryError
 from itk_consensus.images.files import read_image
+from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
 from itk_consensus.report.image_file import ImageFile, differences_in_space
-
-#: Headers of one scan written twice differ by far less than a voxel; beyond it is another place.
-_LARGEST_NOISE = 0.5
 
 
 def read(path: Path, console: Console) -> Any:
@@ -68,7 +66,7 @@ def _way_out(first: ImageFile, stray: ImageFile) -> str:
         / abs(here.spacing[0]),
         "--direction-tolerance": np.abs(np.subtract(here.direction, there.direction)).max(),
     }
-    if not all(gap <= _LARGEST_NOISE for gap in gaps.values()):
+    if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps.values()):
         return resample
     options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in gaps.items() if gap)
     return f"{resample} or, if that is header noise, give {options}"

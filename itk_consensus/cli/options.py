@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.errors import ConsensusError
+from itk_consensus.filters.hybrid import Fuser
 from itk_consensus.filters.kinds import (
     Boolean,
     Choice,
@@ -124,10 +125,15 @@ def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         if text.lower() == "none" and _accepts(kind, None):
             return None
+        if _takes(kind, Fuser):
+            if text.lower() not in METHODS:
+                names = ", ".join(METHODS)
+                raise argparse.ArgumentTypeError(f"must be one of {names}, got {text!a}")
+            return METHODS[text.lower()]()
         try:
             return kind.parse(text)
         except (TypeError, ValueError):
-            if _takes_image(kind) and is_file_name(text) and Path(text).exists():
+            if _takes(kind, ImageLike) and is_file_name(text) and Path(text).exists():
                 return Path(text)
         raise argparse.ArgumentTypeError(f"must be {kind.wanted}, got {text!a}")
 
@@ -142,9 +148,9 @@ def _accepts(kind: Kind[Any], value: Any) -> bool:
     return True
 
 
-def _takes_image(kind: Kind[Any]) -> bool:
+def _takes(kind: Kind[Any], wanted: type[Kind[Any]]) -> bool:
     members = kind.kinds if isinstance(kind, OneOf) else (kind,)
-    return any(isinstance(member, ImageLike) for member in members)
+    return any(isinstance(member, wanted) for member in members)
 
 
 def _placeholder(kind: Kind[Any]) -> str:
@@ -153,7 +159,7 @@ def _placeholder(kind: Kind[Any]) -> str:
         return "{" + ",".join(first.names) + "}"
     if isinstance(first, Reals):
         return ",".join(["X"] * first.length) if first.length else "X,X,..."
-    special = {Boolean: "{yes,no}", LabelProbabilities: "LABEL:P,..."}
+    special = {Boolean: "{yes,no}", LabelProbabilities: "LABEL:P,...", Fuser: "METHOD"}
     return special.get(type(first), "N" if first.annotation == "int" else "X")
 
 

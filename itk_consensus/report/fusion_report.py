@@ -15,6 +15,7 @@ import numpy as np
 import itk_consensus
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
+from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import (
     PROGRAM,
@@ -180,7 +181,7 @@ def to_plain(value: Any) -> Any:
         return [to_plain(member) for member in value]
     if is_dataclass(value):
         return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    return str(value)
+    return repr(value) if isinstance(value, ProcessObject) else str(value)
 
 
 def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, Any]]:
