@@ -125,7 +125,7 @@ def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         if text.lower() == "none" and _accepts(kind, None):
             return None
-        if _takes(kind, Fuser):
+        if _takes(kind, Fuser) and not _accepts(kind, text):  # a kind that wants a filter itself
             if text.lower() not in METHODS:
                 names = ", ".join(METHODS)
                 raise argparse.ArgumentTypeError(f"must be one of {names}, got {text!a}")
