@@ -20,14 +20,14 @@ lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m itk_consensus.filters.documentation --check
+	@$(BIN)/python wrapping/write_tables.py --check
 
 docs: $(STAMP)
-	@$(BIN)/python -m itk_consensus.filters.documentation
+	@$(BIN)/python wrapping/write_tables.py
 
 bench: $(STAMP)
-	@$(BIN)/python examples/benchmark.py
-	@$(BIN)/python examples/deep_bars.py
+	@$(BIN)/python examples/benchmarks/benchmark.py
+	@$(BIN)/python examples/benchmarks/deep_evidence.py
 
 paper: $(STAMP)
 	@for table in examples/paper/table*.py examples/paper/section45.py; do $(BIN)/python $$table || exit 1; done

@@ -27,6 +27,16 @@ _ERRORS = (
     "TrainingError",
 )
 
+#: What is no filter, no form of one and no error, and where it lives.
+_OTHERS = (
+    ("filters.held_out_rater", "HeldOutCohort"),
+    ("filters.held_out_rater", "hold_out_raters"),
+    ("labels.overlap", "dice"),
+    ("samples", "SampleCase"),
+    ("samples", "sample_case"),
+    ("samples", "sample_cohort"),
+)
+
 
 def _public() -> dict[str, Any]:
     """Every public name and what it stands for."""
@@ -40,8 +50,8 @@ def _public() -> dict[str, Any]:
     names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
     names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}
     names |= procedural.FUNCTIONS
-    held_out_rater = import_module("itk_consensus.filters.held_out_rater")
-    names["hold_out_raters"] = held_out_rater.hold_out_raters
+    for module, name in _OTHERS:
+        names[name] = getattr(import_module(f"itk_consensus.{module}"), name)
     return names
 
 

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from numpy import float64
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
 from itk_consensus.algorithms.initialization import StartSummary as StartSummary
@@ -21,531 +21,2604 @@ from itk_consensus.errors import ProcessAborted as ProcessAborted
 from itk_consensus.errors import TrainingError as TrainingError
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
+from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.images.files import PathLike as PathLike
+from itk_consensus.samples import SampleCase as SampleCase
 
 __version__: str
 
 Image = Any
 
 class ProcessObject:
+    """Base of every filter. Not re-entrant: one Execute at a time for one object."""
     def __init__(self, **parameters: Any) -> None: ...
-    def SetCoordinateTolerance(self, value: float) -> None: ...
-    def GetCoordinateTolerance(self) -> float: ...
-    def SetDirectionTolerance(self, value: float) -> None: ...
-    def GetDirectionTolerance(self) -> float: ...
-    def SetNumberOfThreads(self, value: int) -> None: ...
-    def GetNumberOfThreads(self) -> int: ...
-    def SetNumberOfWorkUnits(self, value: int) -> None: ...
-    def GetNumberOfWorkUnits(self) -> int: ...
-    def SetDebug(self, value: bool) -> None: ...
-    def GetDebug(self) -> bool: ...
-    def Abort(self) -> None: ...
-    def AddCommand(self, event: int, command: Any) -> int: ...
-    def DebugOff(self) -> None: ...
-    def DebugOn(self) -> None: ...
+    def SetCoordinateTolerance(self, value: float) -> None:
+        """Largest difference of origin or spacing between inputs, as a fraction of the spacing. Default: 1e-06."""
+    def GetCoordinateTolerance(self) -> float:
+        """Largest difference of origin or spacing between inputs, as a fraction of the spacing."""
+    def SetDirectionTolerance(self, value: float) -> None:
+        """Largest difference between elements of the inputs' direction matrices. Default: 1e-06."""
+    def GetDirectionTolerance(self) -> float:
+        """Largest difference between elements of the inputs' direction matrices."""
+    def SetNumberOfThreads(self, value: int) -> None:
+        """Threads of the compiled kernels; results never depend on it. Default: all cores."""
+    def GetNumberOfThreads(self) -> int:
+        """Threads of the compiled kernels; results never depend on it."""
+    def SetNumberOfWorkUnits(self, value: int) -> None:
+        """Accepted for SimpleITK's sake; work is split by the number of threads. Default: 0."""
+    def GetNumberOfWorkUnits(self) -> int:
+        """Accepted for SimpleITK's sake; work is split by the number of threads."""
+    def SetDebug(self, value: bool) -> None:
+        """Print the filter before each Execute. Default: False."""
+    def GetDebug(self) -> bool:
+        """Print the filter before each Execute."""
+    def Abort(self) -> None:
+        """Stop at the next chance. During iterations the current estimate is still returned."""
+    def AddCommand(self, event: int, command: Any) -> int:
+        """Call `command`, a callable or a SimpleITK Command, at each such event."""
+    def DebugOff(self) -> None:
+        """Set Debug to False."""
+    def DebugOn(self) -> None:
+        """Set Debug to True."""
     @staticmethod
-    def GetGlobalDefaultCoordinateTolerance() -> float: ...
+    def GetGlobalDefaultCoordinateTolerance() -> float:
+        """The CoordinateTolerance of filters that have none of their own."""
     @staticmethod
-    def GetGlobalDefaultDirectionTolerance() -> float: ...
+    def GetGlobalDefaultDirectionTolerance() -> float:
+        """The DirectionTolerance of filters that have none of their own."""
     @staticmethod
-    def GetGlobalDefaultNumberOfThreads() -> int: ...
-    def GetName(self) -> str: ...
-    def GetProgress(self) -> float: ...
-    def HasCommand(self, event: int) -> bool: ...
-    def RemoveAllCommands(self) -> None: ...
+    def GetGlobalDefaultNumberOfThreads() -> int:
+        """The NumberOfThreads of filters that have none of their own."""
+    def GetName(self) -> str:
+        """The name of the filter's class."""
+    def GetProgress(self) -> float:
+        """How much of Execute is done, from 0 to 1."""
+    def HasCommand(self, event: int) -> bool:
+        """Whether a command waits for this event."""
+    def RemoveAllCommands(self) -> None:
+        """Forget every command."""
     @staticmethod
-    def SetGlobalDefaultCoordinateTolerance(tolerance: float) -> None: ...
+    def SetGlobalDefaultCoordinateTolerance(tolerance: float) -> None:
+        """Set the CoordinateTolerance of every filter that has none of its own."""
     @staticmethod
-    def SetGlobalDefaultDirectionTolerance(tolerance: float) -> None: ...
+    def SetGlobalDefaultDirectionTolerance(tolerance: float) -> None:
+        """Set the DirectionTolerance of every filter that has none of its own."""
     @staticmethod
-    def SetGlobalDefaultNumberOfThreads(threads: int) -> None: ...
+    def SetGlobalDefaultNumberOfThreads(threads: int) -> None:
+        """Set the NumberOfThreads of every filter that has none of its own."""
 
 class LabelFusionFilter(ProcessObject):
+    """Base of the fusers: a list of label images in, one image of the same kind out."""
     def __init__(self, **parameters: Any) -> None: ...
-    def SetMaskImage(self, value: Image | None) -> None: ...
-    def GetMaskImage(self) -> Image | None: ...
-    def SetMissingLabel(self, value: int | None) -> None: ...
-    def GetMissingLabel(self) -> int | None: ...
-    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None: ...
-    def GetRaterMasks(self) -> Sequence[Image | None] | None: ...
-    def Execute(self, *images: Any) -> Any: ...
-    def GetDiagnostics(self) -> Diagnostics: ...
-    def GetLabelImage(self) -> Any: ...
-    def GetLabels(self) -> tuple[int, ...]: ...
-    def GetProbabilityImage(self, label: int | None = None) -> Any: ...
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The value by which a rater says 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The value by which a rater says 'not annotated here'."""
+    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
+        """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
+    def GetRaterMasks(self) -> Sequence[Image | None] | None:
+        """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+    def Execute(self, *images: Any) -> Any:
+        """Fuse label images.
+
+        Parameters
+        ----------
+        images : list of images, or the images themselves
+            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
+            a vector image holds one rater per component.
+
+        Returns
+        -------
+        image
+            Of the first input's family, with its geometry and metadata.
+        """
+    def GetDiagnostics(self) -> Diagnostics:
+        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+    def GetLabelImage(self) -> Any:
+        """The fused label map of the last Execute."""
+    def GetLabels(self) -> tuple[int, ...]:
+        """The labels that occur in the last Execute's inputs, in increasing order."""
+    def GetProbabilityImage(self, label: int | None = None) -> Any:
+        """Probability, as float64, that the truth is this label, after the last Execute.
+
+        Without a label the largest one that occurs is meant, the foreground of a binary map. A
+        label that no rater used has probability 0 everywhere.
+        """
 
 class ConsensusFilter(LabelFusionFilter):
+    """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
+
+    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
+    them:
+
+    1. One or two raters: the smoothed vote, since nobody can say which of two is right.
+    2. Smoothing would erase more than a third of what all raters agree is foreground: the
+       structure is thinner than the smoothing, and the weighted vote is taken as it is.
+    3. Else the corrected vote: votes smoothed in mm, and the threshold moved midway between what
+       the raters mark inside and outside.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetSmoothingSigma(self, value: float | None) -> None: ...
-    def GetSmoothingSigma(self) -> float | None: ...
-    def GetChoice(self) -> str: ...
-    def GetExplanation(self) -> str: ...
-    def GetEstimatedRaterWeights(self) -> tuple[float, ...]: ...
-    def GetCandidateImage(self, name: str) -> Any: ...
-    def GetCandidateNames(self) -> tuple[str, ...]: ...
+    def SetSmoothingSigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side. Default: smallest voxel side."""
+    def GetSmoothingSigma(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side."""
+    def GetChoice(self) -> str:
+        """The candidate that was chosen."""
+    def GetExplanation(self) -> str:
+        """One paragraph: what was chosen and why."""
+    def GetEstimatedRaterWeights(self) -> tuple[float, ...]:
+        """Weight of each rater's vote; they sum to the number of raters."""
+    def GetCandidateImage(self, name: str) -> Any:
+        """The label map of a candidate of the last Execute."""
+    def GetCandidateNames(self) -> tuple[str, ...]:
+        """The candidates of the last Execute."""
 
 class STAPLEImageFilter(LabelFusionFilter):
+    """Foreground probability and each rater's sensitivity and specificity, by EM.
+
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetPrior(self, value: float | Image | None) -> None: ...
-    def GetPrior(self) -> float | Image | None: ...
-    def SetConfidenceWeight(self, value: float) -> None: ...
-    def GetConfidenceWeight(self) -> float: ...
-    def SetForegroundValue(self, value: float) -> None: ...
-    def GetForegroundValue(self) -> float: ...
-    def SetMaximumIterations(self, value: int) -> None: ...
-    def GetMaximumIterations(self) -> int: ...
-    def SetTolerance(self, value: float) -> None: ...
-    def GetTolerance(self) -> float: ...
-    def SetSensitivityPrior(self, value: Sequence[float]) -> None: ...
-    def GetSensitivityPrior(self) -> Sequence[float]: ...
-    def SetSpecificityPrior(self, value: Sequence[float]) -> None: ...
-    def GetSpecificityPrior(self) -> Sequence[float]: ...
-    def SetInitialization(self, value: str) -> None: ...
-    def GetInitialization(self) -> str: ...
-    def SetSmoothnessWeight(self, value: float | str) -> None: ...
-    def GetSmoothnessWeight(self) -> float | str: ...
-    def SetVariant(self, value: str) -> None: ...
-    def GetVariant(self) -> str: ...
-    def SetExcludeConsensusVoxels(self, value: bool) -> None: ...
-    def GetExcludeConsensusVoxels(self) -> bool: ...
-    def SetEstimatePrior(self, value: bool) -> None: ...
-    def GetEstimatePrior(self) -> bool: ...
-    def SetDamping(self, value: float) -> None: ...
-    def GetDamping(self) -> float: ...
-    def SetNumberOfInitializations(self, value: int) -> None: ...
-    def GetNumberOfInitializations(self) -> int: ...
-    def SetRandomSeed(self, value: int) -> None: ...
-    def GetRandomSeed(self) -> int: ...
-    def SetInitializationRange(self, value: Sequence[float]) -> None: ...
-    def GetInitializationRange(self) -> Sequence[float]: ...
-    def GetEstimatedPrior(self) -> float: ...
-    def GetSensitivity(self) -> tuple[float, ...]: ...
-    def GetSpecificity(self) -> tuple[float, ...]: ...
-    def GetPositivePredictiveValue(self) -> tuple[float, ...]: ...
-    def GetNegativePredictiveValue(self) -> tuple[float, ...]: ...
-    def GetEstimatedSmoothnessWeight(self) -> float: ...
-    def GetElapsedIterations(self) -> int: ...
-    def GetConverged(self) -> bool: ...
-    def GetLogLikelihood(self) -> float: ...
-    def GetLogPosterior(self) -> float: ...
-    def GetLogLikelihoods(self) -> tuple[float, ...]: ...
-    def GetStarts(self) -> StartSummary: ...
+    def SetPrior(self, value: float | Image | None) -> None:
+        """Foreground prior: a number, or a probability image on the inputs' grid. Default: mean of the masks."""
+    def GetPrior(self) -> float | Image | None:
+        """Foreground prior: a number, or a probability image on the inputs' grid."""
+    def SetConfidenceWeight(self, value: float) -> None:
+        """Scales the prior, which is the mean of the masks. Default: 1.0."""
+    def GetConfidenceWeight(self) -> float:
+        """Scales the prior, which is the mean of the masks."""
+    def SetForegroundValue(self, value: float) -> None:
+        """The pixel value that is foreground; every other value is background. Default: 1.0."""
+    def GetForegroundValue(self) -> float:
+        """The pixel value that is foreground; every other value is background."""
+    def SetMaximumIterations(self, value: int) -> None:
+        """Most iterations of EM. Default: no cap."""
+    def GetMaximumIterations(self) -> int:
+        """Most iterations of EM."""
+    def SetTolerance(self, value: float) -> None:
+        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+    def GetTolerance(self) -> float:
+        """EM stops when no sensitivity or specificity changes by more."""
+    def SetSensitivityPrior(self, value: Sequence[float]) -> None:
+        """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
+    def GetSensitivityPrior(self) -> Sequence[float]:
+        """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts."""
+    def SetSpecificityPrior(self, value: Sequence[float]) -> None:
+        """Beta(a, b) prior of the specificities. Default: from Variant."""
+    def GetSpecificityPrior(self) -> Sequence[float]:
+        """Beta(a, b) prior of the specificities."""
+    def SetInitialization(self, value: str) -> None:
+        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+    def GetInitialization(self) -> str:
+        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+    def SetSmoothnessWeight(self, value: float | str) -> None:
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+    def GetSmoothnessWeight(self) -> float | str:
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+    def SetVariant(self, value: str) -> None:
+        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+    def GetVariant(self) -> str:
+        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+    def SetExcludeConsensusVoxels(self, value: bool) -> None:
+        """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
+    def GetExcludeConsensusVoxels(self) -> bool:
+        """Leave voxels where all raters agree out of the estimation; they keep their label."""
+    def SetEstimatePrior(self, value: bool) -> None:
+        """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
+    def GetEstimatePrior(self) -> bool:
+        """Estimate the label prior in every iteration instead of fixing it."""
+    def SetDamping(self, value: float) -> None:
+        """Share of the old performance kept in each iteration. Default: 0.0."""
+    def GetDamping(self) -> float:
+        """Share of the old performance kept in each iteration."""
+    def SetNumberOfInitializations(self, value: int) -> None:
+        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+    def GetNumberOfInitializations(self) -> int:
+        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+    def SetRandomSeed(self, value: int) -> None:
+        """Seed of the random starts. Default: 0."""
+    def GetRandomSeed(self) -> int:
+        """Seed of the random starts."""
+    def SetInitializationRange(self, value: Sequence[float]) -> None:
+        """Range from which random starts draw each rater's performance. Default: (0.5, 1.0)."""
+    def GetInitializationRange(self) -> Sequence[float]:
+        """Range from which random starts draw each rater's performance."""
+    def GetEstimatedPrior(self) -> float:
+        """Foreground prior at the end."""
+    def GetSensitivity(self) -> tuple[float, ...]:
+        """Each rater's sensitivity; NaN where undefined."""
+    def GetSpecificity(self) -> tuple[float, ...]:
+        """Each rater's specificity; NaN where undefined."""
+    def GetPositivePredictiveValue(self) -> tuple[float, ...]:
+        """Probability that a rater's foreground vote is right."""
+    def GetNegativePredictiveValue(self) -> tuple[float, ...]:
+        """Probability that a rater's background vote is right."""
+    def GetEstimatedSmoothnessWeight(self) -> float:
+        """Weight of the Potts field at the end; 0 without one."""
+    def GetElapsedIterations(self) -> int:
+        """Index of the iteration that met the stop rule, or the cap."""
+    def GetConverged(self) -> bool:
+        """Whether the stop rule was met."""
+    def GetLogLikelihood(self) -> float:
+        """Log likelihood of the votes under the estimate."""
+    def GetLogPosterior(self) -> float:
+        """Log likelihood plus the log of the parameters' prior, which picks the winner."""
+    def GetLogLikelihoods(self) -> tuple[float, ...]:
+        """Log likelihood that each start reached."""
+    def GetStarts(self) -> StartSummary:
+        """Every start's likelihood, iterations, trace, overlap with the others."""
 
 class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
+    """Label map, label probabilities and each rater's confusion matrix, by EM.
+
+    Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
+    released wheels are at fault.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetTerminationUpdateThreshold(self, value: float) -> None: ...
-    def GetTerminationUpdateThreshold(self) -> float: ...
-    def SetMaximumNumberOfIterations(self, value: int) -> None: ...
-    def GetMaximumNumberOfIterations(self) -> int: ...
-    def SetPriorProbabilities(self, value: Mapping[int, float] | Sequence[float]) -> None: ...
-    def GetPriorProbabilities(self) -> Mapping[int, float] | Sequence[float]: ...
-    def SetPseudoCounts(self, value: Sequence[float]) -> None: ...
-    def GetPseudoCounts(self) -> Sequence[float]: ...
-    def SetInitialization(self, value: str) -> None: ...
-    def GetInitialization(self) -> str: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def SetSmoothnessWeight(self, value: float | str) -> None: ...
-    def GetSmoothnessWeight(self) -> float | str: ...
-    def SetVariant(self, value: str) -> None: ...
-    def GetVariant(self) -> str: ...
-    def SetExcludeConsensusVoxels(self, value: bool) -> None: ...
-    def GetExcludeConsensusVoxels(self) -> bool: ...
-    def SetEstimatePrior(self, value: bool) -> None: ...
-    def GetEstimatePrior(self) -> bool: ...
-    def SetDamping(self, value: float) -> None: ...
-    def GetDamping(self) -> float: ...
-    def SetNumberOfInitializations(self, value: int) -> None: ...
-    def GetNumberOfInitializations(self) -> int: ...
-    def SetRandomSeed(self, value: int) -> None: ...
-    def GetRandomSeed(self) -> int: ...
-    def SetInitializationRange(self, value: Sequence[float]) -> None: ...
-    def GetInitializationRange(self) -> Sequence[float]: ...
-    def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]: ...
-    def GetConfusionTables(self) -> NDArray[float64]: ...
-    def GetEstimatedSmoothnessWeight(self) -> float: ...
-    def GetElapsedIterations(self) -> int: ...
-    def GetConverged(self) -> bool: ...
-    def GetLogLikelihood(self) -> float: ...
-    def GetLogPosterior(self) -> float: ...
-    def GetLogLikelihoods(self) -> tuple[float, ...]: ...
-    def GetStarts(self) -> StartSummary: ...
-    def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]: ...
-    def GetConfusionTable(self, rater: int) -> NDArray[float64]: ...
+    def SetTerminationUpdateThreshold(self, value: float) -> None:
+        """EM stops when no element of a confusion matrix changes by more. Default: 1e-05."""
+    def GetTerminationUpdateThreshold(self) -> float:
+        """EM stops when no element of a confusion matrix changes by more."""
+    def SetMaximumNumberOfIterations(self, value: int) -> None:
+        """Most iterations of EM. Default: no cap."""
+    def GetMaximumNumberOfIterations(self) -> int:
+        """Most iterations of EM."""
+    def SetPriorProbabilities(self, value: Mapping[int, float] | Sequence[float]) -> None:
+        """Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is ignored), or {label: probability}. Default: label frequencies."""
+    def GetPriorProbabilities(self) -> Mapping[int, float] | Sequence[float]:
+        """Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is ignored), or {label: probability}."""
+    def SetPseudoCounts(self, value: Sequence[float]) -> None:
+        """Dirichlet prior of the confusion matrices: counts added on and off the diagonal. Default: from Variant."""
+    def GetPseudoCounts(self) -> Sequence[float]:
+        """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
+    def SetInitialization(self, value: str) -> None:
+        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta. Default: from Variant."""
+    def GetInitialization(self) -> str:
+        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def SetSmoothnessWeight(self, value: float | str) -> None:
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+    def GetSmoothnessWeight(self) -> float | str:
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+    def SetVariant(self, value: str) -> None:
+        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+    def GetVariant(self) -> str:
+        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+    def SetExcludeConsensusVoxels(self, value: bool) -> None:
+        """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
+    def GetExcludeConsensusVoxels(self) -> bool:
+        """Leave voxels where all raters agree out of the estimation; they keep their label."""
+    def SetEstimatePrior(self, value: bool) -> None:
+        """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
+    def GetEstimatePrior(self) -> bool:
+        """Estimate the label prior in every iteration instead of fixing it."""
+    def SetDamping(self, value: float) -> None:
+        """Share of the old performance kept in each iteration. Default: 0.0."""
+    def GetDamping(self) -> float:
+        """Share of the old performance kept in each iteration."""
+    def SetNumberOfInitializations(self, value: int) -> None:
+        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+    def GetNumberOfInitializations(self) -> int:
+        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+    def SetRandomSeed(self, value: int) -> None:
+        """Seed of the random starts. Default: 0."""
+    def GetRandomSeed(self) -> int:
+        """Seed of the random starts."""
+    def SetInitializationRange(self, value: Sequence[float]) -> None:
+        """Range from which random starts draw each rater's performance. Default: (0.5, 1.0)."""
+    def GetInitializationRange(self) -> Sequence[float]:
+        """Range from which random starts draw each rater's performance."""
+    def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]:
+        """Label prior at the end, in the order of GetLabels()."""
+    def GetConfusionTables(self) -> NDArray[float64]:
+        """(raters, labels, labels): [rater, observed, true], as GetLabels()."""
+    def GetEstimatedSmoothnessWeight(self) -> float:
+        """Weight of the Potts field at the end; 0 without one."""
+    def GetElapsedIterations(self) -> int:
+        """Index of the iteration that met the stop rule, or the cap."""
+    def GetConverged(self) -> bool:
+        """Whether the stop rule was met."""
+    def GetLogLikelihood(self) -> float:
+        """Log likelihood of the votes under the estimate."""
+    def GetLogPosterior(self) -> float:
+        """Log likelihood plus the log of the parameters' prior, which picks the winner."""
+    def GetLogLikelihoods(self) -> tuple[float, ...]:
+        """Log likelihood that each start reached."""
+    def GetStarts(self) -> StartSummary:
+        """Every start's likelihood, iterations, trace, overlap with the others."""
+    def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
+        """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
+
+        Beyond label 255, or with negative labels, that size makes no sense: the dense
+        GetConfusionTable, flattened, is returned.
+        """
+    def GetConfusionTable(self, rater: int) -> NDArray[float64]:
+        """Confusion matrix [observed, true] of a rater, rows and columns as in GetLabels()."""
 
 class LabelVotingImageFilter(LabelFusionFilter):
+    """Plurality vote of label images; any tie at the maximum is undecided.
+
+    Drop-in for ``sitk.LabelVotingImageFilter``.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
 
 class MajorityVoteFilter(LabelFusionFilter):
+    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
+    the strongest simple baseline known to us.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetThreshold(self, value: float | None) -> None: ...
-    def GetThreshold(self) -> float | None: ...
-    def SetTieRule(self, value: str) -> None: ...
-    def GetTieRule(self) -> str: ...
-    def SetSmoothingSigma(self, value: float) -> None: ...
-    def GetSmoothingSigma(self) -> float: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def SetRaterWeights(self, value: Sequence[float] | None) -> None: ...
-    def GetRaterWeights(self) -> Sequence[float] | None: ...
+    def SetThreshold(self, value: float | None) -> None:
+        """A label needs more than this share of the votes; None: more than any other label. Default: none."""
+    def GetThreshold(self) -> float | None:
+        """A label needs more than this share of the votes; None: more than any other label."""
+    def SetTieRule(self, value: str) -> None:
+        """What a tied vote becomes. Default: undecided."""
+    def GetTieRule(self) -> str:
+        """What a tied vote becomes."""
+    def SetSmoothingSigma(self, value: float) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: 0.0."""
+    def GetSmoothingSigma(self) -> float:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
 
 class CorrectedVoteFilter(LabelFusionFilter):
+    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+
+    On average at or above the smoothed vote in every setting that we simulated and on real crowd
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetSmoothingSigma(self, value: float | None) -> None: ...
-    def GetSmoothingSigma(self) -> float | None: ...
-    def SetRaterWeights(self, value: Sequence[float] | None) -> None: ...
-    def GetRaterWeights(self) -> Sequence[float] | None: ...
-    def GetVoteShares(self) -> NDArray[float64]: ...
+    def SetSmoothingSigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side. Default: smallest voxel side."""
+    def GetSmoothingSigma(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def GetVoteShares(self) -> NDArray[float64]:
+        """(labels, labels): mean share of votes for a label (row) where the smoothed vote says another (column), far from its contours; NaN where it never does."""
 
 class COLLATEFilter(LabelFusionFilter):
+    """Consensus level, labeler accuracy and truth, estimated together by EM.
+
+    Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
+    matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
+    background there is. Where raters err a lot, unanimous voxels may be overruled.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetConsensusLevels(self, value: Sequence[float]) -> None: ...
-    def GetConsensusLevels(self) -> Sequence[float]: ...
-    def SetErrorRate(self, value: float) -> None: ...
-    def GetErrorRate(self) -> float: ...
-    def SetPseudoCounts(self, value: Sequence[float]) -> None: ...
-    def GetPseudoCounts(self) -> Sequence[float]: ...
-    def SetPrior(self, value: float | Mapping[int, float] | None) -> None: ...
-    def GetPrior(self) -> float | Mapping[int, float] | None: ...
-    def SetTolerance(self, value: float) -> None: ...
-    def GetTolerance(self) -> float: ...
-    def SetMaximumIterations(self, value: int) -> None: ...
-    def GetMaximumIterations(self) -> int: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def GetElapsedIterations(self) -> int: ...
-    def GetConverged(self) -> bool: ...
-    def GetLogPosteriorTrace(self) -> tuple[float, ...]: ...
-    def GetLevelShares(self) -> tuple[float, ...]: ...
-    def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]: ...
-    def GetConfusionTables(self) -> NDArray[float64]: ...
-    def GetLevelImage(self, level: int = 0) -> Any: ...
+    def SetConsensusLevels(self, value: Sequence[float]) -> None:
+        """Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior. Default: (0.0, 1.0)."""
+    def GetConsensusLevels(self) -> Sequence[float]:
+        """Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior."""
+    def SetErrorRate(self, value: float) -> None:
+        """Probability that a rater errs where a voxel is easy. Default: 0.0001."""
+    def GetErrorRate(self) -> float:
+        """Probability that a rater errs where a voxel is easy."""
+    def SetPseudoCounts(self, value: Sequence[float]) -> None:
+        """Dirichlet prior of the confusion matrices: counts added on and off the diagonal. Default: (2.0, 0.0)."""
+    def GetPseudoCounts(self) -> Sequence[float]:
+        """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
+    def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
+        """Fixed label prior: of the higher of two labels, or {label: probability}. Default: estimated."""
+    def GetPrior(self) -> float | Mapping[int, float] | None:
+        """Fixed label prior: of the higher of two labels, or {label: probability}."""
+    def SetTolerance(self, value: float) -> None:
+        """EM stops when no element of a confusion matrix changes by more. Default: 1e-06."""
+    def GetTolerance(self) -> float:
+        """EM stops when no element of a confusion matrix changes by more."""
+    def SetMaximumIterations(self, value: int) -> None:
+        """Most iterations of EM. Default: 10000."""
+    def GetMaximumIterations(self) -> int:
+        """Most iterations of EM."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetElapsedIterations(self) -> int:
+        """Iterations of EM that were run."""
+    def GetConverged(self) -> bool:
+        """Whether EM stopped by itself."""
+    def GetLogPosteriorTrace(self) -> tuple[float, ...]:
+        """Log posterior after each iteration."""
+    def GetLevelShares(self) -> tuple[float, ...]:
+        """Estimated share of the voxels at each of ConsensusLevels."""
+    def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]:
+        """Label prior at the end, in the order of GetLabels()."""
+    def GetConfusionTables(self) -> NDArray[float64]:
+        """(raters, labels, labels): [rater, observed, true] where it is hard."""
+    def GetLevelImage(self, level: int = 0) -> Any:
+        """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
 
 class DirectInferenceFilter(LabelFusionFilter):
+    """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
+
+    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
+    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
+    is the map of highest evidence in both cases.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetPseudoCounts(self, value: Sequence[float]) -> None: ...
-    def GetPseudoCounts(self) -> Sequence[float]: ...
-    def SetNumberOfInitializations(self, value: int) -> None: ...
-    def GetNumberOfInitializations(self) -> int: ...
-    def SetNumberOfSamples(self, value: int) -> None: ...
-    def GetNumberOfSamples(self) -> int: ...
-    def SetBurnIn(self, value: int) -> None: ...
-    def GetBurnIn(self) -> int: ...
-    def SetRandomSeed(self, value: int) -> None: ...
-    def GetRandomSeed(self) -> int: ...
-    def GetLogEvidence(self) -> float: ...
-    def GetLogEvidences(self) -> tuple[float, ...]: ...
-    def GetStartNames(self) -> tuple[str, ...]: ...
-    def GetWinningStart(self) -> str: ...
-    def GetExactOptimum(self) -> bool: ...
-    def GetStarts(self) -> StartSummary: ...
-    def GetConfusionTables(self) -> NDArray[float64]: ...
-    def GetPerformanceDeviations(self) -> NDArray[float64]: ...
-    def GetPerformanceQuantiles(self) -> NDArray[float64]: ...
-    def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]: ...
-    def GetSamplingError(self) -> float: ...
+    def SetPseudoCounts(self, value: Sequence[float]) -> None:
+        """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column. Default: (4.0, 2.0)."""
+    def GetPseudoCounts(self) -> Sequence[float]:
+        """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
+    def SetNumberOfInitializations(self, value: int) -> None:
+        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
+    def GetNumberOfInitializations(self) -> int:
+        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
+    def SetNumberOfSamples(self, value: int) -> None:
+        """Gibbs samples, for marginal probabilities and performance; 0: none. Default: 0."""
+    def GetNumberOfSamples(self) -> int:
+        """Gibbs samples, for marginal probabilities and performance; 0: none."""
+    def SetBurnIn(self, value: int) -> None:
+        """Gibbs samples thrown away before the first that counts. Default: 100."""
+    def GetBurnIn(self) -> int:
+        """Gibbs samples thrown away before the first that counts."""
+    def SetRandomSeed(self, value: int) -> None:
+        """Seed of EM's random starts and of the samples. Default: 0."""
+    def GetRandomSeed(self) -> int:
+        """Seed of EM's random starts and of the samples."""
+    def GetLogEvidence(self) -> float:
+        """log p(t, D) of the label map."""
+    def GetLogEvidences(self) -> tuple[float, ...]:
+        """Log evidence that each start reached."""
+    def GetStartNames(self) -> tuple[str, ...]:
+        """What each start was: a vote, or the variant and number of an EM start."""
+    def GetWinningStart(self) -> str:
+        """The start that led to the label map."""
+    def GetExactOptimum(self) -> bool:
+        """Whether all maps were tried, so that none has a higher evidence for certain."""
+    def GetStarts(self) -> StartSummary:
+        """Every start's evidence, rounds, trace, overlap with the others."""
+    def GetConfusionTables(self) -> NDArray[float64]:
+        """(raters, labels, labels): posterior mean of [rater, observed, true], as GetLabels()."""
+    def GetPerformanceDeviations(self) -> NDArray[float64]:
+        """(raters, labels): posterior standard deviation of the confusions' diagonal; given the label map alone, and so too small, unless sampled."""
+    def GetPerformanceQuantiles(self) -> NDArray[float64]:
+        """(raters, labels, 3): posterior quantiles .025, .5 and .975 of the confusions' diagonal."""
+    def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]:
+        """Posterior mean of the label prior, in the order of GetLabels()."""
+    def GetSamplingError(self) -> float:
+        """Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."""
 
 class SpatialSTAPLEFilter(LabelFusionFilter):
+    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+
+    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
+    around each voxel. Voxels that all raters give to one label keep it.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetWindowRadius(self, value: float) -> None: ...
-    def GetWindowRadius(self) -> float: ...
-    def SetKappa(self, value: float) -> None: ...
-    def GetKappa(self) -> float: ...
-    def SetRegularizationTarget(self, value: str) -> None: ...
-    def GetRegularizationTarget(self) -> str: ...
-    def SetDiagonalTarget(self, value: float) -> None: ...
-    def GetDiagonalTarget(self) -> float: ...
-    def SetPseudoCounts(self, value: Sequence[float]) -> None: ...
-    def GetPseudoCounts(self) -> Sequence[float]: ...
-    def SetPriorMode(self, value: str) -> None: ...
-    def GetPriorMode(self) -> str: ...
-    def SetPrior(self, value: float | Mapping[int, float] | None) -> None: ...
-    def GetPrior(self) -> float | Mapping[int, float] | None: ...
-    def SetMaximumIterations(self, value: int) -> None: ...
-    def GetMaximumIterations(self) -> int: ...
-    def SetTolerance(self, value: float) -> None: ...
-    def GetTolerance(self) -> float: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def GetElapsedIterations(self) -> int: ...
-    def GetConverged(self) -> bool: ...
-    def GetLogLikelihoodTrace(self) -> tuple[float, ...]: ...
-    def GetChangeTrace(self) -> tuple[float, ...]: ...
-    def GetConfusionTables(self) -> NDArray[float64]: ...
-    def GetConfusionField(self, rater: int, observed: int, true: int) -> Any: ...
-    def GetSensitivityField(self, rater: int) -> Any: ...
-    def GetSpecificityField(self, rater: int) -> Any: ...
+    def SetWindowRadius(self, value: float) -> None:
+        """Half width, in mm, of the box over which performance is pooled. Default: 20.0."""
+    def GetWindowRadius(self) -> float:
+        """Half width, in mm, of the box over which performance is pooled."""
+    def SetKappa(self, value: float) -> None:
+        """Strength of the regularisation where a rater used a label less than its fair share. Default: 0.01."""
+    def GetKappa(self) -> float:
+        """Strength of the regularisation where a rater used a label less than its fair share."""
+    def SetRegularizationTarget(self, value: str) -> None:
+        """Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+    def GetRegularizationTarget(self) -> str:
+        """Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+    def SetDiagonalTarget(self, value: float) -> None:
+        """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
+    def GetDiagonalTarget(self) -> float:
+        """Probability of the right label in the regularisation target diagonal."""
+    def SetPseudoCounts(self, value: Sequence[float]) -> None:
+        """Dirichlet prior of the confusion matrices: counts added on and off the diagonal. Default: (2.0, 0.0)."""
+    def GetPseudoCounts(self) -> Sequence[float]:
+        """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
+    def SetPriorMode(self, value: str) -> None:
+        """Label prior: the mean posterior in the window (local), over all voxels (global; may lose small labels), or Prior (fixed). Default: local, or fixed with Prior."""
+    def GetPriorMode(self) -> str:
+        """Label prior: the mean posterior in the window (local), over all voxels (global; may lose small labels), or Prior (fixed)."""
+    def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
+        """Fixed label prior: of the higher of two labels, or {label: probability}. Default: equal shares."""
+    def GetPrior(self) -> float | Mapping[int, float] | None:
+        """Fixed label prior: of the higher of two labels, or {label: probability}."""
+    def SetMaximumIterations(self, value: int) -> None:
+        """Most iterations of EM. Default: 200."""
+    def GetMaximumIterations(self) -> int:
+        """Most iterations of EM."""
+    def SetTolerance(self, value: float) -> None:
+        """EM stops when the mean posterior of disputed voxels moves by less. Default: 0.0001."""
+    def GetTolerance(self) -> float:
+        """EM stops when the mean posterior of disputed voxels moves by less."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetElapsedIterations(self) -> int:
+        """Iterations of EM that were run."""
+    def GetConverged(self) -> bool:
+        """Whether the tolerance was met."""
+    def GetLogLikelihoodTrace(self) -> tuple[float, ...]:
+        """Log likelihood of the disputed voxels' votes in each iteration."""
+    def GetChangeTrace(self) -> tuple[float, ...]:
+        """Mean change of the disputed voxels' posteriors in each iteration."""
+    def GetConfusionTables(self) -> NDArray[float64]:
+        """(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels()."""
+    def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
+        """Image (float32) of the probability that a rater says `observed` where `true` is true."""
+    def GetSensitivityField(self, rater: int) -> Any:
+        """Image of the probability that a rater sees the higher of two labels where it is true."""
+    def GetSpecificityField(self, rater: int) -> Any:
+        """Image of the probability that a rater sees the lower of two labels where it is true."""
 
 class ShapeBasedAveragingFilter(LabelFusionFilter):
+    """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
+
+    Distances are in mm. A rater who did not draw a label at all counts as far from it as the
+    farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
+    mm apart for a factor e; where all raters agree it is 1.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetTrimFraction(self, value: float) -> None: ...
-    def GetTrimFraction(self) -> float: ...
-    def SetTieRule(self, value: str) -> None: ...
-    def GetTieRule(self) -> str: ...
-    def SetProbabilityScale(self, value: float) -> None: ...
-    def GetProbabilityScale(self) -> float: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def SetRaterWeights(self, value: Sequence[float] | None) -> None: ...
-    def GetRaterWeights(self) -> Sequence[float] | None: ...
+    def SetTrimFraction(self, value: float) -> None:
+        """Share of the raters whose distances are left out at each end before averaging. Default: 0.0."""
+    def GetTrimFraction(self) -> float:
+        """Share of the raters whose distances are left out at each end before averaging."""
+    def SetTieRule(self, value: str) -> None:
+        """What a voxel as far from one label as from another becomes. Default: undecided."""
+    def GetTieRule(self) -> str:
+        """What a voxel as far from one label as from another becomes."""
+    def SetProbabilityScale(self, value: float) -> None:
+        """Difference of mean distances, in mm, that changes the odds of two labels by a factor e. Default: 1.0."""
+    def GetProbabilityScale(self) -> float:
+        """Difference of mean distances, in mm, that changes the odds of two labels by a factor e."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
 
 class SIMPLEFilter(LabelFusionFilter):
+    """Vote in which raters count by their overlap with the consensus, found by iteration.
+
+    Whole raters are weighed by their Dice overlap with the vote, and those far below the others
+    or without any overlap are dropped (Langerak et al. 2010).
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetDeviations(self, value: float) -> None: ...
-    def GetDeviations(self) -> float: ...
-    def SetMaximumIterations(self, value: int) -> None: ...
-    def GetMaximumIterations(self) -> int: ...
-    def SetTieRule(self, value: str) -> None: ...
-    def GetTieRule(self) -> str: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def GetWeights(self) -> tuple[float, ...]: ...
-    def GetDroppedRaters(self) -> tuple[int, ...]: ...
-    def GetTrace(self) -> tuple[float, ...]: ...
-    def GetConverged(self) -> bool: ...
+    def SetDeviations(self, value: float) -> None:
+        """Standard deviations below the mean overlap at which a rater is dropped. Default: 2.0."""
+    def GetDeviations(self) -> float:
+        """Standard deviations below the mean overlap at which a rater is dropped."""
+    def SetMaximumIterations(self, value: int) -> None:
+        """Most iterations. Default: 10."""
+    def GetMaximumIterations(self) -> int:
+        """Most iterations."""
+    def SetTieRule(self, value: str) -> None:
+        """What a tie of the weighted votes becomes. Default: undecided."""
+    def GetTieRule(self) -> str:
+        """What a tie of the weighted votes becomes."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetWeights(self) -> tuple[float, ...]:
+        """Weight of each rater: its Dice overlap with the vote."""
+    def GetDroppedRaters(self) -> tuple[int, ...]:
+        """Raters that were dropped, counted from 0."""
+    def GetTrace(self) -> tuple[float, ...]:
+        """Mean change of the label shares of disputed voxels per iteration."""
+    def GetConverged(self) -> bool:
+        """Whether the selection became stable."""
 
 class BoundarySIMPLEFilter(LabelFusionFilter):
+    """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
+
+    A rater's weight is the correlation of its labels with the consensus in a patch around the
+    voxel and, if `Image` is given, of its contour with the image's edges.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetImage(self, value: Image | None) -> None: ...
-    def GetImage(self) -> Image | None: ...
-    def SetPatchRadius(self, value: float | None) -> None: ...
-    def GetPatchRadius(self) -> float | None: ...
-    def SetLocalWeight(self, value: float) -> None: ...
-    def GetLocalWeight(self) -> float: ...
-    def SetEdgeBoost(self, value: float) -> None: ...
-    def GetEdgeBoost(self) -> float: ...
-    def SetEdgeScale(self, value: float | None) -> None: ...
-    def GetEdgeScale(self) -> float | None: ...
-    def SetMaximumIterations(self, value: int) -> None: ...
-    def GetMaximumIterations(self) -> int: ...
-    def SetTolerance(self, value: float) -> None: ...
-    def GetTolerance(self) -> float: ...
-    def SetTieRule(self, value: str) -> None: ...
-    def GetTieRule(self) -> str: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def GetWeights(self) -> tuple[float, ...]: ...
-    def GetTrace(self) -> tuple[float, ...]: ...
-    def GetConverged(self) -> bool: ...
+    def SetImage(self, value: Image | None) -> None:
+        """Intensity image whose edges raise the weight of raters who follow them. Default: None."""
+    def GetImage(self) -> Image | None:
+        """Intensity image whose edges raise the weight of raters who follow them."""
+    def SetPatchRadius(self, value: float | None) -> None:
+        """Half width, in mm, of the patch in which raters are compared. Default: 3 smallest voxel sides."""
+    def GetPatchRadius(self) -> float | None:
+        """Half width, in mm, of the patch in which raters are compared."""
+    def SetLocalWeight(self, value: float) -> None:
+        """Share of the agreement here in a weight; the rest is a rater's mean agreement. Default: 0.8."""
+    def GetLocalWeight(self) -> float:
+        """Share of the agreement here in a weight; the rest is a rater's mean agreement."""
+    def SetEdgeBoost(self, value: float) -> None:
+        """Factor of the weight of a rater whose contour is the image's edge; 1: no gate. Default: 5.0."""
+    def GetEdgeBoost(self) -> float:
+        """Factor of the weight of a rater whose contour is the image's edge; 1: no gate."""
+    def SetEdgeScale(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of Image before its gradient. Default: smallest voxel side."""
+    def GetEdgeScale(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of Image before its gradient."""
+    def SetMaximumIterations(self, value: int) -> None:
+        """Most iterations. Default: 10."""
+    def GetMaximumIterations(self) -> int:
+        """Most iterations."""
+    def SetTolerance(self, value: float) -> None:
+        """Stop when label shares of disputed voxels change by less on average. Default: 1e-05."""
+    def GetTolerance(self) -> float:
+        """Stop when label shares of disputed voxels change by less on average."""
+    def SetTieRule(self, value: str) -> None:
+        """What a tie of the weighted votes becomes. Default: undecided."""
+    def GetTieRule(self) -> str:
+        """What a tie of the weighted votes becomes."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetWeights(self) -> tuple[float, ...]:
+        """Mean weight of each rater over disputed voxels; they sum to 1."""
+    def GetTrace(self) -> tuple[float, ...]:
+        """Mean change of the label shares of disputed voxels per iteration."""
+    def GetConverged(self) -> bool:
+        """Whether the consensus became stable."""
 
 class LogOpinionPoolFilter(LabelFusionFilter):
+    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T).
+
+    Inputs of an integer type are label images. If any input has a floating type, all are
+    foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
+    stored as floats. No opinion is taken as firmer than `ErrorRate` allows. A prior that varies in
+    space is one more probability image, with the weight T.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetRaterWeights(self, value: Sequence[float] | None) -> None: ...
-    def GetRaterWeights(self) -> Sequence[float] | None: ...
-    def SetTemperature(self, value: float) -> None: ...
-    def GetTemperature(self) -> float: ...
-    def SetPrior(self, value: float | Mapping[int, float] | None) -> None: ...
-    def GetPrior(self) -> float | Mapping[int, float] | None: ...
-    def SetErrorRate(self, value: float) -> None: ...
-    def GetErrorRate(self) -> float: ...
-    def SetTieRule(self, value: str) -> None: ...
-    def GetTieRule(self) -> str: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Exponent of each rater's opinion. Default: equal, sum 1."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Exponent of each rater's opinion."""
+    def SetTemperature(self, value: float) -> None:
+        """Divides the exponents; above 1 the pool doubts more. Default: 1.0."""
+    def GetTemperature(self) -> float:
+        """Divides the exponents; above 1 the pool doubts more."""
+    def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
+        """Fixed label prior: of the higher of two labels, or {label: probability}. Default: equal shares."""
+    def GetPrior(self) -> float | Mapping[int, float] | None:
+        """Fixed label prior: of the higher of two labels, or {label: probability}."""
+    def SetErrorRate(self, value: float) -> None:
+        """Probability that a label is wrong; probabilities are kept as far from 0 and 1. Default: 0.05."""
+    def GetErrorRate(self) -> float:
+        """Probability that a label is wrong; probabilities are kept as far from 0 and 1."""
+    def SetTieRule(self, value: str) -> None:
+        """What labels of equal probability become. Default: undecided."""
+    def GetTieRule(self) -> str:
+        """What labels of equal probability become."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
 
 class HybridFusionFilter(LabelFusionFilter):
+    """Takes the interior fuser's answer, except in a band around the contour.
+
+    Both fusers are filters with parameters of their own, and can be asked for their measurements
+    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
+    threads if set.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None: ...
-    def GetInteriorFilter(self) -> LabelFusionFilter | None: ...
-    def SetBoundaryFilter(self, value: LabelFusionFilter | None) -> None: ...
-    def GetBoundaryFilter(self) -> LabelFusionFilter | None: ...
-    def SetBandWidth(self, value: float | None) -> None: ...
-    def GetBandWidth(self) -> float | None: ...
-    def SetBandContour(self, value: str) -> None: ...
-    def GetBandContour(self) -> str: ...
-    def SetLabelForUndecidedPixels(self, value: int) -> None: ...
-    def GetLabelForUndecidedPixels(self) -> int: ...
-    def GetBandVoxels(self) -> int: ...
+    def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
+        """Fuser whose answer is taken away from the contour. Default: MajorityVoteFilter()."""
+    def GetInteriorFilter(self) -> LabelFusionFilter | None:
+        """Fuser whose answer is taken away from the contour."""
+    def SetBoundaryFilter(self, value: LabelFusionFilter | None) -> None:
+        """Fuser whose answer is taken in the band. Default: ConsensusFilter()."""
+    def GetBoundaryFilter(self) -> LabelFusionFilter | None:
+        """Fuser whose answer is taken in the band."""
+    def SetBandWidth(self, value: float | None) -> None:
+        """How far, in mm, the band reaches on both sides of the contour. Default: 3 smallest voxel sides."""
+    def GetBandWidth(self) -> float | None:
+        """How far, in mm, the band reaches on both sides of the contour."""
+    def SetBandContour(self, value: str) -> None:
+        """The contour that the band follows: the majority vote's or the interior fuser's. Default: vote."""
+    def GetBandContour(self) -> str:
+        """The contour that the band follows: the majority vote's or the interior fuser's."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetBandVoxels(self) -> int:
+        """Number of voxels in the band."""
 
 class ConformalBandFilter(ProcessObject):
+    """Where a consensus may be wrong, with a promise about the next whole case.
+
+    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
+    never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
+    3 empty. Given a list of probability images, one per label, the result has bit k set where
+    label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
+    sentence. No statistic of the raters can see an error that all of them share.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetAlpha(self, value: float) -> None: ...
-    def GetAlpha(self) -> float: ...
-    def SetTolerance(self, value: float) -> None: ...
-    def GetTolerance(self) -> float: ...
-    def SetUnit(self, value: str) -> None: ...
-    def GetUnit(self) -> str: ...
-    def SetRisk(self, value: str) -> None: ...
-    def GetRisk(self) -> str: ...
-    def SetScore(self, value: str) -> None: ...
-    def GetScore(self) -> str: ...
-    def SetNormalization(self, value: str) -> None: ...
-    def GetNormalization(self) -> str: ...
-    def SetMondrian(self, value: bool) -> None: ...
-    def GetMondrian(self) -> bool: ...
-    def SetEmptyPolicy(self, value: str) -> None: ...
-    def GetEmptyPolicy(self) -> str: ...
-    def SetFusionMethod(self, value: str | None) -> None: ...
-    def GetFusionMethod(self) -> str | None: ...
-    def SetWithoutPromise(self, value: bool) -> None: ...
-    def GetWithoutPromise(self) -> bool: ...
-    def SetRegionMargin(self, value: float) -> None: ...
-    def GetRegionMargin(self) -> float: ...
-    def SetProbabilityIsVoteFraction(self, value: bool) -> None: ...
-    def GetProbabilityIsVoteFraction(self) -> bool: ...
-    def GetSpread(self) -> float: ...
-    def GetAmbiguousVolume(self) -> float: ...
-    def GetBandThickness(self) -> float: ...
-    def GetEmptyFraction(self) -> float: ...
-    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None: ...
-    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any: ...
+    def SetAlpha(self, value: float) -> None:
+        """Chance that a case is not covered, or share lost. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Chance that a case is not covered, or share lost."""
+    def SetTolerance(self, value: float) -> None:
+        """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
+    def GetTolerance(self) -> float:
+        """Share of the foreground a covered case may miss; a quarter of it for the background."""
+    def SetUnit(self, value: str) -> None:
+        """What is exchangeable; voxel is the paper's, without a promise. Default: case."""
+    def GetUnit(self) -> str:
+        """What is exchangeable; voxel is the paper's, without a promise."""
+    def SetRisk(self, value: str) -> None:
+        """What is bounded: chance of missing too much, mean share missed, chance of any miss. Default: miscoverage."""
+    def GetRisk(self) -> str:
+        """What is bounded: chance of missing too much, mean share missed, chance of any miss."""
+    def SetScore(self, value: str) -> None:
+        """mm from the consensus contour, or log-odds. Default: distance."""
+    def GetScore(self) -> str:
+        """mm from the consensus contour, or log-odds."""
+    def SetNormalization(self, value: str) -> None:
+        """Whether distances count in units of how far apart the case's raters are. Default: rater_spread."""
+    def GetNormalization(self) -> str:
+        """Whether distances count in units of how far apart the case's raters are."""
+    def SetMondrian(self, value: bool) -> None:
+        """One threshold, and one promise, per label. Default: False."""
+    def GetMondrian(self) -> bool:
+        """One threshold, and one promise, per label."""
+    def SetEmptyPolicy(self, value: str) -> None:
+        """What voxels become that no label fits. Default: ambiguous."""
+    def GetEmptyPolicy(self) -> str:
+        """What voxels become that no label fits."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """What made the probabilities; a record that names another is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """What made the probabilities; a record that names another is refused."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to mark probabilities of another kind or FusionMethod than the calibration's too; nothing is promised for them. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to mark probabilities of another kind or FusionMethod than the calibration's too; nothing is promised for them."""
+    def SetRegionMargin(self, value: float) -> None:
+        """Width in mm of the region that counts around the structure. Default: 10.0."""
+    def GetRegionMargin(self) -> float:
+        """Width in mm of the region that counts around the structure."""
+    def SetProbabilityIsVoteFraction(self, value: bool) -> None:
+        """Whether probabilities are shares of votes. Default: False."""
+    def GetProbabilityIsVoteFraction(self) -> bool:
+        """Whether probabilities are shares of votes."""
+    def GetSpread(self) -> float:
+        """How far apart the raters drew the foreground, in mm; NaN if not needed."""
+    def GetAmbiguousVolume(self) -> float:
+        """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
+    def GetBandThickness(self) -> float:
+        """Ambiguous volume per area of the consensus contour, in mm."""
+    def GetEmptyFraction(self) -> float:
+        """Share of all voxels that no label fits, whatever EmptyPolicy makes of them."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
+        """Find the threshold from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each consensus; needed for rater_spread unless the probabilities are
+            vote fractions.
+        case_ids : sequence of str, optional
+            Kept as hashes only.
+        provenance : mapping, optional
+            Kept in the record. Known keys: `reference_kind` ("truth" or "held-out rater"),
+            `fusion_method` and `rater_count`.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Mark what is certain and what is not.
+
+        Parameters
+        ----------
+        probability : image, or list of images with one per label
+        raters : list of label images, optional
+            The raters behind this consensus, as in Calibrate.
+
+        Returns
+        -------
+        image
+            uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
+            label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
+            one 0/1 component per label).
+        """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any: ...
-    def GetGuarantee(self) -> str: ...
-    def GetRecord(self) -> Any: ...
-    def GetSetSizeImage(self) -> Any: ...
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetGuarantee(self) -> str:
+        """What the calibration promises for the last Execute, or the next, in one sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
+    def GetSetSizeImage(self) -> Any:
+        """How many labels each voxel may have, as uint16, after the last Execute."""
     @classmethod
-    def Load(self, path: PathLike) -> Any: ...
-    def Save(self, path: PathLike) -> None: ...
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
 
 class TemperatureScalingFilter(ProcessObject):
+    """Make probabilities honest: fit on cases with a reference, apply to others.
+
+    The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
+    compares before and after, in the region and in the whole image; a rising ECE warns. Scaled
+    probabilities are calibrated on average, not in any single case.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetMethod(self, value: str) -> None: ...
-    def GetMethod(self) -> str: ...
-    def SetRegionMargin(self, value: float) -> None: ...
-    def GetRegionMargin(self) -> float: ...
-    def SetProbabilityIsVoteFraction(self, value: bool) -> None: ...
-    def GetProbabilityIsVoteFraction(self) -> bool: ...
-    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None: ...
-    def Evaluate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> ScalingReport: ...
-    def Execute(self, probability: Any) -> Any: ...
+    def SetMethod(self, value: str) -> None:
+        """What is fitted: a temperature and a bias per label, a temperature, or a rising curve. Default: temperature_bias."""
+    def GetMethod(self) -> str:
+        """What is fitted: a temperature and a bias per label, a temperature, or a rising curve."""
+    def SetRegionMargin(self, value: float) -> None:
+        """Width in mm of the region that counts around the structure. Default: 10.0."""
+    def GetRegionMargin(self) -> float:
+        """Width in mm of the region that counts around the structure."""
+    def SetProbabilityIsVoteFraction(self, value: bool) -> None:
+        """Whether probabilities are shares of votes. Default: False."""
+    def GetProbabilityIsVoteFraction(self) -> bool:
+        """Whether probabilities are shares of votes."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
+        """Fit to cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            Their union is the region; without them the region is around the consensus. Vote
+            fractions need them: the number of raters decides what a vote is worth.
+        """
+    def Evaluate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> ScalingReport:
+        """Compare before and after on other cases than the fitted ones."""
+    def Execute(self, probability: Any) -> Any:
+        """Scale a probability image, or a list with one image per label.
+
+        Returns
+        -------
+        image or list of images
+            Of float64, as many as were given.
+        """
     @classmethod
-    def FromRecord(cls, record: Any) -> Any: ...
-    def GetComparison(self) -> ScalingComparison: ...
-    def GetRecord(self) -> Any: ...
-    def GetReport(self) -> ScalingReport: ...
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetComparison(self) -> ScalingComparison:
+        """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
+    def GetReport(self) -> ScalingReport:
+        """Reliability before and after, on the cases the scaling was fitted to."""
     @classmethod
-    def Load(self, path: PathLike) -> Any: ...
-    def Save(self, path: PathLike) -> None: ...
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
 
 class CohortSTAPLEFilter(ProcessObject):
+    """STAPLE whose raters are judged by a whole cohort: Execute takes a list of cases.
+
+    Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
+    case is a list of images, the same raters in the same order, None for one who did not see it;
+    cases need not share a grid. For one case the answer is STAPLE's.
+    """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetPrior(self, value: float | Sequence[float] | None) -> None: ...
-    def GetPrior(self) -> float | Sequence[float] | None: ...
-    def SetMissingLabel(self, value: int | None) -> None: ...
-    def GetMissingLabel(self) -> int | None: ...
-    def SetConfidenceWeight(self, value: float) -> None: ...
-    def GetConfidenceWeight(self) -> float: ...
-    def SetForegroundValue(self, value: float) -> None: ...
-    def GetForegroundValue(self) -> float: ...
-    def SetMaximumIterations(self, value: int) -> None: ...
-    def GetMaximumIterations(self) -> int: ...
-    def SetTolerance(self, value: float) -> None: ...
-    def GetTolerance(self) -> float: ...
-    def SetSensitivityPrior(self, value: Sequence[float]) -> None: ...
-    def GetSensitivityPrior(self) -> Sequence[float]: ...
-    def SetSpecificityPrior(self, value: Sequence[float]) -> None: ...
-    def GetSpecificityPrior(self) -> Sequence[float]: ...
-    def SetInitialization(self, value: str) -> None: ...
-    def GetInitialization(self) -> str: ...
-    def SetVariant(self, value: str) -> None: ...
-    def GetVariant(self) -> str: ...
-    def SetExcludeConsensusVoxels(self, value: bool) -> None: ...
-    def GetExcludeConsensusVoxels(self) -> bool: ...
-    def SetEstimatePrior(self, value: bool) -> None: ...
-    def GetEstimatePrior(self) -> bool: ...
-    def SetDamping(self, value: float) -> None: ...
-    def GetDamping(self) -> float: ...
-    def SetNumberOfInitializations(self, value: int) -> None: ...
-    def GetNumberOfInitializations(self) -> int: ...
-    def SetRandomSeed(self, value: int) -> None: ...
-    def GetRandomSeed(self) -> int: ...
-    def SetInitializationRange(self, value: Sequence[float]) -> None: ...
-    def GetInitializationRange(self) -> Sequence[float]: ...
-    def GetPriors(self) -> tuple[float, ...]: ...
-    def GetSensitivity(self) -> tuple[float, ...]: ...
-    def GetSpecificity(self) -> tuple[float, ...]: ...
-    def GetPositivePredictiveValue(self) -> tuple[float, ...]: ...
-    def GetNegativePredictiveValue(self) -> tuple[float, ...]: ...
-    def GetElapsedIterations(self) -> int: ...
-    def GetConverged(self) -> bool: ...
-    def GetLogLikelihood(self) -> float: ...
-    def GetLogPosterior(self) -> float: ...
-    def GetLogLikelihoods(self) -> tuple[float, ...]: ...
-    def GetStarts(self) -> StartSummary: ...
-    def Execute(self, cases: Iterable[Any]) -> list[Any]: ...
-    def GetLabelImages(self) -> list[Any]: ...
-    def GetProbabilityImages(self) -> list[Any]: ...
+    def SetPrior(self, value: float | Sequence[float] | None) -> None:
+        """Foreground prior: a number, or one for each case. Default: mean of each case's masks."""
+    def GetPrior(self) -> float | Sequence[float] | None:
+        """Foreground prior: a number, or one for each case."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The value by which a rater says 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The value by which a rater says 'not annotated here'."""
+    def SetConfidenceWeight(self, value: float) -> None:
+        """Scales the prior, which is the mean of the masks. Default: 1.0."""
+    def GetConfidenceWeight(self) -> float:
+        """Scales the prior, which is the mean of the masks."""
+    def SetForegroundValue(self, value: float) -> None:
+        """The pixel value that is foreground; every other value is background. Default: 1.0."""
+    def GetForegroundValue(self) -> float:
+        """The pixel value that is foreground; every other value is background."""
+    def SetMaximumIterations(self, value: int) -> None:
+        """Most iterations of EM. Default: no cap."""
+    def GetMaximumIterations(self) -> int:
+        """Most iterations of EM."""
+    def SetTolerance(self, value: float) -> None:
+        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+    def GetTolerance(self) -> float:
+        """EM stops when no sensitivity or specificity changes by more."""
+    def SetSensitivityPrior(self, value: Sequence[float]) -> None:
+        """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
+    def GetSensitivityPrior(self) -> Sequence[float]:
+        """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts."""
+    def SetSpecificityPrior(self, value: Sequence[float]) -> None:
+        """Beta(a, b) prior of the specificities. Default: from Variant."""
+    def GetSpecificityPrior(self) -> Sequence[float]:
+        """Beta(a, b) prior of the specificities."""
+    def SetInitialization(self, value: str) -> None:
+        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+    def GetInitialization(self) -> str:
+        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+    def SetVariant(self, value: str) -> None:
+        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+    def GetVariant(self) -> str:
+        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+    def SetExcludeConsensusVoxels(self, value: bool) -> None:
+        """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
+    def GetExcludeConsensusVoxels(self) -> bool:
+        """Leave voxels where all raters agree out of the estimation; they keep their label."""
+    def SetEstimatePrior(self, value: bool) -> None:
+        """Estimate the label prior in every iteration instead of fixing it. Default: from Variant, unless a prior is given."""
+    def GetEstimatePrior(self) -> bool:
+        """Estimate the label prior in every iteration instead of fixing it."""
+    def SetDamping(self, value: float) -> None:
+        """Share of the old performance kept in each iteration. Default: 0.0."""
+    def GetDamping(self) -> float:
+        """Share of the old performance kept in each iteration."""
+    def SetNumberOfInitializations(self, value: int) -> None:
+        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+    def GetNumberOfInitializations(self) -> int:
+        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+    def SetRandomSeed(self, value: int) -> None:
+        """Seed of the random starts. Default: 0."""
+    def GetRandomSeed(self) -> int:
+        """Seed of the random starts."""
+    def SetInitializationRange(self, value: Sequence[float]) -> None:
+        """Range from which random starts draw each rater's performance. Default: (0.5, 1.0)."""
+    def GetInitializationRange(self) -> Sequence[float]:
+        """Range from which random starts draw each rater's performance."""
+    def GetPriors(self) -> tuple[float, ...]:
+        """Foreground prior of each case at the end."""
+    def GetSensitivity(self) -> tuple[float, ...]:
+        """Each rater's sensitivity; NaN where undefined."""
+    def GetSpecificity(self) -> tuple[float, ...]:
+        """Each rater's specificity; NaN where undefined."""
+    def GetPositivePredictiveValue(self) -> tuple[float, ...]:
+        """Probability that a rater's foreground vote is right."""
+    def GetNegativePredictiveValue(self) -> tuple[float, ...]:
+        """Probability that a rater's background vote is right."""
+    def GetElapsedIterations(self) -> int:
+        """Index of the iteration that met the stop rule, or the cap."""
+    def GetConverged(self) -> bool:
+        """Whether the stop rule was met."""
+    def GetLogLikelihood(self) -> float:
+        """Log likelihood of the votes under the estimate."""
+    def GetLogPosterior(self) -> float:
+        """Log likelihood plus the log of the parameters' prior, which picks the winner."""
+    def GetLogLikelihoods(self) -> tuple[float, ...]:
+        """Log likelihood that each start reached."""
+    def GetStarts(self) -> StartSummary:
+        """Every start's likelihood, iterations, trace, overlap with the others."""
+    def Execute(self, cases: Iterable[Any]) -> list[Any]:
+        """Fuse every case.
+
+        Parameters
+        ----------
+        cases : list of cases
+            A case is a list of SimpleITK or itk images, or of arrays, on one grid; or a vector
+            image with one rater per component.
+
+        Returns
+        -------
+        list of images
+            The float64 foreground probability of each case, with the family, geometry and
+            metadata of its first image.
+        """
+    def GetLabelImages(self) -> list[Any]:
+        """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
+    def GetProbabilityImages(self) -> list[Any]:
+        """Foreground probability of each case of the last Execute."""
 
 class DeepConsensusFilter(ProcessObject):
-    def __init__(self, **parameters: Any) -> None: ...
-    def SetNumberOfClasses(self, value: int | None) -> None: ...
-    def GetNumberOfClasses(self) -> int | None: ...
-    def SetMode(self, value: str) -> None: ...
-    def GetMode(self) -> str: ...
-    def SetRaterWeight(self, value: float) -> None: ...
-    def GetRaterWeight(self) -> float: ...
-    def SetEdgeWeight(self, value: float) -> None: ...
-    def GetEdgeWeight(self) -> float: ...
-    def SetRegion(self, value: str) -> None: ...
-    def GetRegion(self) -> str: ...
-    def SetRegionMargin(self, value: float) -> None: ...
-    def GetRegionMargin(self) -> float: ...
-    def SetLockUnanimousVoxels(self, value: bool) -> None: ...
-    def GetLockUnanimousVoxels(self) -> bool: ...
-    def SetWindowSize(self, value: int | Sequence[int]) -> None: ...
-    def GetWindowSize(self) -> int | Sequence[int]: ...
-    def SetWindowOverlap(self, value: float) -> None: ...
-    def GetWindowOverlap(self) -> float: ...
-    def SetNumberOfIterations(self, value: int) -> None: ...
-    def GetNumberOfIterations(self) -> int: ...
-    def SetBatchSize(self, value: int | None) -> None: ...
-    def GetBatchSize(self) -> int | None: ...
-    def SetLearningRate(self, value: float) -> None: ...
-    def GetLearningRate(self) -> float: ...
-    def SetNumberOfChannels(self, value: int | None) -> None: ...
-    def GetNumberOfChannels(self) -> int | None: ...
-    def SetValidationFraction(self, value: float) -> None: ...
-    def GetValidationFraction(self) -> float: ...
-    def SetPatience(self, value: int) -> None: ...
-    def GetPatience(self) -> int: ...
-    def SetMissingLabel(self, value: int | None) -> None: ...
-    def GetMissingLabel(self) -> int | None: ...
-    def SetDevice(self, value: str) -> None: ...
-    def GetDevice(self) -> str: ...
-    def SetMixedPrecision(self, value: str) -> None: ...
-    def GetMixedPrecision(self) -> str: ...
-    def SetRandomSeed(self, value: int) -> None: ...
-    def GetRandomSeed(self) -> int: ...
-    def Execute(self, image: Any, labels: Any, rater_ids: RaterIds | None = None) -> Any: ...
-    def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None) -> None: ...
-    def GetEvidenceImage(self) -> Any: ...
-    def GetLabelImage(self) -> Any: ...
-    def GetLabels(self) -> tuple[int, ...]: ...
-    def GetProbabilityImage(self, label: int = 1) -> Any: ...
-    def GetRaterIds(self) -> tuple[RaterId, ...]: ...
-    def GetRaterReliability(self) -> dict[RaterId, float]: ...
-    @classmethod
-    def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter: ...
-    def Save(self, path: PathLike) -> None: ...
+    """A network that is trained on images and label lists, with or without known truths.
 
-def Consensus(*images: Any, smoothingSigma: float | None = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def consensus_filter(*images: Any, smoothing_sigma: float | None = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def STAPLE(*images: Any, prior: float | Image | None = ..., confidenceWeight: float = ..., foregroundValue: float = ..., maximumIterations: int = ..., tolerance: float = ..., sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = ..., variant: str = ..., excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = ..., numberOfInitializations: int = ..., randomSeed: int = ..., initializationRange: Sequence[float] = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def staple_image_filter(*images: Any, prior: float | Image | None = ..., confidence_weight: float = ..., foreground_value: float = ..., maximum_iterations: int = ..., tolerance: float = ..., sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = ..., variant: str = ..., exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = ..., number_of_initializations: int = ..., random_seed: int = ..., initialization_range: Sequence[float] = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = ..., maximumNumberOfIterations: int = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = ..., smoothnessWeight: float | str = ..., variant: str = ..., excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = ..., numberOfInitializations: int = ..., randomSeed: int = ..., initializationRange: Sequence[float] = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = ..., maximum_number_of_iterations: int = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = ..., smoothness_weight: float | str = ..., variant: str = ..., exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = ..., number_of_initializations: int = ..., random_seed: int = ..., initialization_range: Sequence[float] = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def LabelVoting(*images: Any, labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def MajorityVote(*images: Any, threshold: float | None = ..., tieRule: str = ..., smoothingSigma: float = ..., labelForUndecidedPixels: int = ..., raterWeights: Sequence[float] | None = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def majority_vote_filter(*images: Any, threshold: float | None = ..., tie_rule: str = ..., smoothing_sigma: float = ..., label_for_undecided_pixels: int = ..., rater_weights: Sequence[float] | None = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def CorrectedVote(*images: Any, smoothingSigma: float | None = ..., raterWeights: Sequence[float] | None = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = ..., rater_weights: Sequence[float] | None = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def COLLATE(*images: Any, consensusLevels: Sequence[float] = ..., errorRate: float = ..., pseudoCounts: Sequence[float] = ..., prior: float | Mapping[int, float] | None = ..., tolerance: float = ..., maximumIterations: int = ..., labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def collate_filter(*images: Any, consensus_levels: Sequence[float] = ..., error_rate: float = ..., pseudo_counts: Sequence[float] = ..., prior: float | Mapping[int, float] | None = ..., tolerance: float = ..., maximum_iterations: int = ..., label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def DirectInference(*images: Any, pseudoCounts: Sequence[float] = ..., numberOfInitializations: int = ..., numberOfSamples: int = ..., burnIn: int = ..., randomSeed: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = ..., number_of_initializations: int = ..., number_of_samples: int = ..., burn_in: int = ..., random_seed: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def SpatialSTAPLE(*images: Any, windowRadius: float = ..., kappa: float = ..., regularizationTarget: str = ..., diagonalTarget: float = ..., pseudoCounts: Sequence[float] = ..., priorMode: str = ..., prior: float | Mapping[int, float] | None = ..., maximumIterations: int = ..., tolerance: float = ..., labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def spatial_staple_filter(*images: Any, window_radius: float = ..., kappa: float = ..., regularization_target: str = ..., diagonal_target: float = ..., pseudo_counts: Sequence[float] = ..., prior_mode: str = ..., prior: float | Mapping[int, float] | None = ..., maximum_iterations: int = ..., tolerance: float = ..., label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def ShapeBasedAveraging(*images: Any, trimFraction: float = ..., tieRule: str = ..., probabilityScale: float = ..., labelForUndecidedPixels: int = ..., raterWeights: Sequence[float] | None = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def shape_based_averaging_filter(*images: Any, trim_fraction: float = ..., tie_rule: str = ..., probability_scale: float = ..., label_for_undecided_pixels: int = ..., rater_weights: Sequence[float] | None = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def SIMPLE(*images: Any, deviations: float = ..., maximumIterations: int = ..., tieRule: str = ..., labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def simple_filter(*images: Any, deviations: float = ..., maximum_iterations: int = ..., tie_rule: str = ..., label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def BoundarySIMPLE(*images: Any, image: Image | None = ..., patchRadius: float | None = ..., localWeight: float = ..., edgeBoost: float = ..., edgeScale: float | None = ..., maximumIterations: int = ..., tolerance: float = ..., tieRule: str = ..., labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def boundary_simple_filter(*images: Any, image: Image | None = ..., patch_radius: float | None = ..., local_weight: float = ..., edge_boost: float = ..., edge_scale: float | None = ..., maximum_iterations: int = ..., tolerance: float = ..., tie_rule: str = ..., label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = ..., temperature: float = ..., prior: float | Mapping[int, float] | None = ..., errorRate: float = ..., tieRule: str = ..., labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = ..., temperature: float = ..., prior: float | Mapping[int, float] | None = ..., error_rate: float = ..., tie_rule: str = ..., label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
-def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., bandWidth: float | None = ..., bandContour: str = ..., labelForUndecidedPixels: int = ..., maskImage: Image | None = ..., missingLabel: int | None = ..., raterMasks: Sequence[Image | None] | None = ..., coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = ..., debug: bool = ...) -> Image: ...
-def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., band_width: float | None = ..., band_contour: str = ..., label_for_undecided_pixels: int = ..., mask_image: Image | None = ..., missing_label: int | None = ..., rater_masks: Sequence[Image | None] | None = ..., coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = ..., debug: bool = ...) -> Image: ...
+    >>> deep = DeepConsensusFilter(NumberOfIterations=200)
+    >>> deep.Fit(images, label_lists)              # no truth: raters and image teach each other
+    >>> fused = deep.Execute(image, labels)
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetNumberOfClasses(self, value: int | None) -> None:
+        """Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one. Default: the labels that occur."""
+    def GetNumberOfClasses(self) -> int | None:
+        """Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one."""
+    def SetMode(self, value: str) -> None:
+        """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else joint. Default: auto."""
+    def GetMode(self) -> str:
+        """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else joint."""
+    def SetRaterWeight(self, value: float) -> None:
+        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Default: 1.0."""
+    def GetRaterWeight(self) -> float:
+        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone."""
+    def SetEdgeWeight(self, value: float) -> None:
+        """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all. Default: 10.0."""
+    def GetEdgeWeight(self) -> float:
+        """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all."""
+    def SetRegion(self, value: str) -> None:
+        """Where Execute asks the network; elsewhere the unanimous label is the answer. Default: disputed."""
+    def GetRegion(self) -> str:
+        """Where Execute asks the network; elsewhere the unanimous label is the answer."""
+    def SetRegionMargin(self, value: float) -> None:
+        """Millimetres by which disputed regions grow if unanimous voxels are not locked. Default: 5.0."""
+    def GetRegionMargin(self) -> float:
+        """Millimetres by which disputed regions grow if unanimous voxels are not locked."""
+    def SetLockUnanimousVoxels(self, value: bool) -> None:
+        """Whether the network may not overrule raters who all agree. Default: True."""
+    def GetLockUnanimousVoxels(self) -> bool:
+        """Whether the network may not overrule raters who all agree."""
+    def SetWindowSize(self, value: int | Sequence[int]) -> None:
+        """Largest patch of training and inference along x, y and z, or along each; 2D uses the first two. Default: 64,64,64."""
+    def GetWindowSize(self) -> int | Sequence[int]:
+        """Largest patch of training and inference along x, y and z, or along each; 2D uses the first two."""
+    def SetWindowOverlap(self, value: float) -> None:
+        """Share of a window that its neighbour covers too. Default: 0.25."""
+    def GetWindowOverlap(self) -> float:
+        """Share of a window that its neighbour covers too."""
+    def SetNumberOfIterations(self, value: int) -> None:
+        """Most batches that Fit learns from. Default: 200."""
+    def GetNumberOfIterations(self) -> int:
+        """Most batches that Fit learns from."""
+    def SetBatchSize(self, value: int | None) -> None:
+        """Patches per batch. Default: 8 in 2D, 2 in 3D."""
+    def GetBatchSize(self) -> int | None:
+        """Patches per batch."""
+    def SetLearningRate(self, value: float) -> None:
+        """Peak of the one-cycle schedule. Default: 0.01."""
+    def GetLearningRate(self) -> float:
+        """Peak of the one-cycle schedule."""
+    def SetNumberOfChannels(self, value: int | None) -> None:
+        """Features of the image stream at full resolution. Default: 16 in 2D, 8 in 3D."""
+    def GetNumberOfChannels(self) -> int | None:
+        """Features of the image stream at full resolution."""
+    def SetValidationFraction(self, value: float) -> None:
+        """Share of the cases that only decide when to stop. Default: 0.1."""
+    def GetValidationFraction(self) -> float:
+        """Share of the cases that only decide when to stop."""
+    def SetPatience(self, value: int) -> None:
+        """Evaluations, ten in a full Fit, without improvement before it stops. Default: 5."""
+    def GetPatience(self) -> int:
+        """Evaluations, ten in a full Fit, without improvement before it stops."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The value by which a rater says 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The value by which a rater says 'not annotated here'."""
+    def SetDevice(self, value: str) -> None:
+        """auto takes CUDA, then MPS, then the CPU. Default: auto."""
+    def GetDevice(self) -> str:
+        """auto takes CUDA, then MPS, then the CPU."""
+    def SetMixedPrecision(self, value: str) -> None:
+        """bfloat16 networks on CUDA; float32 elsewhere or if off. Default: cuda."""
+    def GetMixedPrecision(self) -> str:
+        """bfloat16 networks on CUDA; float32 elsewhere or if off."""
+    def SetRandomSeed(self, value: int) -> None:
+        """The same seed gives the same weights on one CPU with the same NumberOfThreads. Default: 0."""
+    def GetRandomSeed(self) -> int:
+        """The same seed gives the same weights on one CPU with the same NumberOfThreads."""
+    def Execute(self, image: Any, labels: Any, rater_ids: RaterIds | None = None) -> Any:
+        """Fuse the labels of one image.
+
+        Parameters
+        ----------
+        image : image
+        labels : list of images
+            On the image's grid; None is a missing rater, a vector image one rater per component.
+        rater_ids : sequence of int, str or None
+            As in Fit; raters that Fit did not meet are unknown, and count as average ones.
+
+        Returns
+        -------
+        image
+            Of the labels' family and type, with their geometry and metadata.
+        """
+    def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None) -> None:
+        """Train on several cases.
+
+        Parameters
+        ----------
+        images : sequence of images
+        label_lists : sequence of lists of images
+            For each image what its raters drew; None is a missing rater.
+        truths : sequence of images, optional
+        rater_ids : sequence, optional
+            Ids (int or str) of the raters, for all cases alike or a list per case; None or 0 is a
+            rater without a name. By default a position in the lists is a person.
+        checkpoint : path, optional
+            Written after each evaluation; if it exists, training goes on where it was written.
+        image_stream : torch module, optional
+            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
+            copy of it is trained.
+        """
+    def GetEvidenceImage(self) -> Any:
+        """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
+    def GetLabelImage(self) -> Any:
+        """The fused label map of the last Execute."""
+    def GetLabels(self) -> tuple[int, ...]:
+        """The label of each class of the trained model."""
+    def GetProbabilityImage(self, label: int = 1) -> Any:
+        """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
+    def GetRaterIds(self) -> tuple[RaterId, ...]:
+        """The ids of the raters Fit met."""
+    def GetRaterReliability(self) -> dict[RaterId, float]:
+        """Each rater's estimated probability of drawing the true class.
+
+        Without a truth it is one accuracy for all classes. 0, given if raters without an id were
+        met, is an average rater.
+        """
+    @classmethod
+    def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
+        """Take the model of a file; pass the image stream if Fit was given one.
+
+        Of the class it makes a new filter. The file keeps what was learned, not the parameters of
+        Execute: those stay what they are.
+        """
+    def Save(self, path: PathLike) -> None:
+        """Write the trained model: tensors and JSON in safetensors' layout, never code."""
+
+def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
+
+    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
+    them:
+
+    1. One or two raters: the smoothed vote, since nobody can say which of two is right.
+    2. Smoothing would erase more than a third of what all raters agree is foreground: the
+       structure is thinner than the smoothing, and the weighted vote is taken as it is.
+    3. Else the corrected vote: votes smoothed in mm, and the threshold moved midway between what
+       the raters mark inside and outside.
+
+    Function form of ConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    smoothingSigma : a number >= 0, or None; default smallest voxel side
+        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def consensus_filter(*images: Any, smoothing_sigma: float | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
+
+    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
+    them:
+
+    1. One or two raters: the smoothed vote, since nobody can say which of two is right.
+    2. Smoothing would erase more than a third of what all raters agree is foreground: the
+       structure is thinner than the smoothing, and the weighted vote is taken as it is.
+    3. Else the corrected vote: votes smoothed in mm, and the threshold moved midway between what
+       the raters mark inside and outside.
+
+    Function form of ConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    smoothing_sigma : a number >= 0, or None; default smallest voxel side
+        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Foreground probability and each rater's sensitivity and specificity, by EM.
+
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+
+    Function form of STAPLEImageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    prior : a number > 0 and < 1, or an image, or None; default mean of the masks
+        Foreground prior: a number, or a probability image on the inputs' grid.
+    confidenceWeight : a number; default 1.0
+        Scales the prior, which is the mean of the masks.
+    foregroundValue : a number; default 1.0
+        The pixel value that is foreground; every other value is background.
+    maximumIterations : an integer >= 1 and <= 4294967295; default no cap
+        Most iterations of EM.
+    tolerance : a number >= 0; default 1e-07
+        EM stops when no sensitivity or specificity changes by more.
+    sensitivityPrior : 2 numbers >= 1; default from Variant
+        Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
+    specificityPrior : 2 numbers >= 1; default from Variant
+        Beta(a, b) prior of the specificities.
+    initialization : one of Mean, MajorityVote, Theta; default from Variant
+        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    smoothnessWeight : a number >= 0, or one of estimate; default 0.0
+        Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
+        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
+    variant : one of Basic, Restricted, Advanced; default Basic
+        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        expects raters better than chance and starts from the vote. Parameters that are set
+        themselves win over it.
+    excludeConsensusVoxels : True or False; default from Variant
+        Leave voxels where all raters agree out of the estimation; they keep their label.
+    estimatePrior : True or False; default from Variant, unless a prior is given
+        Estimate the label prior in every iteration instead of fixing it.
+    damping : a number >= 0 and <= 0.9; default 0.0
+        Share of the old performance kept in each iteration.
+    numberOfInitializations : an integer >= 1 and <= 10000; default 1
+        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        ones; the highest log posterior wins.
+    randomSeed : an integer >= 0; default 0
+        Seed of the random starts.
+    initializationRange : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
+        Range from which random starts draw each rater's performance.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
+    """
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Foreground probability and each rater's sensitivity and specificity, by EM.
+
+    Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+
+    Function form of STAPLEImageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    prior : a number > 0 and < 1, or an image, or None; default mean of the masks
+        Foreground prior: a number, or a probability image on the inputs' grid.
+    confidence_weight : a number; default 1.0
+        Scales the prior, which is the mean of the masks.
+    foreground_value : a number; default 1.0
+        The pixel value that is foreground; every other value is background.
+    maximum_iterations : an integer >= 1 and <= 4294967295; default no cap
+        Most iterations of EM.
+    tolerance : a number >= 0; default 1e-07
+        EM stops when no sensitivity or specificity changes by more.
+    sensitivity_prior : 2 numbers >= 1; default from Variant
+        Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
+    specificity_prior : 2 numbers >= 1; default from Variant
+        Beta(a, b) prior of the specificities.
+    initialization : one of Mean, MajorityVote, Theta; default from Variant
+        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    smoothness_weight : a number >= 0, or one of estimate; default 0.0
+        Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
+        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
+    variant : one of Basic, Restricted, Advanced; default Basic
+        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        expects raters better than chance and starts from the vote. Parameters that are set
+        themselves win over it.
+    exclude_consensus_voxels : True or False; default from Variant
+        Leave voxels where all raters agree out of the estimation; they keep their label.
+    estimate_prior : True or False; default from Variant, unless a prior is given
+        Estimate the label prior in every iteration instead of fixing it.
+    damping : a number >= 0 and <= 0.9; default 0.0
+        Share of the old performance kept in each iteration.
+    number_of_initializations : an integer >= 1 and <= 10000; default 1
+        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        ones; the highest log posterior wins.
+    random_seed : an integer >= 0; default 0
+        Seed of the random starts.
+    initialization_range : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
+        Range from which random starts draw each rater's performance.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
+    """
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Label map, label probabilities and each rater's confusion matrix, by EM.
+
+    Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
+    released wheels are at fault.
+
+    Function form of MultiLabelSTAPLEImageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    terminationUpdateThreshold : a number >= 0; default 1e-05
+        EM stops when no element of a confusion matrix changes by more.
+    maximumNumberOfIterations : an integer >= 0 and <= 4294967295; default no cap
+        Most iterations of EM.
+    priorProbabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
+        Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is
+        ignored), or {label: probability}.
+    pseudoCounts : 2 numbers >= 0; default from Variant
+        Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
+    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
+        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    smoothnessWeight : a number >= 0, or one of estimate; default 0.0
+        Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
+        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
+    variant : one of Basic, Restricted, Advanced; default Basic
+        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        expects raters better than chance and starts from the vote. Parameters that are set
+        themselves win over it.
+    excludeConsensusVoxels : True or False; default from Variant
+        Leave voxels where all raters agree out of the estimation; they keep their label.
+    estimatePrior : True or False; default from Variant, unless a prior is given
+        Estimate the label prior in every iteration instead of fixing it.
+    damping : a number >= 0 and <= 0.9; default 0.0
+        Share of the old performance kept in each iteration.
+    numberOfInitializations : an integer >= 1 and <= 10000; default 1
+        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        ones; the highest log posterior wins.
+    randomSeed : an integer >= 0; default 0
+        Seed of the random starts.
+    initializationRange : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
+        Range from which random starts draw each rater's performance.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Label map, label probabilities and each rater's confusion matrix, by EM.
+
+    Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
+    released wheels are at fault.
+
+    Function form of MultiLabelSTAPLEImageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    termination_update_threshold : a number >= 0; default 1e-05
+        EM stops when no element of a confusion matrix changes by more.
+    maximum_number_of_iterations : an integer >= 0 and <= 4294967295; default no cap
+        Most iterations of EM.
+    prior_probabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
+        Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is
+        ignored), or {label: probability}.
+    pseudo_counts : 2 numbers >= 0; default from Variant
+        Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
+    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
+        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    smoothness_weight : a number >= 0, or one of estimate; default 0.0
+        Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
+        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
+    variant : one of Basic, Restricted, Advanced; default Basic
+        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        expects raters better than chance and starts from the vote. Parameters that are set
+        themselves win over it.
+    exclude_consensus_voxels : True or False; default from Variant
+        Leave voxels where all raters agree out of the estimation; they keep their label.
+    estimate_prior : True or False; default from Variant, unless a prior is given
+        Estimate the label prior in every iteration instead of fixing it.
+    damping : a number >= 0 and <= 0.9; default 0.0
+        Share of the old performance kept in each iteration.
+    number_of_initializations : an integer >= 1 and <= 10000; default 1
+        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        ones; the highest log posterior wins.
+    random_seed : an integer >= 0; default 0
+        Seed of the random starts.
+    initialization_range : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
+        Range from which random starts draw each rater's performance.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Plurality vote of label images; any tie at the maximum is undecided.
+
+    Drop-in for ``sitk.LabelVotingImageFilter``.
+
+    Function form of LabelVotingImageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Plurality vote of label images; any tie at the maximum is undecided.
+
+    Drop-in for ``sitk.LabelVotingImageFilter``.
+
+    Function form of LabelVotingImageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
+    the strongest simple baseline known to us.
+
+    Function form of MajorityVoteFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    threshold : a number >= 0 and <= 1, or None; default none
+        A label needs more than this share of the votes; None: more than any other label.
+    tieRule : one of undecided, lowest, highest, background, prior; default undecided
+        What a tied vote becomes.
+    smoothingSigma : a number >= 0; default 0.0
+        Standard deviation, in mm, of the smoothing of the votes; 0: none.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    raterWeights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
+    the strongest simple baseline known to us.
+
+    Function form of MajorityVoteFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    threshold : a number >= 0 and <= 1, or None; default none
+        A label needs more than this share of the votes; None: more than any other label.
+    tie_rule : one of undecided, lowest, highest, background, prior; default undecided
+        What a tied vote becomes.
+    smoothing_sigma : a number >= 0; default 0.0
+        Standard deviation, in mm, of the smoothing of the votes; 0: none.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    rater_weights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+
+    On average at or above the smoothed vote in every setting that we simulated and on real crowd
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+
+    Function form of CorrectedVoteFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    smoothingSigma : a number >= 0, or None; default smallest voxel side
+        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
+    raterWeights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+
+    On average at or above the smoothed vote in every setting that we simulated and on real crowd
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+
+    Function form of CorrectedVoteFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    smoothing_sigma : a number >= 0, or None; default smallest voxel side
+        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
+    rater_weights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Consensus level, labeler accuracy and truth, estimated together by EM.
+
+    Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
+    matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
+    background there is. Where raters err a lot, unanimous voxels may be overruled.
+
+    Function form of COLLATEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
+        Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
+        ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
+    errorRate : a number > 0 and < 0.5; default 0.0001
+        Probability that a rater errs where a voxel is easy.
+    pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
+        Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
+    prior : a number > 0 and < 1, or a {label: probability} dict, or None; default estimated
+        Fixed label prior: of the higher of two labels, or {label: probability}.
+    tolerance : a number >= 0; default 1e-06
+        EM stops when no element of a confusion matrix changes by more.
+    maximumIterations : an integer >= 1 and <= 4294967295; default 10000
+        Most iterations of EM.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Consensus level, labeler accuracy and truth, estimated together by EM.
+
+    Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
+    matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
+    background there is. Where raters err a lot, unanimous voxels may be overruled.
+
+    Function form of COLLATEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
+        Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
+        ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
+    error_rate : a number > 0 and < 0.5; default 0.0001
+        Probability that a rater errs where a voxel is easy.
+    pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
+        Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
+    prior : a number > 0 and < 1, or a {label: probability} dict, or None; default estimated
+        Fixed label prior: of the higher of two labels, or {label: probability}.
+    tolerance : a number >= 0; default 1e-06
+        EM stops when no element of a confusion matrix changes by more.
+    maximum_iterations : an integer >= 1 and <= 4294967295; default 10000
+        Most iterations of EM.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
+
+    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
+    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
+    is the map of highest evidence in both cases.
+
+    Function form of DirectInferenceFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
+        Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
+        by the other labels) in each column.
+    numberOfInitializations : an integer >= 1 and <= 10000; default 5
+        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        and its thresholds are tried always.
+    numberOfSamples : an integer >= 0; default 0
+        Gibbs samples, for marginal probabilities and performance; 0: none.
+    burnIn : an integer >= 0; default 100
+        Gibbs samples thrown away before the first that counts.
+    randomSeed : an integer >= 0; default 0
+        Seed of EM's random starts and of the samples.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
+
+    Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
+    NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
+    is the map of highest evidence in both cases.
+
+    Function form of DirectInferenceFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
+        Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
+        by the other labels) in each column.
+    number_of_initializations : an integer >= 1 and <= 10000; default 5
+        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        and its thresholds are tried always.
+    number_of_samples : an integer >= 0; default 0
+        Gibbs samples, for marginal probabilities and performance; 0: none.
+    burn_in : an integer >= 0; default 100
+        Gibbs samples thrown away before the first that counts.
+    random_seed : an integer >= 0; default 0
+        Seed of EM's random starts and of the samples.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+
+    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
+    around each voxel. Voxels that all raters give to one label keep it.
+
+    Function form of SpatialSTAPLEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    windowRadius : a number >= 0; default 20.0
+        Half width, in mm, of the box over which performance is pooled.
+    kappa : a number >= 0; default 0.01
+        Strength of the regularisation where a rater used a label less than its fair share.
+    regularizationTarget : one of global, uniform, diagonal; default diagonal
+        Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance)
+        or diagonal (DiagonalTarget).
+    diagonalTarget : a number >= 0 and <= 1; default 0.9
+        Probability of the right label in the regularisation target diagonal.
+    pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
+        Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
+    priorMode : one of local, global, fixed; default local, or fixed with Prior
+        Label prior: the mean posterior in the window (local), over all voxels (global; may lose
+        small labels), or Prior (fixed).
+    prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
+        Fixed label prior: of the higher of two labels, or {label: probability}.
+    maximumIterations : an integer >= 1; default 200
+        Most iterations of EM.
+    tolerance : a number >= 0; default 0.0001
+        EM stops when the mean posterior of disputed voxels moves by less.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
+
+    Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
+    around each voxel. Voxels that all raters give to one label keep it.
+
+    Function form of SpatialSTAPLEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    window_radius : a number >= 0; default 20.0
+        Half width, in mm, of the box over which performance is pooled.
+    kappa : a number >= 0; default 0.01
+        Strength of the regularisation where a rater used a label less than its fair share.
+    regularization_target : one of global, uniform, diagonal; default diagonal
+        Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance)
+        or diagonal (DiagonalTarget).
+    diagonal_target : a number >= 0 and <= 1; default 0.9
+        Probability of the right label in the regularisation target diagonal.
+    pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
+        Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
+    prior_mode : one of local, global, fixed; default local, or fixed with Prior
+        Label prior: the mean posterior in the window (local), over all voxels (global; may lose
+        small labels), or Prior (fixed).
+    prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
+        Fixed label prior: of the higher of two labels, or {label: probability}.
+    maximum_iterations : an integer >= 1; default 200
+        Most iterations of EM.
+    tolerance : a number >= 0; default 0.0001
+        EM stops when the mean posterior of disputed voxels moves by less.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
+
+    Distances are in mm. A rater who did not draw a label at all counts as far from it as the
+    farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
+    mm apart for a factor e; where all raters agree it is 1.
+
+    Function form of ShapeBasedAveragingFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    trimFraction : a number >= 0 and <= 0.49; default 0.0
+        Share of the raters whose distances are left out at each end before averaging.
+    tieRule : one of undecided, lowest, highest, background, prior; default undecided
+        What a voxel as far from one label as from another becomes.
+    probabilityScale : a number > 0; default 1.0
+        Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    raterWeights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
+
+    Distances are in mm. A rater who did not draw a label at all counts as far from it as the
+    farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
+    mm apart for a factor e; where all raters agree it is 1.
+
+    Function form of ShapeBasedAveragingFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    trim_fraction : a number >= 0 and <= 0.49; default 0.0
+        Share of the raters whose distances are left out at each end before averaging.
+    tie_rule : one of undecided, lowest, highest, background, prior; default undecided
+        What a voxel as far from one label as from another becomes.
+    probability_scale : a number > 0; default 1.0
+        Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    rater_weights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Vote in which raters count by their overlap with the consensus, found by iteration.
+
+    Whole raters are weighed by their Dice overlap with the vote, and those far below the others
+    or without any overlap are dropped (Langerak et al. 2010).
+
+    Function form of SIMPLEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    deviations : a number >= 0; default 2.0
+        Standard deviations below the mean overlap at which a rater is dropped.
+    maximumIterations : an integer >= 1; default 10
+        Most iterations.
+    tieRule : one of undecided, lowest, highest, background, prior; default undecided
+        What a tie of the weighted votes becomes.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Vote in which raters count by their overlap with the consensus, found by iteration.
+
+    Whole raters are weighed by their Dice overlap with the vote, and those far below the others
+    or without any overlap are dropped (Langerak et al. 2010).
+
+    Function form of SIMPLEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    deviations : a number >= 0; default 2.0
+        Standard deviations below the mean overlap at which a rater is dropped.
+    maximum_iterations : an integer >= 1; default 10
+        Most iterations.
+    tie_rule : one of undecided, lowest, highest, background, prior; default undecided
+        What a tie of the weighted votes becomes.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float | None = None, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
+
+    A rater's weight is the correlation of its labels with the consensus in a patch around the
+    voxel and, if `Image` is given, of its contour with the image's edges.
+
+    Function form of BoundarySIMPLEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    image : an image, or None; default None
+        Intensity image whose edges raise the weight of raters who follow them.
+    patchRadius : a number >= 0, or None; default 3 smallest voxel sides
+        Half width, in mm, of the patch in which raters are compared.
+    localWeight : a number > 0 and < 1; default 0.8
+        Share of the agreement here in a weight; the rest is a rater's mean agreement.
+    edgeBoost : a number >= 1; default 5.0
+        Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
+    edgeScale : a number >= 0, or None; default smallest voxel side
+        Standard deviation, in mm, of the smoothing of Image before its gradient.
+    maximumIterations : an integer >= 1; default 10
+        Most iterations.
+    tolerance : a number >= 0; default 1e-05
+        Stop when label shares of disputed voxels change by less on average.
+    tieRule : one of undecided, lowest, highest, background, prior; default undecided
+        What a tie of the weighted votes becomes.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float | None = None, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
+
+    A rater's weight is the correlation of its labels with the consensus in a patch around the
+    voxel and, if `Image` is given, of its contour with the image's edges.
+
+    Function form of BoundarySIMPLEFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    image : an image, or None; default None
+        Intensity image whose edges raise the weight of raters who follow them.
+    patch_radius : a number >= 0, or None; default 3 smallest voxel sides
+        Half width, in mm, of the patch in which raters are compared.
+    local_weight : a number > 0 and < 1; default 0.8
+        Share of the agreement here in a weight; the rest is a rater's mean agreement.
+    edge_boost : a number >= 1; default 5.0
+        Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
+    edge_scale : a number >= 0, or None; default smallest voxel side
+        Standard deviation, in mm, of the smoothing of Image before its gradient.
+    maximum_iterations : an integer >= 1; default 10
+        Most iterations.
+    tolerance : a number >= 0; default 1e-05
+        Stop when label shares of disputed voxels change by less on average.
+    tie_rule : one of undecided, lowest, highest, background, prior; default undecided
+        What a tie of the weighted votes becomes.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T).
+
+    Inputs of an integer type are label images. If any input has a floating type, all are
+    foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
+    stored as floats. No opinion is taken as firmer than `ErrorRate` allows. A prior that varies in
+    space is one more probability image, with the weight T.
+
+    Function form of LogOpinionPoolFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    raterWeights : a list of numbers >= 0, or None; default equal, sum 1
+        Exponent of each rater's opinion.
+    temperature : a number > 0; default 1.0
+        Divides the exponents; above 1 the pool doubts more.
+    prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
+        Fixed label prior: of the higher of two labels, or {label: probability}.
+    errorRate : a number > 0 and < 0.5; default 0.05
+        Probability that a label is wrong; probabilities are kept as far from 0 and 1.
+    tieRule : one of undecided, lowest, highest, background, prior; default undecided
+        What labels of equal probability become.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T).
+
+    Inputs of an integer type are label images. If any input has a floating type, all are
+    foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
+    stored as floats. No opinion is taken as firmer than `ErrorRate` allows. A prior that varies in
+    space is one more probability image, with the weight T.
+
+    Function form of LogOpinionPoolFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    rater_weights : a list of numbers >= 0, or None; default equal, sum 1
+        Exponent of each rater's opinion.
+    temperature : a number > 0; default 1.0
+        Divides the exponents; above 1 the pool doubts more.
+    prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
+        Fixed label prior: of the higher of two labels, or {label: probability}.
+    error_rate : a number > 0 and < 0.5; default 0.05
+        Probability that a label is wrong; probabilities are kept as far from 0 and 1.
+    tie_rule : one of undecided, lowest, highest, background, prior; default undecided
+        What labels of equal probability become.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Takes the interior fuser's answer, except in a band around the contour.
+
+    Both fusers are filters with parameters of their own, and can be asked for their measurements
+    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
+    threads if set.
+
+    Function form of HybridFusionFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
+        Fuser whose answer is taken away from the contour.
+    boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
+        Fuser whose answer is taken in the band.
+    bandWidth : a number >= 0, or None; default 3 smallest voxel sides
+        How far, in mm, the band reaches on both sides of the contour.
+    bandContour : one of vote, interior; default vote
+        The contour that the band follows: the majority vote's or the interior fuser's.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Takes the interior fuser's answer, except in a band around the contour.
+
+    Both fusers are filters with parameters of their own, and can be asked for their measurements
+    afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
+    threads if set.
+
+    Function form of HybridFusionFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
+        Fuser whose answer is taken away from the contour.
+    boundary_filter : a label fusion filter, or None; default ConsensusFilter()
+        Fuser whose answer is taken in the band.
+    band_width : a number >= 0, or None; default 3 smallest voxel sides
+        How far, in mm, the band reaches on both sides of the contour.
+    band_contour : one of vote, interior; default vote
+        The contour that the band follows: the majority vote's or the interior fuser's.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def dice(first: ArrayLike, second: ArrayLike) -> float:
+    """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
+
+    Parameters
+    ----------
+    first, second : array_like, same shape
+        Masks; every non-zero voxel is foreground. For one label of a label map pass
+        ``labels == value``.
+
+    Returns
+    -------
+    float
+        In [0, 1]. Two empty masks agree perfectly and score 1.0. (The paper's notebook scores
+        them 0; its Tables 1-3 never meet the case.)
+    """
+def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, foreground: int = 1) -> HeldOutCohort:
+    """Hold one rater out of each case and fuse the others.
+
+    Raters take turns: the one at the case's position modulo the number of raters is held out.
+
+    Parameters
+    ----------
+    cases : iterable of lists of label images
+        At least two raters each.
+    fuser : LabelFusionFilter
+        Fuses the others; its probability of `foreground` is what will be calibrated.
+    foreground : int
+        The label to calibrate; all others count as background.
+
+    Returns
+    -------
+    HeldOutCohort
+        Its references are the held-out raters, its raters the fused ones. A band calibrated on
+        it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
+    """Four radiologists' masks of one nodule.
+
+    Parameters
+    ----------
+    name : str
+        One of `SAMPLE_NODULES`.
+
+    Returns
+    -------
+    list of SimpleITK.Image
+        One 0/1 mask per radiologist, on one grid, ready for any filter.
+    """
+def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
+    """Simulated organs on textured images, all drawn by the same five raters.
+
+    The first rater is good, the second and third draw too much and too little, the last two are
+    careless.
+
+    Parameters
+    ----------
+    number : int
+        Of cases, 64 x 64 pixels each.
+    seed : int
+        Another seed gives other cases of the same raters.
+    """

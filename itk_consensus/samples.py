@@ -1,22 +1,43 @@
-"""Real lung nodules outlined by four radiologists, bundled to try things on.
+"""Cases to try things on: bundled lung nodules of four radiologists, and simulated cohorts.
 
-Their licence and sources are in ``sample_data/ATTRIBUTION.md``.
+The nodules' licence and sources are in ``sample_data/ATTRIBUTION.md``.
 """
 
 from __future__ import annotations
 
 from importlib.resources import as_file, files
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from itk_consensus.errors import ParameterError
 from itk_consensus.images import convert
 from itk_consensus.images.files import read_image
+from itk_consensus.images.geometry import ImageGeometry
 
 #: The bundled nodules, named after their patients.
 SAMPLE_NODULES = ("LIDC-IDRI-0003", "LIDC-IDRI-0023", "LIDC-IDRI-0709")
 
 
-def sample_nodule(name: str = SAMPLE_NODULES[0]) -> list[Any]:
+class SampleCase(NamedTuple):
+    """One case of a simulated cohort, as SimpleITK images.
+
+    Attributes
+    ----------
+    image : SimpleITK.Image
+        What the raters looked at, as float32.
+    truth : SimpleITK.Image
+        What they should have drawn: 0 or 1.
+    raters : list of SimpleITK.Image
+        What they drew; the same raters, in the same order, in every case.
+    """
+
+    image: Any
+    truth: Any
+    raters: list[Any]
+
+
+def sample_case(name: str = SAMPLE_NODULES[0]) -> list[Any]:
     """Four radiologists' masks of one nodule.
 
     Parameters
@@ -31,8 +52,37 @@ def sample_nodule(name: str = SAMPLE_NODULES[0]) -> list[Any]:
     """
     if name not in SAMPLE_NODULES:
         raise ParameterError(
-            f"sample_nodule: name must be one of {', '.join(SAMPLE_NODULES)}, got {name!r}"
+            f"sample_case: name must be one of {', '.join(SAMPLE_NODULES)}, got {name!r}"
         )
     with as_file(files("itk_consensus") / "sample_data" / f"{name}.nrrd") as path:
-        readers = convert.load(read_image(path), owner="sample_nodule")
+        readers = convert.load(read_image(path), owner="sample_case")
     return [convert.to_image(mask, readers) for mask in readers.arrays if mask is not None]
+
+
+def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
+    """Simulated organs on textured images, all drawn by the same five raters.
+
+    The first rater is good, the second and third draw too much and too little, the last two are
+    careless.
+
+    Parameters
+    ----------
+    number : int
+        Of cases, 64 x 64 pixels each.
+    seed : int
+        Another seed gives other cases of the same raters.
+    """
+    from itk_consensus.simulation.deep_phantoms import hard_cohort
+
+    cohort = hard_cohort(number, seed, number_of_classes=2, outlier_share=0.0)
+    size = cohort.truths.shape[1:]
+    grid = ImageGeometry(size, (1.0, 1.0), (0.0, 0.0), (1.0, 0.0, 0.0, 1.0))
+    like = convert.LoadedImages((), grid, convert.Family.SIMPLEITK, {}, ())
+    return [
+        SampleCase(
+            convert.to_image(image[0], like),
+            convert.to_image(truth.astype(np.uint8), like),
+            [convert.to_image(rater.astype(np.uint8), like) for rater in raters],
+        )
+        for image, truth, raters in zip(*cohort, strict=True)
+    ]

@@ -39,7 +39,8 @@ RATERS_TO_WEIGH = 3
 class ConsensusFilter(LabelFusionFilter):
     """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
 
-    The rules, in this order; ``examples/fusion_benchmark.py`` prints the table behind them:
+    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
+    them:
 
     1. One or two raters: the smoothed vote, since nobody can say which of two is right.
     2. Smoothing would erase more than a third of what all raters agree is foreground: the

@@ -20,7 +20,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/smoothness.py`` prints the table.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
     """
 
     method = "corrected-vote"

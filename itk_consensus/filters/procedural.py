@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import parameters_of, snake_case
+from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case
 from itk_consensus.filters.registry import FUSERS
 
 Function = Callable[..., Any]
@@ -37,9 +38,7 @@ def simpleitk_form(fuser: type[LabelFusionFilter]) -> Function:
         by_position = dict(zip(fuser.positional, rest, strict=False))
         return fuser(**by_position, **keywords).Execute(images)
 
-    return _described(
-        function, name, fuser, [parameter.keyword for parameter in parameters_of(fuser)]
-    )
+    return _described(function, name, fuser, "keyword")
 
 
 def itk_form(fuser: type[LabelFusionFilter]) -> Function:
@@ -48,8 +47,7 @@ def itk_form(fuser: type[LabelFusionFilter]) -> Function:
     def function(*images: Any, **keywords: Any) -> Any:
         return fuser(**keywords).Execute(*images)
 
-    names = [parameter.snake_case for parameter in parameters_of(fuser)]
-    return _described(function, snake_case(fuser.__name__), fuser, names)
+    return _described(function, snake_case(fuser.__name__), fuser, "snake_case")
 
 
 def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -68,16 +66,70 @@ def _is_image(argument: Any) -> bool:
     return not isinstance(argument, (int, float, str, bytes, list, tuple, dict, type(None)))
 
 
+class Computed:
+    """A default that depends on other parameters or on the images, as a signature shows it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"<{self.text}>"
+
+
+def default_of(parameter: Parameter[Any]) -> Any:
+    """What a parameter is if nobody sets it."""
+    if callable(parameter.default):
+        return Computed(parameter.default_text)
+    return parameter.default
+
+
+def numpydoc(fuser: type[LabelFusionFilter], style: str) -> str:
+    """The documentation of a function form, with every parameter, made from the table.
+
+    Parameters
+    ----------
+    style : "keyword" or "snake_case"
+        How parameters are spelled.
+    """
+    lines = [
+        str(inspect.getdoc(fuser)),
+        "",
+        f"Function form of {fuser.__name__}.",
+        "",
+        "Parameters",
+        "----------",
+        "*images : list of images, or the images themselves",
+        "    SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a",
+        "    vector image holds one rater per component.",
+    ]
+    for parameter in parameters_of(fuser):
+        name, kind = getattr(parameter, style), parameter.kind.wanted
+        lines.append(f"{name} : {kind}; default {parameter.default_text}")
+        lines += textwrap.wrap(parameter.doc, 96, initial_indent="    ", subsequent_indent="    ")
+    lines += ["", "Returns", "-------", "image", f"    {_returned(fuser)}"]
+    return "\n".join(lines)
+
+
+def _returned(fuser: type[LabelFusionFilter]) -> str:
+    is_binary = hasattr(fuser, "ForegroundValue")
+    what = "Probability of the foreground, as float64" if is_binary else "The fused label map"
+    return f"{what}, of the first input's family, with its geometry and metadata."
+
+
 def _described(
-    function: Function, name: str, fuser: type[LabelFusionFilter], keywords: list[str]
+    function: Function, name: str, fuser: type[LabelFusionFilter], style: str
 ) -> Function:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "itk_consensus"
-    function.__doc__ = f"{inspect.getdoc(fuser)}\n\nFunction form of {fuser.__name__}."
+    function.__doc__ = numpydoc(fuser, style)
     images = inspect.Parameter("images", inspect.Parameter.VAR_POSITIONAL)
     named = [
-        inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=parameter.default_text)
-        for keyword, parameter in zip(keywords, parameters_of(fuser), strict=True)
+        inspect.Parameter(
+            getattr(parameter, style),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default_of(parameter),
+        )
+        for parameter in parameters_of(fuser)
     ]
     function.__signature__ = inspect.Signature([images, *named])  # type: ignore[attr-defined]
     return function

@@ -105,6 +105,10 @@ class ArrayGeometry(ImageGeometry):
         )
 
 
+#: How far apart, in voxels, headers of one and the same grid may write its place.
+LARGEST_HEADER_NOISE = 0.5
+
+
 def check_same_space(
     geometries: Sequence[ImageGeometry],
     *,
@@ -163,6 +167,8 @@ def _advice(
         _largest_difference(first.spacing, other.spacing),
     )
     relative_gap = coordinate_gap / abs(first.spacing[0])
+    if relative_gap > LARGEST_HEADER_NOISE:
+        return [f"They lie {relative_gap:.3g} voxels apart, which is no header noise: {resample}"]
     direction_gap = _largest_difference(first.direction, other.direction)
     lines = []
     if relative_gap > coordinate_tolerance:

@@ -6,7 +6,7 @@ import json
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,26 @@ import itk_consensus
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.report.console import PROGRAM
 from itk_consensus.report.image_file import ImageFile, label_sizes
-from itk_consensus.report.text import pairs, section, shown, table, times, wrapped
+from itk_consensus.report.text import (
+    PROGRAM,
+    pairs,
+    section,
+    shown,
+    table,
+    times,
+    wrapped,
+)
+
+#: Measurements with one number for each rater.
+_OF_EACH_RATER = (
+    "Sensitivity",
+    "Specificity",
+    "PositivePredictiveValue",
+    "NegativePredictiveValue",
+    "RaterWeights",
+    "Weights",
+)
 
 
 @dataclass(frozen=True)
@@ -35,10 +52,10 @@ class FusionReport:
         The label map.
     parameter_files : mapping
         Parameters that are images, and where they were read.
-    outputs : mapping
-        What is written where.
-    probability_label : int or None
-        The label whose probability is written, if one is.
+    probabilities : mapping
+        Labels whose probability is written, and where.
+    json : Path or None
+        Where this report is written for machines, if it is.
     diagnostics : Diagnostics or None
         The filter's, if it has any.
     """
@@ -47,9 +64,14 @@ class FusionReport:
     inputs: Sequence[Mapping[str, Any]]
     fused: ImageFile
     parameter_files: Mapping[str, Path]
-    outputs: Mapping[str, Path]
-    probability_label: int | None = None
+    probabilities: Mapping[int, Path] = field(default_factory=dict)
+    json: Path | None = None
     diagnostics: Any = None
+
+    @property
+    def rater_names(self) -> list[str]:
+        """What each rater is called, in the order of every list of performances."""
+        return [rater["name"] for row in self.inputs for rater in row["raters"]]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; NaN and infinite numbers are None."""
@@ -62,14 +84,18 @@ class FusionReport:
             "method": fuser.method,
             "filter": self.filter_.GetName(),
             "inputs": self.inputs,
-            "number_of_raters": sum(len(row["raters"]) for row in self.inputs),
+            "number_of_raters": len(self.rater_names),
+            "raters": self.rater_names,
             "geometry": self.fused.geometry,
             "parameters": parameters | dict(self.parameter_files),
             "labels": _label_rows(self.filter_, self.fused),
             "measurements": measurements,
             "diagnostics": self.diagnostics.to_dict() if self.diagnostics else None,
-            "outputs": self.outputs,
-            "probability_label": self.probability_label,
+            "outputs": {
+                "labels": self.fused.path,
+                "probabilities": self.probabilities,
+                "report": self.json,
+            },
         }
         return {key: to_plain(value) for key, value in content.items()}
 
@@ -89,8 +115,13 @@ class FusionReport:
             section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
             section("Fused labels", table(*_label_table(content["labels"]))),
         ]
-        if content["measurements"]:
-            texts = {name: _flat(value) for name, value in content["measurements"].items()}
+        measured = content["measurements"]
+        of_raters = {name: measured.pop(name) for name in _OF_EACH_RATER if name in measured}
+        if of_raters:
+            rows = zip(self.rater_names, *of_raters.values(), strict=True)
+            parts.append(section("Raters", table(["rater", *of_raters], rows)))
+        if measured:
+            texts = {name: _flat(value) for name, value in measured.items()}
             parts.append(section("Measurements", pairs(texts)))
         if self.diagnostics:
             parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
@@ -98,9 +129,11 @@ class FusionReport:
         return "\n".join(parts)
 
     def _written_texts(self) -> dict[str, str]:
-        texts = {name: str(path) for name, path in self.outputs.items()}
-        if "probability" in texts:
-            texts["probability"] += f" (of label {self.probability_label})"
+        texts = {"labels": str(self.fused.path)}
+        for label, path in self.probabilities.items():
+            texts[f"probability of label {label}"] = str(path)
+        if self.json is not None:
+            texts["report"] = str(self.json)
         return texts
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
@@ -112,22 +145,24 @@ class FusionReport:
         }
 
 
-def describe_inputs(files: Sequence[ImageFile]) -> list[dict[str, Any]]:
-    """Each file's raters, numbered through all files, with the voxels of their labels.
+def describe_inputs(files: Sequence[ImageFile], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each file's raters, with their names and the voxels of their labels.
 
     Raises
     ------
     InputError
         A file, which the message names, holds no labels.
     """
-    rows: list[dict[str, Any]] = []
-    rater = 0
-    for file in files:
-        numbered = list(enumerate(file.label_counts(), start=rater))
-        rater += len(numbered)
-        raters = [{"rater": number, "label_voxels": counts} for number, counts in numbered]
-        rows.append({"path": file.path, "raters": raters})
-    return rows
+    named = iter(names)
+    return [
+        {
+            "path": file.path,
+            "raters": [
+                {"name": next(named), "label_voxels": counts} for counts in file.label_counts()
+            ],
+        }
+        for file in files
+    ]
 
 
 def to_plain(value: Any) -> Any:
@@ -159,8 +194,8 @@ def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, 
 
 
 def _input_line(row: Mapping[str, Any]) -> str:
-    raters = [rater["rater"] for rater in row["raters"]]
-    return f"{row['path']}: rater{'s' * (len(raters) > 1)} {shown(raters)}"
+    number = len(row["raters"])
+    return f"{row['path']}" + (f" ({number} raters)" if number > 1 else "")
 
 
 def _grid_texts(geometry: Mapping[str, Any]) -> dict[str, str]:

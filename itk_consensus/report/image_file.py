@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -103,19 +103,6 @@ def differences_in_space(
             )
         )
     ]
-
-
-def require_one_space(
-    files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
-) -> None:
-    """Raise a `GeometryError` that names the first stray file and the options that help."""
-    found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
-    if found:
-        others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
-        raise GeometryError(
-            f"{found[0]}{others}. Resample onto one grid or, if that is header noise, raise "
-            "--coordinate-tolerance or --direction-tolerance"
-        )
 
 
 def _direction(geometry: ImageGeometry) -> str:

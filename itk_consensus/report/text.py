@@ -6,6 +6,9 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+#: What the command is called.
+PROGRAM = "itk-consensus"
+
 
 def shown(value: Any) -> str:
     """A value as people write it; None, which also stands for NaN, is a dash."""

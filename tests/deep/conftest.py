@@ -11,14 +11,14 @@ from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.simulation.deep_phantoms import Cohort, easy_cohort
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture
 def evidence(monkeypatch):
-    """The example that measures what the README claims."""
+    """The example that measures what the network must do."""
     monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module("deep_bars")
+    return importlib.import_module("deep_evidence")
 
 
 @pytest.fixture(scope="session")

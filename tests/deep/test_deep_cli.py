@@ -72,7 +72,7 @@ CASE = {"image": "0.nrrd", "labels": "0-raters.nrrd"}
         ("[" * 100_000, "cannot be read as JSON"),
         ("[]", "a list of cases"),
         ("[1]", "case 0 must be an object"),
-        (json.dumps([{**CASE, "image": None}]), "image must name a file, got null"),
+        (json.dumps([{**CASE, "image": None}]), "case 0 names no file in column image"),
         (json.dumps([{**CASE, "image": 5}]), "image must name a file, got 5"),
         (json.dumps([{**CASE, "labels": {}}]), "labels must name a file"),
         (json.dumps([{**CASE, "labels": [[]]}]), "labels must name a file"),
@@ -114,9 +114,12 @@ def test_model_and_checkpoint_must_be_two_files(folder, capsys):
     ("options", "message"),
     [
         (("--label", "1"), "give both"),
-        (("--label", "9", "--probability", "p.nrrd"), "--label must be one of (0, 1), got 9"),
-        (("--device", "mps"), "Device must be one this machine's torch can use"),
-        (("--missing-label", "0"), "MissingLabel must not be the label of a class"),
+        (
+            ("--label", "9", "--probability", "p.nrrd"),
+            "--label must be one of the labels 0,1, got 9",
+        ),
+        (("--device", "mps"), "--device must be one this machine's torch can use"),
+        (("--missing-label", "0"), "--missing-label must not be the label of a class"),
     ],
 )
 def test_what_cannot_be_applied_is_refused_in_one_line(

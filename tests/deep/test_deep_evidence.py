@@ -1,4 +1,4 @@
-"""What the README says of DeepConsensusFilter: each claim in a quick version, and in full."""
+"""What the network must do on phantoms: a smoke version of each experiment, the full ones slow."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ import pytest
 pytest.importorskip("torch")
 
 
-def difference(measured, better, worse):
-    return np.subtract(measured.figures[better], measured.figures[worse])
+def difference(experiment, better, worse):
+    return np.subtract(experiment.figures[better], experiment.figures[worse])
 
 
 # -- smoke: one seed, few cases, a short training --------------------------------------------
 
 
 def test_easy_phantoms_with_truth_beat_the_vote_by_far(evidence):
-    measured = evidence.easy_with_truth([0], train=24, test=4, NumberOfIterations=50)
-    assert difference(measured, "Dice_unlocked", "vote").min() > 0.08
-    assert max(measured.figures["ECE"]) <= 0.1
+    experiment = evidence.easy_with_truth([0], train=24, test=4, NumberOfIterations=50)
+    assert difference(experiment, "Dice_unlocked", "vote").min() > 0.08
+    assert max(experiment.figures["ECE"]) <= 0.1
 
 
 def test_easy_phantoms_without_truth_beat_the_vote_and_show_the_outlier(evidence):
-    measured = evidence.easy_without_truth([0], train=24, test=4, NumberOfIterations=50)
-    assert difference(measured, "Dice", "vote").min() > 0
-    assert measured.figures["outlier_is_last"] == [1]
+    experiment = evidence.easy_without_truth([0], train=24, test=4, NumberOfIterations=50)
+    assert difference(experiment, "Dice", "vote").min() > 0
+    assert experiment.figures["outlier_is_last"] == [1]
 
 
 def test_hard_phantoms_with_truth_beat_the_vote(evidence):
-    measured = evidence.hard_with_truth([0], train=40, test=4, NumberOfIterations=60)
-    assert difference(measured, "Dice", "vote").min() > 0
+    experiment = evidence.hard_with_truth([0], train=40, test=4, NumberOfIterations=60)
+    assert difference(experiment, "Dice", "vote").min() > 0
 
 
 def test_hard_phantoms_without_truth_rate_the_worst_rater_last(evidence):
-    measured = evidence.hard_without_truth([0], train=24, test=4, NumberOfIterations=30)
-    assert measured.figures["worst_is_last"] == [1]
-    assert min(measured.figures["Spearman"]) >= 0.7
+    experiment = evidence.hard_without_truth([0], train=24, test=4, NumberOfIterations=30)
+    assert experiment.figures["worst_is_last"] == [1]
+    assert min(experiment.figures["Spearman"]) >= 0.7
 
 
 @pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
 def test_volumes_with_truth_beat_staple(evidence):
-    measured = evidence.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=30)
-    assert min(measured.figures["gain_over_STAPLE"]) > 0
+    experiment = evidence.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=30)
+    assert min(experiment.figures["gain_over_STAPLE"]) > 0
 
 
 def test_region_equals_full_on_disputed_voxels(evidence):
@@ -52,12 +52,12 @@ def test_rater_order_files_and_repetition_change_nothing(evidence):
     assert evidence.exactness().missed() == []
 
 
-# -- everything -------------------------------------------------------------------------------
+# -- the full experiments --------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "measured",
+    "experiment",
     [
         "easy_with_truth",
         "easy_without_truth",
@@ -67,5 +67,5 @@ def test_rater_order_files_and_repetition_change_nothing(evidence):
         "inference",
     ],
 )
-def test_every_requirement_is_met(evidence, measured):
-    assert getattr(evidence, measured)().missed() == []
+def test_every_requirement_of_a_full_experiment_is_met(evidence, experiment):
+    assert getattr(evidence, experiment)().missed() == []

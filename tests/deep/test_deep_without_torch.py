@@ -27,10 +27,10 @@ def test_importing_the_filter_and_parsing_a_command_line_load_no_torch(run_pytho
     script = """
         import argparse, sys
         import itk_consensus.filters.registry
-        from itk_consensus.cli_deep import add_deep_parser
+        from itk_consensus.cli.deep import configure
         parser = argparse.ArgumentParser()
-        add_deep_parser(parser.add_subparsers())
-        parser.parse_args(["deep", "fit", "cases.json", "--model", "m", "--mode", "joint"])
+        configure(parser, [])
+        parser.parse_args(["fit", "cases.json", "--model", "m", "--mode", "joint"])
         assert "torch" not in sys.modules
     """
     finished = run_python(script)

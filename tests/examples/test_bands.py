@@ -12,11 +12,11 @@ import SimpleITK as sitk
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.samples import SAMPLE_NODULES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 def example(name):
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # where dataclasses look up annotations
     spec.loader.exec_module(module)
@@ -56,7 +56,7 @@ def test_the_checked_in_calibration_is_the_one_the_example_writes(bands, tmp_pat
     bands.write_record(tmp_path / "record.json")
     ours, theirs = (
         json.loads(path.read_text())
-        for path in (tmp_path / "record.json", EXAMPLES / "lidc_band.json")
+        for path in (tmp_path / "record.json", BENCHMARKS / "lidc_band.json")
     )
     assert ours["tau"] == pytest.approx(theirs["tau"])
     for changing in ("tau", "versions", "cases", "true_coverage_10_to_90_percent", "checksum"):
@@ -78,6 +78,6 @@ def test_the_picture_shows_four_readers_a_consensus_and_a_band(tmp_path):
 
 
 def test_the_pictured_nodules_took_no_part_in_the_calibration():
-    record = ConformalBandFilter.Load(EXAMPLES / "lidc_band.json").GetRecord()
+    record = ConformalBandFilter.Load(BENCHMARKS / "lidc_band.json").GetRecord()
     assert record.number == 100 - len(SAMPLE_NODULES)
     assert record.rater_count == 3

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
 
 
 @pytest.fixture
 def example(request, monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    monkeypatch.syspath_prepend(EXAMPLES / "paper")
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.syspath_prepend(BENCHMARKS.parent / "paper")
     module = importlib.import_module(request.param)
     if hasattr(module, "DATA") and not module.DATA.is_dir():
         pytest.skip("the shared data is not beside the repository")

@@ -11,7 +11,7 @@ from itk_consensus import BoundarySIMPLEFilter, SIMPLEFilter
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.labels.overlap import dice
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 @pytest.fixture

@@ -130,11 +130,17 @@ def test_message_names_owner_inputs_values_and_how_to_raise_the_tolerance() -> N
     assert "SetDirectionTolerance" not in message
 
 
+def test_an_origin_voxels_away_is_no_header_noise() -> None:
+    with pytest.raises(GeometryError, match="25 voxels apart, which is no header noise: resample"):
+        check(moved(), moved(origin=(10.0, 70.0, 30.0)))
+
+
 @given(st.floats(1e-5, 1.0), st.floats(0.1, 10.0))
 def test_the_advised_tolerance_is_enough(shift: float, spacing: float) -> None:
     first = moved(spacing=(spacing, 1.0, 1.0))
     second = moved(spacing=(spacing, 1.0, 1.0), origin=(10.0, 20.0 + shift, 30.0))
     assume(first.differences(second, 1e-6, 1e-6))
+    assume(shift < 0.49 * spacing)
     with pytest.raises(GeometryError) as caught:
         check(first, second)
     advised = str(caught.value).split("SetCoordinateTolerance(")[1].split(")")[0]

@@ -50,7 +50,7 @@ def report_of(filter_: Any, arrays: list[Any]) -> FusionReport:
     ]
     filter_.Execute([file.image for file in files])
     fused = ImageFile.of(Path("out.nii"), filter_.GetLabelImage())
-    return FusionReport(filter_, describe_inputs(files), fused, {}, {"labels": Path("out.nii")})
+    return FusionReport(filter_, describe_inputs(files, [str(f.path) for f in files]), fused, {})
 
 
 TIED = [np.array([[0, 1, 1]], np.uint8), np.array([[0, 1, 0]], np.uint8)]
@@ -84,16 +84,23 @@ def test_diagnostics_are_reported_when_there_are_some() -> None:
     plain = report_of(MajorityVoteFilter(), TIED)
     assert plain.to_dict()["diagnostics"] is None
     assert "Diagnostics" not in plain.to_text()
-    doubtful = FusionReport(
-        plain.filter_, plain.inputs, plain.fused, {}, plain.outputs, None, Findings()
-    )
+    doubtful = FusionReport(plain.filter_, plain.inputs, plain.fused, {}, diagnostics=Findings())
     assert doubtful.to_dict()["diagnostics"]["findings"][0]["value"] == 2.0
     assert "  few raters: only 2" in doubtful.to_text()
 
 
-def test_raters_are_numbered_through_all_files() -> None:
+def test_every_rater_has_a_name_and_its_voxels() -> None:
     pair = sitk.GetImageFromArray(np.ones((2, 2, 2), np.uint8), isVector=True)
     single = sitk.Image([2, 2], sitk.sitkUInt8)
-    rows = describe_inputs([ImageFile.of(Path(n), i) for n, i in (("a", pair), ("b", single))])
-    assert [[rater["rater"] for rater in row["raters"]] for row in rows] == [[0, 1], [2]]
+    files = [ImageFile.of(Path(n), i) for n, i in (("a", pair), ("b", single))]
+    rows = describe_inputs(files, ["a[0]", "a[1]", "b"])
+    assert [[rater["name"] for rater in row["raters"]] for row in rows] == [["a[0]", "a[1]"], ["b"]]
     assert rows[1]["raters"][0]["label_voxels"] == {0: 4}
+
+
+def test_performances_stand_beside_the_names_of_the_files() -> None:
+    report = report_of(STAPLEImageFilter(), TIED)
+    lines = report.to_text().splitlines()
+    header = next(i for i, line in enumerate(lines) if line.split()[:2] == ["rater", "Sensitivity"])
+    assert [line.split()[0] for line in lines[header + 1 : header + 3]] == ["0.nii", "1.nii"]
+    assert report.to_dict()["raters"] == ["0.nii", "1.nii"]

@@ -1,0 +1,172 @@
+"""Ours and SimpleITK's times side by side, with peak memory, and how they grow.
+
+In examples/benchmarks:
+
+python benchmark.py                              about four minutes
+python benchmark.py --save benchmark.json        also keeps results and plot there
+python benchmark.py --readme ../../README.md     writes kept results to the README
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from speed.comparisons import extra_memory, large_volume, small_volume
+from speed.plot import save_plot
+from speed.scaling import rater_scaling, voxel_scaling
+from speed.tables import (
+    comparison_line,
+    memory_line,
+    render_markdown,
+    scaling_line,
+    update_readme,
+)
+from speed.timing import Effort
+from speed.volumes import size_text
+
+import itk_consensus
+from itk_consensus.labels.label_stack import default_threads
+
+__all__ = ["main", "render_markdown", "run"]
+
+OUTPUT = Path("bench-output")
+KEPT = Path(__file__).with_name("benchmark.json")
+
+Row = dict[str, Any]
+Shape = tuple[int, ...]
+
+
+class Plan(NamedTuple):
+    """Sizes (z, y, x) and efforts of one run."""
+
+    small: Shape
+    large: Shape
+    growing: tuple[Shape, ...]
+    raters: tuple[int, ...]
+    effort: Effort
+    scaling_effort: Effort
+
+
+FULL = Plan(
+    small=(128, 256, 256),
+    large=(256, 512, 512),
+    growing=((64, 64, 64), (128, 128, 128), (128, 256, 256), (128, 512, 512), (256, 512, 512)),
+    raters=(5, 10, 15, 20, 25, 30),
+    effort=Effort(rounds=4, turn_seconds=0.4),
+    scaling_effort=Effort(rounds=3, turn_seconds=0.1),
+)
+QUICK = Plan(
+    small=(24, 48, 48),
+    large=(32, 64, 64),
+    growing=((16, 16, 16), (24, 48, 48), (32, 64, 64)),
+    raters=(5, 10, 18),
+    effort=Effort(rounds=2, turn_seconds=0.0),
+    scaling_effort=Effort(rounds=1, turn_seconds=0.0),
+)
+
+
+def run(plan: Plan) -> Row:
+    """Measure everything, printing each result as it comes."""
+    small, large = size_text(plan.small), size_text(plan.large)
+    voxels = plan.small[0] * plan.small[1] * plan.small[2]
+    return {
+        "environment": environment(),
+        "comparisons": [
+            *_shown(f"{small}, 5 raters", small_volume(plan.small, plan.effort), comparison_line),
+            *_shown(f"{large}, 5 raters", large_volume(plan.large, plan.effort), comparison_line),
+        ],
+        "voxel_scaling": _shown(
+            "Time against voxels",
+            voxel_scaling(plan.growing, voxels, plan.scaling_effort),
+            scaling_line,
+        ),
+        "rater_scaling": _shown(
+            "Time against raters",
+            rater_scaling(plan.small, plan.raters, plan.scaling_effort),
+            scaling_line,
+        ),
+        # Last, because its raters fill more than a gigabyte and stay for the rest of the run.
+        "extra_memory": _shown(
+            f"Memory beyond inputs and output, {large}", extra_memory(plan.large), memory_line
+        ),
+    }
+
+
+def environment() -> Row:
+    """What the times depend on."""
+    return {
+        "processor": _processor(),
+        "threads": default_threads(),
+        "versions": {
+            "itk_consensus": itk_consensus.__version__,
+            "Python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy", "SimpleITK", "itk")},
+        },
+    }
+
+
+def save(results: Row, path: Path) -> None:
+    """Write the results, and the plot beside them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    save_plot(results, path.with_suffix(".png"))
+    print(f"Results in {path}, plot in {path.with_suffix('.png')}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run as a program."""
+    options = _parser().parse_args(arguments)
+    if options.readme is not None:
+        update_readme(options.readme, json.loads(options.results.read_text(encoding="utf-8")))
+        return
+    if options.quick:
+        print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
+    results = run(QUICK if options.quick else FULL)
+    for path in (options.output / KEPT.name, options.save):
+        if path is not None:
+            save(results, path)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Time itk_consensus beside SimpleITK.")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run at all?")
+    parser.add_argument(
+        "--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: %(default)s"
+    )
+    parser.add_argument("--save", type=Path, metavar="JSON", help="also keep the results here")
+    parser.add_argument(
+        "--readme", type=Path, metavar="README", help="only write kept results into this file"
+    )
+    parser.add_argument(
+        "--results", type=Path, default=KEPT, metavar="JSON", help="kept results, for --readme"
+    )
+    return parser
+
+
+def _shown(title: str, rows: Iterator[Row], line: Callable[[Row], str]) -> list[Row]:
+    print(title, flush=True)
+    shown = []
+    for row in rows:
+        print(line(row), flush=True)
+        shown.append(row)
+    return shown
+
+
+def _processor() -> str:
+    """The processor's name; Python knows it on Windows and macOS, Linux writes it in a file."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""What the deep evidence is measured with: ways to fuse a cohort, and how good a fusion is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import MultiLabelSTAPLEImageFilter
+from itk_consensus.calibration.reliability import ReliabilityCurve
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.labels.overlap import dice
+from itk_consensus.simulation.deep_phantoms import Cohort
+
+THREADS = 1
+
+Raters = list[NDArray[Any] | None]
+Fuser = Callable[[NDArray[Any], Raters], NDArray[Any]]
+
+
+def mean_dice(fused: NDArray[Any], truth: NDArray[Any]) -> float:
+    """Dice averaged over the foreground labels of the truth."""
+    return float(np.mean([dice(fused == k, truth == k) for k in range(1, int(truth.max()) + 1)]))
+
+
+def raters_of(cohort: Cohort, case: int, missing: Iterable[int] = ()) -> Raters:
+    """What the raters of a case drew, as the filters take it."""
+    drawn: Raters = [one.astype(np.uint8) for one in cohort.labels[case]]
+    for rater in missing:
+        drawn[rater] = None
+    return drawn
+
+
+def score(cohort: Cohort, fuse: Fuser, missing: Sequence[Sequence[int]] | None = None) -> float:
+    """Mean Dice of a way to fuse over a cohort."""
+    dices = []
+    for case, truth in enumerate(cohort.truths):
+        raters = raters_of(cohort, case, missing[case] if missing else ())
+        dices.append(mean_dice(fuse(cohort.images[case, 0], raters), truth))
+    return float(np.mean(dices))
+
+
+def unanimity_or_truth(cohort: Cohort) -> float:
+    """Mean Dice of the truth, but with the raters' label wherever they all agree."""
+    dices = []
+    for labels, truth in zip(cohort.labels, cohort.truths, strict=True):
+        unanimous = (labels == labels[0]).all(0)
+        dices.append(mean_dice(np.where(unanimous, labels[0], truth), truth))
+    return float(np.mean(dices))
+
+
+def vote(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
+    """The plurality vote; of tied labels the smallest wins."""
+    present = np.stack([rater for rater in raters if rater is not None])
+    votes = np.stack([(present == k).sum(0) for k in range(int(present.max()) + 1)])
+    return np.asarray(votes.argmax(0))
+
+
+def staple(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
+    """Multi-label STAPLE."""
+    return np.asarray(MultiLabelSTAPLEImageFilter().Execute(raters))
+
+
+def calibration_error(filter_: DeepConsensusFilter, cohort: Cohort) -> float:
+    """ECE of the most probable label over the disputed voxels of a cohort."""
+    curves = []
+    for case, truth in enumerate(cohort.truths):
+        raters = raters_of(cohort, case)
+        filter_.Execute(cohort.images[case, 0], raters)
+        probability = np.stack([filter_.GetProbabilityImage(k) for k in filter_.GetLabels()])
+        disputed = (cohort.labels[case] != cohort.labels[case][0]).any(0)
+        right = (probability.argmax(0) == truth)[disputed]
+        curves.append(ReliabilityCurve.of(probability.max(0)[disputed], right))
+    return sum(curves[1:], curves[0]).expected_calibration_error
+
+
+def fitted(
+    cohort: Cohort, *, with_truth: bool, **parameters: Any
+) -> tuple[DeepConsensusFilter, float]:
+    """A trained filter and the CPU-seconds it took."""
+    filter_ = DeepConsensusFilter(NumberOfThreads=THREADS, **parameters)
+    labels = [raters_of(cohort, case) for case in range(len(cohort.truths))]
+    truths = list(cohort.truths.astype(np.uint8)) if with_truth else None
+    start = time.process_time()
+    filter_.Fit(list(cohort.images[:, 0]), labels, truths)
+    return filter_, time.process_time() - start
+
+
+def fuser(filter_: DeepConsensusFilter, rater_ids: Sequence[Any] | None = None) -> Fuser:
+    """The filter as a function of image and raters."""
+    return lambda image, raters: np.asarray(filter_.Execute(image, raters, rater_ids))

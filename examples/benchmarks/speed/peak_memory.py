@@ -1,0 +1,74 @@
+"""Peak memory of one operation, in a process of its own that does nothing else.
+
+Run as a module it is that process: it loads the inputs, sets the kernel's high-water mark back to
+what is in use, runs the operation once and prints by how much the mark rose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from speed.operations import OPERATIONS
+from speed.volumes import Raters, raters
+
+WARM_UP_SHAPE = (16, 16, 16)
+
+# glibc keeps freed blocks for later calls, which would then seem to need no memory. With a fixed
+# threshold every array gets pages of its own and gives them back.
+HONEST_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "65536"}
+
+
+def save_raters(stack: Raters, folder: Path) -> list[Path]:
+    """Write one file per rater, for `peak_bytes`."""
+    files = [folder / f"rater{index:02}.npy" for index in range(len(stack))]
+    for file, rater in zip(files, stack, strict=True):
+        np.save(file, rater)
+    return files
+
+
+def peak_bytes(operation: str, kind: str, files: Sequence[Path]) -> int | None:
+    """Most memory the operation held beyond its inputs, its output included.
+
+    None where the system has no high-water mark that can be set back (only Linux has).
+    """
+    child = subprocess.run(
+        [sys.executable, "-m", "speed.peak_memory", operation, kind, *map(str, files)],
+        env={**os.environ, **HONEST_MALLOC, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    peak: int | None = json.loads(child.stdout)
+    return peak
+
+
+def _measure(operation: str, kind: str, files: Sequence[str]) -> int | None:
+    tool = OPERATIONS[operation]
+    # Modules loaded at the first call are the program's, not the operation's.
+    tool.run(tool.images(raters(kind, WARM_UP_SHAPE, len(files))))
+    inputs = tool.images(np.load(file) for file in files)
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return None
+    before = _status_bytes("VmRSS")
+    output = tool.run(inputs)
+    peak = _status_bytes("VmHWM") - before
+    del output
+    return peak
+
+
+def _status_bytes(field: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    kilobytes = next(line.split()[1] for line in lines if line.startswith(f"{field}:"))
+    return int(kilobytes) * 1024
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(sys.argv[1], sys.argv[2], sys.argv[3:])))

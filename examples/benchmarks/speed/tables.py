@@ -1,0 +1,132 @@
+"""The results as text: lines for the terminal, Markdown for the README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from readme_section import replace_section
+
+Results = dict[str, Any]
+Row = dict[str, Any]
+
+PICTURE = "examples/benchmarks/benchmark.png"
+
+
+def comparison_line(row: Row) -> str:
+    """One comparison, for the terminal."""
+    times = f"{_time(row['ours_seconds'])} / {_time(row['reference_seconds'])}"
+    peaks = f"{_megabytes(row['ours_peak_bytes'])} / {_megabytes(row['reference_peak_bytes'])}"
+    names = f"{row['ours']} / {row['reference']}"
+    return f"  {_ratio(row):>15}  {names:<70} {times:<20} peak {peaks:<18} ({_verdict(row)})"
+
+
+def memory_line(row: Row) -> str:
+    """One measurement of memory, for the terminal."""
+    return (
+        f"  {_bytes_per_voxel(row)} bytes/voxel  {row['raters']} {row['kind']} raters, "
+        f"{row['patterns']:,} patterns  ({_verdict(row)})"
+    )
+
+
+def scaling_line(row: Row) -> str:
+    """One point of a curve, for the terminal."""
+    return (
+        f"  {_time(row['seconds']):>8}  {row['operation']}  {row['size']}, "
+        f"{row['raters']} {row['kind']} raters"
+    )
+
+
+def render_markdown(results: Results) -> str:
+    """The README's section: what was compared, the table, the memory and the plot."""
+    paragraphs = [
+        _environment_text(results["environment"]),
+        _table(
+            [
+                "5 raters",
+                "size",
+                "against",
+                "ours",
+                "theirs",
+                "ratio",
+                "peak memory",
+                "largest difference",
+            ],
+            [_comparison_cells(row) for row in results["comparisons"]],
+        ),
+        "Peak memory counts the output and leaves out the inputs, ours / theirs. "
+        "STAPLE on arrays needs, beyond inputs and output:",
+        _table(
+            ["size", "raters", "patterns", "bytes per voxel"],
+            [_memory_cells(row) for row in results["extra_memory"]],
+        ),
+        f"![Time of STAPLE against voxels and against raters]({PICTURE})",
+    ]
+    return "\n\n".join(paragraphs)
+
+
+def update_readme(readme: Path, results: Results) -> None:
+    """Replace what stands between the markers of a README."""
+    replace_section(readme, "benchmark", render_markdown(results))
+
+
+def _environment_text(environment: Row) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
+    return (
+        f"Best times of one run in which all contenders took turns, on {environment['threads']} "
+        f"threads of {environment['processor']}; {versions}."
+    )
+
+
+def _comparison_cells(row: Row) -> list[str]:
+    peaks = (_megabytes(row["ours_peak_bytes"]), _megabytes(row["reference_peak_bytes"]))
+    difference = row["largest_difference"]
+    return [
+        row["ours"],
+        row["size"],
+        row["reference"],
+        _time(row["ours_seconds"]),
+        _time(row["reference_seconds"]),
+        f"**{_ratio(row)}**",
+        " / ".join(peaks),
+        "" if difference is None else f"{difference:.2g}",
+    ]
+
+
+def _memory_cells(row: Row) -> list[str]:
+    return [
+        row["size"],
+        f"{row['raters']} {row['kind']}",
+        f"{row['patterns']:,}",
+        _bytes_per_voxel(row),
+    ]
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _ratio(row: Row) -> str:
+    if row["wanted"] == "at least":
+        return f"{row['ratio']:.3g}× faster"
+    return f"{row['ratio']:.2f}× the time"
+
+
+def _verdict(row: Row) -> str:
+    if row["met"] is None:
+        return "not measurable on this system"
+    return f"{row['wanted']} {row['limit']:g}: {'met' if row['met'] else 'MISSED'}"
+
+
+def _bytes_per_voxel(row: Row) -> str:
+    return "?" if row["bytes_per_voxel"] is None else f"{row['bytes_per_voxel']:.2f}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.1f} ms"
+
+
+def _megabytes(size: int | None) -> str:
+    return "?" if size is None else f"{size / 1e6:.0f} MB"

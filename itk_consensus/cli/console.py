@@ -1,0 +1,104 @@
+"""What a command says on stderr: a progress bar, warnings, and the one line of an error."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from itk_consensus.errors import ConsensusWarning
+from itk_consensus.report.text import PROGRAM
+
+if TYPE_CHECKING:  # a console is made before anything heavy is loaded
+    from itk_consensus.filters.process_object import ProcessObject
+
+_BAR_WIDTH = 24
+_SECONDS_BETWEEN_REDRAWS = 0.1
+
+
+class Console:
+    """One command's stderr. The progress bar appears only on a terminal and is gone at the end.
+
+    A stderr that is full, closed or has lost its reader is no reason to stop.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
+        self._columns_used = 0
+        self._drawn = 0.0
+
+    def say(self, text: str) -> None:
+        """Print one line, whatever line breaks `text` has."""
+        self.clear()
+        self._write(f"{PROGRAM}: {' '.join(text.split())}\n")
+
+    def warn(self, text: str) -> None:
+        """Print one line of warning."""
+        self.say(f"warning: {text}")
+
+    def progress(self, share: float, doing: str) -> None:
+        """Show how much of the whole is done, from 0 to 1, and what is being done."""
+        if not self._is_terminal:
+            return
+        done = "#" * round(_BAR_WIDTH * share)
+        columns = shutil.get_terminal_size().columns - 1
+        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {doing}"[:columns]
+        self._write("\r" + line.ljust(self._columns_used))
+        self._columns_used = len(line)
+        self._drawn = time.monotonic()
+
+    def clear(self) -> None:
+        """Take the progress bar off the screen."""
+        if self._columns_used:
+            self._write("\r" + " " * self._columns_used + "\r")
+            self._columns_used = 0
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._stream, self._is_terminal = io.StringIO(), False
+
+    def follow(self, filter_: ProcessObject, start: float, stop: float) -> None:
+        """Let a filter move the bar from `start` to `stop` while it executes."""
+        from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
+
+        iterations = 0
+
+        def after_progress() -> None:
+            self.progress(start + (stop - start) * filter_.GetProgress(), filter_.GetName())
+
+        def after_iteration() -> None:
+            nonlocal iterations
+            iterations += 1
+            # Iterations on patterns are far quicker than a terminal.
+            if time.monotonic() - self._drawn > _SECONDS_BETWEEN_REDRAWS:
+                share = start + (stop - start) * filter_.GetProgress()
+                self.progress(share, f"{filter_.GetName()}, iteration {iterations}")
+
+        filter_.AddCommand(PROGRESS_EVENT, after_progress)
+        filter_.AddCommand(ITERATION_EVENT, after_iteration)
+
+    @contextmanager
+    def showing_warnings(self) -> Iterator[None]:
+        """Print the package's warnings as one line each; leave all others as they are."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ConsensusWarning)
+            warnings.showwarning = self._shower(warnings.showwarning)
+            yield
+
+    def _shower(self, otherwise: Callable[..., None]) -> Callable[..., None]:
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, ConsensusWarning):
+                self.warn(str(message))
+            else:
+                otherwise(message, category, *where, **more)
+
+        return show

@@ -1,0 +1,226 @@
+"""``itk-consensus deep fit`` and ``itk-consensus deep apply``. torch is loaded when they run."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.inputs import read, read_files, require_one_space
+from itk_consensus.cli.options import add_option, file_name, given_parameters, naming_options
+from itk_consensus.cli.outputs import (
+    Output,
+    add_output_options,
+    add_overwrite_option,
+    check_outputs,
+    given_outputs,
+    make_folders,
+)
+from itk_consensus.deep.runtime import require_torch
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.filters.parameters import parameters_of
+from itk_consensus.images.files import write_image
+from itk_consensus.report.text import PROGRAM, pairs, shown
+
+_COLUMNS = (
+    Column("image", required=True),
+    Column("labels", required=True, may_lack=True),
+    Column("truth"),
+    Column("raters", holds_files=False),
+)
+_CASES_HELP = f"""\
+Train on images and label lists, with or without known truths.
+
+{FORMATS_HELP}
+
+  image   the image file
+  labels  a label file per rater, empty (null) for a missing one; or one vector image
+  truth   the true labels, if known (for all cases or for none)
+  raters  the raters' ids, empty (null) for one without; without this column a position is a person
+"""
+
+#: Parameters of the finished model; the others only matter to Fit.
+_OF_APPLY = (
+    "RaterWeight",
+    "Region",
+    "RegionMargin",
+    "LockUnanimousVoxels",
+    "WindowSize",
+    "WindowOverlap",
+    "MissingLabel",
+    "Device",
+    "MixedPrecision",
+    "CoordinateTolerance",
+    "DirectionTolerance",
+    "NumberOfThreads",
+)
+_ONLY_OF_APPLY = (
+    "RaterWeight",
+    "Region",
+    "RegionMargin",
+    "LockUnanimousVoxels",
+    "WindowOverlap",
+)
+
+
+def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
+    """Give the parser its own commands ``fit`` and ``apply``."""
+    own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_fit(own)
+    _add_apply(own)
+
+
+# -- fit -------------------------------------------------------------------------------------
+
+
+def _add_fit(commands: Any) -> None:
+    parser = commands.add_parser(
+        "fit",
+        usage=f"{PROGRAM} deep fit CASES --model FILE [options]",
+        help="train on images and label lists, with or without known truths",
+        description=_CASES_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_fit, parser=parser)
+    parser.add_argument("cases", type=file_name, metavar="CASES", help="CSV or JSON file")
+    parser.add_argument(
+        "--model", type=file_name, required=True, metavar="FILE", help="the trained model"
+    )
+    add_overwrite_option(parser)
+    parser.add_argument(
+        "--checkpoint",
+        type=file_name,
+        metavar="FILE",
+        help="kept up to date while training; if it exists, training goes on from it",
+    )
+    _add_parameters(parser, lambda name: name not in _ONLY_OF_APPLY)
+
+
+def _fit(arguments: argparse.Namespace, console: Console) -> None:
+    filter_ = DeepConsensusFilter(**given_parameters(arguments, DeepConsensusFilter))
+    require_torch(filter_.GetName())
+    cases = read_case_list(arguments.cases, _COLUMNS)
+    outputs = [Output("--model", arguments.model)]
+    if arguments.checkpoint is not None:
+        outputs.append(Output("--checkpoint", arguments.checkpoint, continued=True))
+    inputs = [arguments.cases, *(file for case in cases for file in case.files)]
+    check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
+    make_folders(outputs)
+    images, labels, truths = [], [], []
+    for number, case in enumerate(cases):
+        console.progress(0.2 * number / len(cases), f"reading case {case.name}")
+        images.append(read(_only(case, "image"), console))
+        labels.append([None if path is None else read(path, console) for path in case["labels"]])
+        if case["truth"]:
+            truths.append(read(_only(case, "truth"), console))
+    ids = [list(case["raters"]) for case in cases if case["raters"]]
+    console.follow(filter_, 0.2, 1.0)
+    with naming_options(filter_, "deep fit"):
+        filter_.Fit(images, labels, truths or None, ids or None, checkpoint=arguments.checkpoint)
+    filter_.Save(arguments.model)
+    console.clear()
+    reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
+    print("\n".join(pairs({"model": str(arguments.model), **reliability})))
+
+
+def _only(case: Case, column: str) -> Path:
+    """The one file of a column that holds no lists."""
+    file, *others = case[column]
+    if others:
+        raise ParameterError(
+            f"case {case.name}: one file wanted in {column}, got {1 + len(others)}"
+        )
+    return Path(file)
+
+
+# -- apply -----------------------------------------------------------------------------------
+
+
+def _add_apply(commands: Any) -> None:
+    parser = commands.add_parser(
+        "apply",
+        usage=f"{PROGRAM} deep apply IMAGE LABELS... --model FILE --output FILE [options]",
+        help="fuse the labels of an image with a trained model",
+    )
+    parser.set_defaults(run=_apply, parser=parser)
+    parser.add_argument(
+        "image", type=file_name, metavar="IMAGE", help="the image that was labelled"
+    )
+    parser.add_argument(
+        "labels",
+        nargs="+",
+        type=file_name,
+        metavar="LABELS",
+        help="label images; each component of a vector image is one rater",
+    )
+    parser.add_argument(
+        "--model", type=file_name, required=True, metavar="FILE", help="made by fit"
+    )
+    add_output_options(parser, "the fused label map")
+    parser.add_argument(
+        "--probability", type=file_name, metavar="FILE", help="probability of --label, as float64"
+    )
+    parser.add_argument("--label", type=int, metavar="N", help="of --probability [default: 1]")
+    parser.add_argument(
+        "--evidence", type=file_name, metavar="FILE", help="evidence of the network, as float64"
+    )
+    parser.add_argument(
+        "--raters",
+        type=lambda text: text.split(","),
+        metavar="ID,ID,...",
+        help="who drew each label image; unknown ids count as average raters [default: 1,2,...]",
+    )
+    _add_parameters(parser, lambda name: name in _OF_APPLY)
+
+
+def _apply(arguments: argparse.Namespace, console: Console) -> None:
+    filter_ = DeepConsensusFilter.Load(arguments.model)
+    for name, value in given_parameters(arguments, DeepConsensusFilter).items():
+        setattr(filter_, name, value)
+    if arguments.label is not None and arguments.probability is None:
+        arguments.parser.error("--label says which label's --probability to write; give both")
+    label = 1 if arguments.label is None else arguments.label
+    if arguments.probability is not None and label not in filter_.GetLabels():
+        known = shown(filter_.GetLabels())
+        raise ParameterError(f"--label must be one of the labels {known}, got {label}")
+    outputs = given_outputs(arguments, output=np.uint8, probability=np.float64, evidence=np.float64)
+    paths = [arguments.image, *arguments.labels]
+    files = list(read_files(paths, console, 0.3))
+    dimension = files[0].geometry.dimension
+    check_outputs(outputs, [arguments.model, *paths], dimension, overwrite=arguments.overwrite)
+    require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
+    console.follow(filter_, 0.3, 1.0)
+    image, *labels = (file.image for file in files)
+    with naming_options(filter_, "deep apply"):
+        fused = filter_.Execute(image, labels, _known_ids(arguments.raters, filter_.GetRaterIds()))
+    written = [(arguments.output, fused)]
+    if arguments.probability is not None:
+        written.append((arguments.probability, filter_.GetProbabilityImage(label)))
+    if arguments.evidence is not None:
+        written.append((arguments.evidence, filter_.GetEvidenceImage()))
+    make_folders(outputs)
+    for path, result in written:
+        write_image(result, path)
+    console.clear()
+    print("\n".join(pairs({"written": ", ".join(str(path) for path, _ in written)})))
+
+
+def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:
+    """Ids as Fit met them: a command line cannot tell the text 3 from the number 3."""
+    if given is None:
+        return None
+    by_text = {str(name): name for name in known}
+    return [by_text.get(text) for text in given]
+
+
+def _add_parameters(parser: argparse.ArgumentParser, wanted: Any) -> None:
+    options = parser.add_argument_group("options of the filter")
+    for parameter in parameters_of(DeepConsensusFilter):
+        if parameter.in_cli and wanted(parameter.name):
+            add_option(options, parameter)

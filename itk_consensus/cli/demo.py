@@ -1,0 +1,144 @@
+"""``itk-consensus demo``: one real nodule, four radiologists, vote and STAPLE."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.options import file_name
+from itk_consensus.cli.outputs import make_folder
+from itk_consensus.errors import MissingDependencyError
+from itk_consensus.filters.majority_vote import MajorityVoteFilter
+from itk_consensus.filters.staple import STAPLEImageFilter
+from itk_consensus.images import convert
+from itk_consensus.images.files import write_image, write_text
+from itk_consensus.labels.overlap import dice
+from itk_consensus.report.pictures import draw_consensus
+from itk_consensus.report.text import pairs, section, table, wrapped
+from itk_consensus.samples import SAMPLE_NODULES, sample_case
+
+Mask = NDArray[np.bool_]
+
+
+def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
+    """Give the parser what the command takes."""
+    parser.set_defaults(run=_demo, parser=parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=file_name,
+        default=Path("demo-output"),
+        metavar="FOLDER",
+        help="where to write the results, over those of the last time [default: %(default)s]",
+    )
+
+
+def _demo(arguments: argparse.Namespace, _console: Console) -> None:
+    print(run_demo(arguments.output))
+
+
+def run_demo(folder: Path) -> str:
+    """Fuse the sample nodule, fill `folder` with the results, and say what was done."""
+    make_folder(folder)
+    readers = sample_case()
+    vote, staple = MajorityVoteFilter(), STAPLEImageFilter()
+    vote.Execute(readers)
+    probability = staple.Execute(readers)
+    images = {f"rater-{number}.nii.gz": image for number, image in enumerate(readers)}
+    images["vote.nii.gz"] = vote.GetLabelImage()
+    images["staple.nii.gz"] = staple.GetLabelImage()
+    images["staple-probability.nii.gz"] = probability
+    for name, image in images.items():
+        write_image(image, folder / name)
+
+    loaded = convert.load(list(images.values()), owner="demo")
+    *masks, voted, fused, _ = (np.asarray(array) for array in loaded.arrays)
+    masks = [mask == 1 for mask in masks]
+    consensus = {"vote (more than half)": voted == 1, "STAPLE": fused == 1}
+    voxel_ml = prod(loaded.geometry.spacing) / 1000
+    rows = list(_rater_rows(masks, consensus, staple, voxel_ml))
+    write_text(folder / "raters.csv", _as_csv(rows))
+    written = {
+        "rater-*.nii.gz": "what each radiologist marked",
+        "vote.nii.gz": "label map of the vote; label 2 where it is tied",
+        "staple.nii.gz": "label map of STAPLE",
+        "staple-probability.nii.gz": "probability of the nodule",
+        "raters.csv": "the table above",
+    }
+    try:
+        draw_consensus(
+            folder / "consensus.png",
+            masks,
+            consensus,
+            loaded.geometry.array_spacing,
+            f"Nodule of {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists",
+        )
+        written["consensus.png"] = "raters and consensus, slice by slice"
+    except MissingDependencyError as missing:
+        written["(no picture)"] = str(missing)
+    return "\n".join(
+        [
+            f"A lung nodule of patient {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists "
+            "(LIDC-IDRI, CC BY 3.0).",
+            "",
+            section("Volumes", pairs(_volumes(masks, voted, consensus, voxel_ml))),
+            section("Raters", table(list(rows[0]), [list(row.values()) for row in rows])),
+            section("Should STAPLE be believed here?", _concerns(staple)),
+            section(f"Written to {folder}", pairs(written)),
+            "",
+            f"Next: itk-consensus fuse {folder}/rater-*.nii.gz --method staple -o fused.nii.gz",
+        ]
+    )
+
+
+def _rater_rows(
+    masks: Sequence[Mask],
+    consensus: Mapping[str, Mask],
+    staple: STAPLEImageFilter,
+    voxel_ml: float,
+) -> Iterator[dict[str, str]]:
+    vote, fused = consensus.values()
+    for number, mask in enumerate(masks):
+        yield {
+            "rater": str(number),
+            "ml": f"{int(mask.sum()) * voxel_ml:.3f}",
+            "sensitivity": f"{staple.Sensitivity[number]:.4f}",
+            "specificity": f"{staple.Specificity[number]:.4f}",
+            "Dice to vote": f"{dice(mask, vote):.4f}",
+            "Dice to STAPLE": f"{dice(mask, fused):.4f}",
+        }
+
+
+def _volumes(
+    masks: Sequence[Mask], voted: NDArray[Any], consensus: Mapping[str, Mask], voxel_ml: float
+) -> dict[str, str]:
+    regions = {
+        "marked by anybody": np.any(masks, axis=0),
+        "marked by all": np.all(masks, axis=0),
+        **consensus,
+        "tied two to two": voted == 2,
+    }
+    return {name: f"{int(mask.sum()) * voxel_ml:6.2f} ml" for name, mask in regions.items()}
+
+
+def _concerns(staple: STAPLEImageFilter) -> list[str]:
+    concerns = staple.GetDiagnostics().concerns
+    lines = [line for finding in concerns for line in wrapped(str(finding))]
+    return lines or ["No check gives reason for doubt."]
+
+
+def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,34 @@
+"""``itk-consensus info``."""
+
+from __future__ import annotations
+
+import argparse
+
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.inputs import read_files
+from itk_consensus.cli.options import file_name
+from itk_consensus.images.convert import DEFAULT_TOLERANCE
+from itk_consensus.report.image_file import differences_in_space
+
+_DIFFERENT = 1
+
+
+def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
+    """Give the parser what the command takes."""
+    parser.set_defaults(run=_info, parser=parser)
+    parser.epilog = "The exit code is 1 if the files do not share one space."
+    parser.add_argument("files", nargs="+", type=file_name, metavar="FILE", help="image files")
+
+
+def _info(arguments: argparse.Namespace, console: Console) -> int:
+    files = []
+    for file in read_files(arguments.files, console, 1.0):
+        console.clear()
+        print(file.description())
+        files.append(file.without_voxels())
+    differing = differences_in_space(files, DEFAULT_TOLERANCE, DEFAULT_TOLERANCE)
+    if differing:
+        print("\n".join(differing))
+    elif len(files) > 1:
+        print(f"All {len(files)} files share one space.")
+    return _DIFFERENT if differing else 0

@@ -1,0 +1,116 @@
+"""Image files that a command reads, and what about them deserves a word before any work."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from itk_consensus.cli.console import Console
+from itk_consensus.errors import GeometryError
+from itk_consensus.images.files import read_image
+from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
+from itk_consensus.report.image_file import ImageFile, differences_in_space
+
+
+def read(path: Path, console: Console) -> Any:
+    """Read an image; what the image library prints becomes one warning, or nothing on failure.
+
+    Those libraries write straight to the process's stderr, several lines at a time, even when
+    they also raise an error that says it all.
+    """
+    with tempfile.TemporaryFile() as printed:
+        with _stderr_of_libraries_into(printed):
+            image = read_image(path)
+        printed.seek(0)
+        complaint = printed.read().decode(errors="replace")
+    if complaint.strip():
+        console.warn(f"{path}: {complaint}")
+    return image
+
+
+def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterator[ImageFile]:
+    """Images one by one, while the progress bar moves from 0 to `share`."""
+    for number, path in enumerate(paths):
+        console.progress(share * number / len(paths), f"reading {path}")
+        yield ImageFile.of(path, read(path, console))
+
+
+def require_one_space(
+    files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
+) -> None:
+    """Raise a `GeometryError` that names the first stray file and what helps."""
+    found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
+    if found:
+        others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
+        strays = (file for file in files if found[0].startswith(f"{file.path} "))
+        raise GeometryError(f"{found[0]}{others}. {_way_out(files[0], next(strays))}")
+
+
+def _way_out(first: ImageFile, stray: ImageFile) -> str:
+    resample = f"Resample it onto the grid of {first.path}"
+    here, there = first.geometry, stray.geometry
+    if here.size != there.size:
+        return resample
+    gaps = {
+        "--coordinate-tolerance": max(
+            np.abs(np.subtract(here.origin, there.origin)).max(),
+            np.abs(np.subtract(here.spacing, there.spacing)).max(),
+        )
+        / abs(here.spacing[0]),
+        "--direction-tolerance": np.abs(np.subtract(here.direction, there.direction)).max(),
+    }
+    if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps.values()):
+        return resample
+    options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in gaps.items() if gap)
+    return f"{resample} or, if that is header noise, give {options}"
+
+
+def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
+    """Name raters whose labels are the same everywhere: one file given twice counts twice.
+
+    Raters who marked nothing at all are no copies of each other.
+    """
+    raters = [
+        (name, counts, array)
+        for file in files
+        for name, counts, array in zip(
+            rater_names([file]), file.label_counts(), file.components, strict=True
+        )
+        if len(counts) > 1
+    ]
+    for (name, counts, array), (other, other_counts, other_array) in itertools.combinations(
+        raters, 2
+    ):
+        if counts == other_counts and np.array_equal(array, other_array):
+            console.warn(f"{name} and {other} hold the same labels everywhere")
+
+
+def rater_names(files: Sequence[ImageFile]) -> list[str]:
+    """A name for each rater: the file's, with the component's number if it holds several."""
+    return [
+        f"{file.path}[{component}]" if len(file.components) > 1 else str(file.path)
+        for file in files
+        for component in range(len(file.components))
+    ]
+
+
+@contextmanager
+def _stderr_of_libraries_into(file: IO[bytes]) -> Iterator[None]:
+    try:
+        original = os.dup(2)
+    except OSError:  # the process has no stderr to redirect
+        yield
+        return
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(original, 2)
+        os.close(original)

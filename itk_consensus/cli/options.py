@@ -1,0 +1,173 @@
+"""Options made from the filters' parameter tables, and the ways people write names and files."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.errors import ConsensusError
+from itk_consensus.filters.constraints import (
+    Boolean,
+    Choice,
+    Kind,
+    LabelProbabilities,
+    OneOf,
+    Reals,
+)
+from itk_consensus.filters.hybrid import Fuser
+from itk_consensus.filters.image_constraints import ImageLike
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.registry import METHODS
+from itk_consensus.report.text import shown
+
+#: Compares the cheap methods and explains its choice.
+DEFAULT_METHOD = "consensus"
+
+
+def file_name(text: str) -> Path:
+    """A path of an option; what no library can open is refused before one sees it."""
+    if not is_file_name(text):
+        raise argparse.ArgumentTypeError(f"must name a file, got {text!a}")
+    return Path(text)
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text can name a file in any encoding and library: no NUL, no broken letters."""
+    try:
+        return bool(text) and b"\0" not in text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+
+
+def add_method_option(parser: argparse.ArgumentParser, purpose: str, default: str) -> None:
+    """Give a parser ``--method``, whose names may be written in upper or lower case."""
+    parser.add_argument(
+        "--method",
+        type=str.lower,
+        choices=METHODS,
+        default=default,
+        metavar="METHOD",
+        help=f"{purpose} [default: %(default)s]",
+    )
+
+
+def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
+    """Give a parser every parameter of a filter, under its own name as `dest`.
+
+    Only what the user sets appears in the namespace; an image is left as the path of its file.
+    """
+    common = parser.add_argument_group("options of every method")
+    own = parser.add_argument_group(f"options of {fuser.method}")
+    shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
+    mask = LabelFusionFilter.MaskImage
+    common.add_argument(
+        "--mask",
+        dest=mask.name,
+        type=file_name,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help=_as_help(mask.doc),
+    )
+    for parameter in parameters_of(fuser):
+        if parameter.in_cli:
+            add_option(common if parameter.name in shared else own, parameter)
+
+
+def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> None:
+    """Give a parser, or a group of its options, one parameter under its own name as `dest`."""
+    group.add_argument(
+        option_of(parameter),
+        dest=parameter.name,
+        type=_reader(parameter.kind),
+        default=argparse.SUPPRESS,
+        metavar=_placeholder(parameter.kind),
+        help=_as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
+    )
+
+
+def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:
+    """The parameters of a filter that the user set."""
+    names = [parameter.name for parameter in parameters_of(filter_class)]
+    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+
+
+def option_of(parameter: Parameter[Any]) -> str:
+    """MaximumIterations -> --maximum-iterations."""
+    if parameter is LabelFusionFilter.MaskImage:
+        return "--mask"
+    return f"--{parameter.snake_case.replace('_', '-')}"
+
+
+@contextmanager
+def naming_options(filter_: ProcessObject, name: str) -> Iterator[None]:
+    """Let errors of a filter speak of `name` and its options, not of classes and setters."""
+    try:
+        yield
+    except ConsensusError as error:
+        text = str(error).replace(f"{filter_.GetName()}: ", f"{name}: ")
+        for parameter in parameters_of(type(filter_)):
+            if parameter.in_cli or parameter is LabelFusionFilter.MaskImage:
+                option = option_of(parameter)
+                text = re.sub(rf"\bcall Set{parameter.name}\((.*?)\)", rf"give {option} \1", text)
+                text = re.sub(rf"\b(Set)?{parameter.name}\b", option, text)
+        raise type(error)(text) from error
+
+
+def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
+    """How an option's text becomes a value; a file name, where an image will do, stays a path."""
+
+    def read(text: str) -> Any:
+        if text.lower() == "none" and _accepts(kind, None):
+            return None
+        if _takes(kind, Fuser):
+            if text.lower() not in METHODS:
+                names = ", ".join(METHODS)
+                raise argparse.ArgumentTypeError(f"must be one of {names}, got {text!a}")
+            return METHODS[text.lower()]()
+        try:
+            return kind.parse(text)
+        except (TypeError, ValueError):
+            if _takes(kind, ImageLike) and is_file_name(text) and Path(text).exists():
+                return Path(text)
+        raise argparse.ArgumentTypeError(f"must be {kind.wanted}, got {text!a}")
+
+    return read
+
+
+def _accepts(kind: Kind[Any], value: Any) -> bool:
+    try:
+        kind.accept(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _takes(kind: Kind[Any], wanted: type[Kind[Any]]) -> bool:
+    members = kind.kinds if isinstance(kind, OneOf) else (kind,)
+    return any(isinstance(member, wanted) for member in members)
+
+
+def _placeholder(kind: Kind[Any]) -> str:
+    first = kind.kinds[0] if isinstance(kind, OneOf) else kind
+    if isinstance(first, Choice):
+        return "{" + ",".join(first.names) + "}"
+    if isinstance(first, Reals):
+        return ",".join(["X"] * first.length) if first.length else "X,X,..."
+    special = {Boolean: "{yes,no}", LabelProbabilities: "LABEL:P,...", Fuser: "METHOD"}
+    return special.get(type(first), "N" if first.annotation == "int" else "X")
+
+
+def _default_text(parameter: Parameter[Any]) -> str:
+    if parameter.default_doc or parameter.default is None:
+        return parameter.default_doc or "none"
+    return shown(parameter.default)
+
+
+def _as_help(text: str) -> str:
+    return text.replace("%", "%%")

@@ -1,0 +1,155 @@
+"""Can the answer be written? Asked before the work, not after it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from itk_consensus.cli.options import file_name
+from itk_consensus.errors import FileError
+from itk_consensus.images import convert
+from itk_consensus.images.files import read_image, write_image, write_text
+from itk_consensus.images.geometry import ImageGeometry
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file to be written.
+
+    Attributes
+    ----------
+    option : str
+        The option that names it.
+    path : Path
+    pixel_type : dtype or None
+        Of an image; None for a text.
+    continued : bool
+        Whether a file that is there already is taken up rather than replaced.
+    """
+
+    option: str
+    path: Path
+    pixel_type: DTypeLike | None = None
+    continued: bool = False
+
+
+def add_output_options(parser: argparse.ArgumentParser, what: str) -> None:
+    """Give a parser ``-o``, ``--output`` and ``--overwrite``."""
+    parser.add_argument("-o", "--output", type=file_name, required=True, metavar="FILE", help=what)
+    add_overwrite_option(parser)
+
+
+def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--overwrite``."""
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace outputs that are there already"
+    )
+
+
+def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
+    """Outputs of the options, by name, that the user gave."""
+    return [
+        Output(f"--{name}", path, pixel_type)
+        for name, pixel_type in pixel_types.items()
+        if (path := getattr(arguments, name)) is not None
+    ]
+
+
+def check_outputs(
+    outputs: Sequence[Output], inputs: Iterable[Path], dimension: int, *, overwrite: bool = False
+) -> None:
+    """Rehearse every output on a tiny image; refuse those that would destroy another file.
+
+    Raises
+    ------
+    FileError
+        The folder cannot be made or is closed, no format has this extension, the format does not
+        give back what it was given (PNG keeps one slice of a volume, JPEG changes labels), the
+        output is an input or another output, or it exists and `overwrite` is not set.
+    """
+    owners = {_identity(path): f"the input {path}" for path in inputs}
+    there = []
+    for output in outputs:
+        for made in _rehearse(output, dimension):
+            identity = _identity(made)
+            if identity in owners:
+                raise FileError(f"{output.option} {output.path} would overwrite {owners[identity]}")
+            owners[identity] = f"the file of {output.option}"
+            if os.path.lexists(made) and not output.continued:
+                there.append(f"{output.option} {made}")
+    if there and not overwrite:
+        raise FileError(f"{there[0]} exists; give --overwrite to replace it")
+
+
+def make_folders(outputs: Iterable[Output]) -> None:
+    """Make the folders of outputs that are about to be written."""
+    for output in outputs:
+        make_folder(output.path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made a folder: {error.strerror}") from error
+
+
+def _rehearse(output: Output, dimension: int) -> list[Path]:
+    """Write a stand-in near the target and return the files that the real one will make."""
+    path = output.path
+    if path.is_dir():
+        raise FileError(f"{path}: is a folder, not a file to write")
+    try:
+        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=_nearest(path)) as folder:
+            draft = Path(folder, path.name)
+            if output.pixel_type is None:
+                write_text(draft, "")
+            elif not _survives(draft, np.dtype(output.pixel_type), dimension):
+                raise FileError(
+                    f"{path}: its format does not keep a {dimension}D image of "
+                    f"{np.dtype(output.pixel_type)} as it is; use .nii.gz, .nrrd or .mha"
+                )
+            return [path.parent / part.name for part in Path(folder).iterdir()]
+    except FileError as error:
+        raise FileError(str(error).replace(str(draft), str(path))) from error
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except RuntimeError as error:  # SimpleITK writes some formats that it cannot read
+        raise FileError(f"{path}: its format cannot be read back; use .nii.gz or .nrrd") from error
+
+
+def _nearest(path: Path) -> Path:
+    """The folder of a file or, while it is still to be made, the nearest one above it."""
+    for folder in path.parents:
+        if os.path.lexists(folder):
+            return folder
+    return Path()
+
+
+def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> bool:
+    """Whether an image reads back as it was written."""
+    labels = (np.arange(4**dimension) % 3).reshape((4,) * dimension).astype(pixel_type)
+    geometry = ImageGeometry(
+        labels.shape, (1.0,) * dimension, (0.0,) * dimension, tuple(np.eye(dimension).ravel())
+    )
+    like = convert.LoadedImages((), geometry, convert.Family.SIMPLEITK, {}, ())
+    write_image(convert.to_image(labels, like), draft)
+    back = convert.load(read_image(draft), owner=str(draft)).arrays
+    return len(back) == 1 and np.array_equal(np.asarray(back[0]), labels)
+
+
+def _identity(path: Path) -> object:
+    """What two spellings of one file have in common, whether it exists or not."""
+    try:
+        status = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino

@@ -1,0 +1,91 @@
+"""The examples a newcomer reads first: short, of public names only, and they run."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import itk_consensus
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NUMBERED = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
+
+
+def example(name: str) -> ModuleType:
+    (path,) = EXAMPLES.glob(f"{name}_*.py")
+    spec = importlib.util.spec_from_file_location(f"example_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("path", NUMBERED, ids=lambda path: path.stem)
+def test_an_example_is_short_and_uses_public_names_only(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 60
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            assert not str(node.module).startswith("itk_consensus")
+        elif isinstance(node, ast.Import):
+            names = {alias.name for alias in node.names if alias.name.startswith("itk_consensus")}
+            assert names <= {"itk_consensus"}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "ic":
+            assert node.attr in dir(itk_consensus)
+
+
+def test_the_drop_in_differs_from_simpleitk_by_rounding_only(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    example("01").main()
+    said = capsys.readouterr().out
+    assert float(said.splitlines()[0].split(": ")[1]) < 1e-9
+    assert "same grid: True" in said
+
+
+def test_raters_are_told_apart_with_reasons_for_doubt(capsys: pytest.CaptureFixture[str]) -> None:
+    example("02").main()
+    table, doubts = capsys.readouterr().out.split("\nReasons for doubt:\n")
+    overlaps = [float(line.split()[-1]) for line in table.splitlines()[1:]]
+    assert len(overlaps) == 4
+    assert min(overlaps) < max(overlaps) < 1
+    assert doubts.startswith("- ")
+
+
+@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+def test_the_band_of_new_cases_keeps_its_promise(capsys: pytest.CaptureFixture[str]) -> None:
+    example("03").main()
+    kept, cases = re.findall(r"In (\d+) of (\d+) new cases", capsys.readouterr().out)[0]
+    assert int(kept) >= 0.8 * int(cases)
+
+
+def test_a_cohort_rates_its_raters_almost_as_a_truth_would(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    example("04").main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "rater" in line]
+    assert len(rows) == 5
+    for _, _, truly, together, lowest, _, highest in rows:
+        assert abs(float(together) - float(truly)) < 0.06
+        assert abs(float(together) - float(truly)) < float(highest) - float(lowest)
+
+
+@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
+def test_the_deep_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    example("05").main(6, 3)
+    assert capsys.readouterr().out.count("reliability of rater") == 5
+
+
+@pytest.mark.slow
+def test_the_deep_example_gains_on_the_vote(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    example("05").main()
+    vote, deep = re.findall(r"vote ([.\d]+), deep ([.\d]+)", capsys.readouterr().out)[0]
+    assert float(deep) > float(vote)
