@@ -36,7 +36,9 @@ def expand(codes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], threads:
 def renumber(
     codes: NDArray[Any], begin: int, end: int, table: NDArray[Any], threads: int
 ) -> None: ...
-def distinct(data: NDArray[Any], limit: int, threads: int) -> NDArray[Any] | None: ...
+def distinct(
+    data: NDArray[Any], limit: int, threads: int, reference: NDArray[Any] | None = None
+) -> NDArray[Any] | None: ...
 def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
@@ -44,3 +46,33 @@ def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: .
 def signed_distance(
     inside: NDArray[np.uint8], sizes: Sequence[float], out: NDArray[Any], threads: int
 ) -> None: ...
+def vote(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    mask: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    threshold: float,
+    tolerance: float,
+    ties: int,
+    prior: NDArray[np.float64],
+    values: NDArray[Any],
+    out: NDArray[Any],
+    threads: int,
+) -> int: ...
+def vote_share(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    label: int,
+    mask: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    nobody: float,
+    out: NDArray[Any],
+    threads: int,
+) -> None: ...
+def vote_counts(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    mask: NDArray[np.uint8] | None,
+    extent: int,
+    threads: int,
+) -> NDArray[np.int64]: ...

@@ -137,20 +137,29 @@ void run_renumber(py::array codes, std::size_t begin, std::size_t end, const py:
   });
 }
 
-// The values, unsorted and with repeats between slabs; None when more than `limit` in a slab.
-py::object run_distinct(const py::array& data, std::size_t limit, std::size_t threads) {
+// The values, unsorted and with repeats between slabs; None when more than `limit` in a slab. Those
+// of a reference may be left out.
+py::object run_distinct(const py::array& data, std::size_t limit, std::size_t threads,
+                        const std::optional<py::array>& reference) {
   const std::size_t extent = extent_of(data);
   require_extent(data, extent);
+  if (reference) {
+    require_extent(*reference, extent);
+    if (!reference->dtype().equal(data.dtype())) {
+      throw std::invalid_argument("the reference must have the type of data");
+    }
+  }
   return with_label_type(data.dtype(), [&](auto tag) -> py::object {
     using T = typename decltype(tag)::type;
     const auto* in = static_cast<const T*>(data.data());
+    const auto* like = reference ? static_cast<const T*>(reference->data()) : nullptr;
     const auto slabs = make_slabs(extent, threads);
     std::vector<DistinctValues<T>> found(slabs.size());
     std::vector<char> fits(slabs.size(), 1);
     {
       py::gil_scoped_release release;
       for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-        fits[k] = found[k].scan(in, slab.begin, slab.end, limit);
+        fits[k] = found[k].scan(in, like, slab.begin, slab.end, limit);
       });
     }
     std::vector<T> values;
@@ -202,7 +211,8 @@ void bind_patterns(py::module_& m) {
   m.def("expand", &run_expand, py::arg("codes"), py::arg("table"), py::arg("out"), py::arg("threads"));
   m.def("renumber", &run_renumber, py::arg("codes"), py::arg("begin"), py::arg("end"),
         py::arg("table"), py::arg("threads"));
-  m.def("distinct", &run_distinct, py::arg("data"), py::arg("limit"), py::arg("threads"));
+  m.def("distinct", &run_distinct, py::arg("data"), py::arg("limit"), py::arg("threads"),
+        py::arg("reference") = py::none());
   m.def("row_extents", &run_row_extents, py::arg("codes"), py::arg("length"), py::arg("flags"),
         py::arg("threads"));
 }

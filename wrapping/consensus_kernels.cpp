@@ -5,6 +5,7 @@ namespace consensus {
 
 void bind_patterns(pybind11::module_& m);
 void bind_volumes(pybind11::module_& m);
+void bind_voting(pybind11::module_& m);
 
 }  // namespace consensus
 
@@ -12,4 +13,5 @@ PYBIND11_MODULE(_kernels, m) {
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_patterns(m);
   consensus::bind_volumes(m);
+  consensus::bind_voting(m);
 }
