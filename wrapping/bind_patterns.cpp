@@ -7,6 +7,7 @@
 #include "encode_hashed.hpp"
 #include "expand.hpp"
 #include "memory.hpp"
+#include "merge_rows.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
 #include "row_extents.hpp"
@@ -95,6 +96,58 @@ py::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::
     }
     return parts;
   });
+}
+
+template <class Digit>
+py::tuple merged_tables(const std::vector<py::tuple>& tables, std::size_t raters) {
+  using Digits = py::array_t<Digit, py::array::c_style>;
+  using Counts = py::array_t<std::int64_t, py::array::c_style>;
+  using StrataOf = py::array_t<std::uint32_t, py::array::c_style>;
+  std::vector<TablePart<Digit>> parts;
+  std::vector<std::int64_t*> ranks;
+  py::list rank_arrays;
+  std::vector<py::array> kept;  // a cast may have made a copy
+  for (const py::tuple& table : tables) {
+    auto digits = table[0].cast<Digits>();
+    auto strata = table[1].cast<StrataOf>();
+    auto counts = table[2].cast<Counts>();
+    const std::size_t rows = extent_of(counts);
+    require_extent(digits, rows * raters);
+    require_extent(strata, rows);
+    parts.push_back({digits.data(), strata.data(), counts.data(), rows});
+    kept.insert(kept.end(), {digits, strata, counts});
+    py::array_t<std::int64_t> of_part(static_cast<py::ssize_t>(rows));
+    ranks.push_back(of_part.mutable_data());
+    rank_arrays.append(of_part);
+  }
+  std::optional<MergedRows<Digit>> merged;
+  {
+    py::gil_scoped_release release;
+    merged.emplace(std::move(parts), raters);
+  }
+  const auto size = static_cast<py::ssize_t>(merged->size());
+  py::array_t<Digit> digits({size, static_cast<py::ssize_t>(raters)});
+  py::array_t<std::uint32_t> strata(size);
+  py::array_t<std::int64_t> counts(size);
+  merged->write(digits.mutable_data(), strata.mutable_data(), counts.mutable_data(), ranks);
+  return py::make_tuple(digits, strata, counts, rank_arrays);
+}
+
+// Tables are (digits, strata, counts); also each table's ranks in the union.
+py::tuple run_merge_tables(const std::vector<py::tuple>& tables) {
+  if (tables.empty()) throw std::invalid_argument("at least one table wanted");
+  std::size_t width = 1;
+  std::size_t raters = 0;
+  for (const py::tuple& table : tables) {
+    if (table.size() != 3) throw std::invalid_argument("tables must be (digits, strata, counts)");
+    const auto digits = table[0].cast<py::array>();
+    require_axes(digits, 2);
+    width = std::max(width, static_cast<std::size_t>(digits.itemsize()));
+    raters = static_cast<std::size_t>(digits.shape(1));
+  }
+  if (width > 2) throw std::invalid_argument("digits must be uint8 or uint16");
+  return width == 1 ? merged_tables<std::uint8_t>(tables, raters)
+                    : merged_tables<std::uint16_t>(tables, raters);
 }
 
 void run_expand(const py::array& codes, const py::array& table, py::array out, std::size_t threads) {
@@ -208,6 +261,7 @@ void bind_patterns(py::module_& m) {
         py::arg("codes"), py::arg("number_of_codes"), py::arg("threads"));
   m.def("encode_hashed", &run_encode_hashed, py::arg("raters"), py::arg("radix"), py::arg("mask"),
         py::arg("strata"), py::arg("codes"), py::arg("threads"));
+  m.def("merge_tables", &run_merge_tables, py::arg("tables"));
   m.def("expand", &run_expand, py::arg("codes"), py::arg("table"), py::arg("out"), py::arg("threads"));
   m.def("renumber", &run_renumber, py::arg("codes"), py::arg("begin"), py::arg("end"),
         py::arg("table"), py::arg("threads"));
