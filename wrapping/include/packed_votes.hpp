@@ -13,7 +13,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -27,14 +26,15 @@ namespace consensus {
 
 inline void pack_votes(const std::vector<const Votes*>& raters, std::size_t extent, std::size_t begin,
                        std::size_t end, std::uint8_t* planes) {
-  std::array<std::uint16_t, kShortRun> digits;
-  for (std::size_t at = begin; at < end; at += kShortRun) {
-    const std::size_t n = std::min(kShortRun, end - at);
-    for (std::size_t j = 0; j < raters.size(); ++j) {
-      std::uint8_t* to = planes + j / 8 * extent + at;
-      if (j % 8 == 0) std::fill_n(to, n, std::uint8_t{0});
-      raters[j]->read(at, n, digits.data());
-      for (std::size_t k = 0; k < n; ++k) to[k] = static_cast<std::uint8_t>(to[k] | digits[k] << (j % 8));
+  for (std::size_t at = begin; at < end; at += kLongRun) {
+    const std::size_t n = std::min(kLongRun, end - at);
+    for (std::size_t group = 0; group * 8 < raters.size(); ++group) {
+      std::uint8_t* to = planes + group * extent + at;
+      std::fill_n(to, n, std::uint8_t{0});
+      // A byte is a number of radix 2 whose last digit is the group's first rater.
+      for (std::size_t j = std::min(raters.size(), group * 8 + 8); j-- > group * 8;) {
+        raters[j]->append(at, n, 2, to);
+      }
     }
   }
 }
