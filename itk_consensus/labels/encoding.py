@@ -125,6 +125,8 @@ def _flat(array: NDArray[Any] | None) -> NDArray[Any] | None:
 def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any]:
     """Insert a column of "missing" for every rater given as None."""
     width = np.promote_types(digits.dtype, np.min_scalar_type(stack.missing_digit))
+    if width == digits.dtype and digits.shape[1] == len(stack.arrays):
+        return digits
     full = np.full((len(digits), len(stack.arrays)), stack.missing_digit, dtype=width)
     full[:, [array is not None for array in stack.arrays]] = digits
     return full

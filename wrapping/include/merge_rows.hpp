@@ -1,7 +1,7 @@
 // Unites tables of patterns: rows sorted by digits, then stratum; equal rows are one.
 //
-// Rows are sorted by their first eight bytes as one number, and looked up where they lie only
-// where those are equal: memory beyond the tables is 16 bytes a row.
+// Rows are sorted by as many first digits as one number of 64 bits holds, and looked up where they
+// lie only where those are equal: memory beyond the tables is 16 bytes a row.
 //
 // Preconditions (checked in Python): all parts have the same number of raters, and each fewer than
 // 2^32 rows; there are fewer than 2^32 parts.
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace consensus {
@@ -30,6 +31,7 @@ class MergedRows {
     std::size_t total = 0;
     for (const auto& part : parts_) total += part.rows;
     rows_.reserve(total);
+    measure_digits();
     for (std::uint32_t part = 0; part < parts_.size(); ++part) {
       for (std::size_t row = 0; row < parts_[part].rows; ++row) {
         rows_.push_back({prefix(parts_[part].digits + row * raters_), part, static_cast<std::uint32_t>(row)});
@@ -66,13 +68,18 @@ class MergedRows {
     std::uint32_t row;
   };
 
-  static constexpr std::size_t kInPrefix = sizeof(std::uint64_t) / sizeof(Digit);
+  void measure_digits() {
+    Digit any = 0;
+    for (const auto& part : parts_) {
+      for (std::size_t i = 0; i < part.rows * raters_; ++i) any = static_cast<Digit>(any | part.digits[i]);
+    }
+    for (bits_ = 1; any >> bits_; ++bits_) {}
+    in_prefix_ = std::min(raters_, 64 / bits_);
+  }
 
   std::uint64_t prefix(const Digit* digits) const {
     std::uint64_t key = 0;
-    for (std::size_t j = 0; j < kInPrefix; ++j) {
-      key = key << (8 * sizeof(Digit)) | (j < raters_ ? digits[j] : Digit{0});
-    }
+    for (std::size_t j = 0; j < in_prefix_; ++j) key = key << bits_ | digits[j];
     return key;
   }
 
@@ -82,7 +89,7 @@ class MergedRows {
     const auto& second = parts_[b.part];
     const Digit* x = first.digits + a.row * raters_;
     const Digit* y = second.digits + b.row * raters_;
-    for (std::size_t j = kInPrefix; j < raters_; ++j) {
+    for (std::size_t j = in_prefix_; j < raters_; ++j) {
       if (x[j] != y[j]) return x[j] < y[j] ? -1 : 1;
     }
     const std::uint32_t s = first.strata[a.row], t = second.strata[b.row];
@@ -93,6 +100,8 @@ class MergedRows {
 
   std::vector<TablePart<Digit>> parts_;
   std::size_t raters_;
+  std::size_t bits_ = 1;  // that every digit fits
+  std::size_t in_prefix_ = 0;
   std::vector<Row> rows_;
   std::size_t size_ = 0;
 };
