@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
+from itk_consensus.algorithms.expectation_maximization import largest_change
 from itk_consensus.algorithms.initialization import majority_of_votes, mean_of_votes
+from itk_consensus.algorithms.multilabel_staple import multilabel_staple
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import VoteTable
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
 from itk_consensus.labels.ties import decide
+from itk_consensus.simulation import atlas_labels
 
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 0}
 
@@ -226,3 +229,34 @@ def test_packing_refuses_what_two_bits_cannot_say(labels: int) -> None:
         packed.expectation_of_votes(np.zeros(3))
     with pytest.raises(InputError, match="out must be floating"):
         packed.write_probability(np.ones((1, 2, 1, 2)), np.ones((1, 2)), np.empty(1))
+
+
+# -- a whole run ------------------------------------------------------------------------------
+
+
+def test_em_on_compiled_sums_is_multilabel_staple() -> None:
+    """Same iterations, confusion matrices, label map and probabilities as the NumPy loop."""
+    maps = atlas_labels(2201, (20, 24, 20), labels=12, atlases=5).maps
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(maps))
+    expected = multilabel_staple(patterns)
+    table = VoteTable.of(patterns, patterns.counts.astype(float))
+    seed = table.expectation_of_votes("plurality").counts
+    rows = seed.sum(axis=3, keepdims=True)
+    theta = np.divide(seed, rows, out=np.zeros_like(seed), where=rows > 0)
+    prior = table.expectation_of_votes("mean").mass[0]
+    prior = prior / prior.sum()
+    iterations, change = -1, np.inf
+    sums = table.expectation(theta, prior)
+    while change > 1e-5:
+        with np.errstate(invalid="ignore"):
+            new = sums.counts / sums.counts.sum(axis=1, keepdims=True)
+        change = largest_change(new, theta)[0]
+        theta, iterations = new, iterations + 1
+        sums = table.expectation(theta, prior)
+    assert iterations == expected.iterations
+    np.testing.assert_allclose(np.nan_to_num(theta[:, :, 0]), expected.theta, rtol=1e-9, atol=1e-15)
+    np.testing.assert_array_equal(table.decisions(theta, prior, 1e-12)[:, 0], expected.decision)
+    np.testing.assert_allclose(
+        table.probabilities(theta, prior)[:, 0], expected.posterior, rtol=1e-9, atol=1e-15
+    )
+    np.testing.assert_allclose(sums.log_likelihood[0], expected.log_likelihood, rtol=1e-12)
