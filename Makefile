@@ -37,7 +37,7 @@ sanitize: $(STAMP)
 	@sh wrapping/sanitize.sh $(BIN)/python
 
 # Reinstalled when what is compiled or declared changes; Python sources are used in place.
-$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/include/*.hpp)
+$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/*.hpp wrapping/include/*.hpp)
 	@echo "Setting up $(VENV) (once; about two minutes) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) "setuptools>=77" wheel "pybind11>=2.13"

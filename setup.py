@@ -8,9 +8,9 @@ from setuptools import setup
 
 kernels = Pybind11Extension(
     "itk_consensus._kernels",
-    ["wrapping/consensus_kernels.cpp"],
-    include_dirs=["wrapping/include"],
-    depends=sorted(glob("wrapping/include/*.hpp")),
+    sorted(glob("wrapping/*.cpp")),
+    include_dirs=["wrapping", "wrapping/include"],
+    depends=sorted(glob("wrapping/*.hpp") + glob("wrapping/include/*.hpp")),
     cxx_std=17,
 )
 

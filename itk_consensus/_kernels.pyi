@@ -32,15 +32,98 @@ def encode_hashed(
     codes: NDArray[Any],
     threads: int,
 ) -> list[tuple[int, int, NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]] | None: ...
+def merge_tables(
+    tables: Sequence[tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]],
+) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]: ...
 def expand(codes: NDArray[Any], table: NDArray[Any], out: NDArray[Any], threads: int) -> None: ...
 def renumber(
     codes: NDArray[Any], begin: int, end: int, table: NDArray[Any], threads: int
 ) -> None: ...
-def distinct(data: NDArray[Any], limit: int, threads: int) -> NDArray[Any] | None: ...
+def distinct(
+    data: NDArray[Any], limit: int, threads: int, reference: NDArray[Any] | None = None
+) -> NDArray[Any] | None: ...
 def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
 def signed_distance(
     inside: NDArray[np.uint8], sizes: Sequence[float], out: NDArray[Any], threads: int
+) -> None: ...
+def vote(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    mask: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    threshold: float,
+    tolerance: float,
+    ties: int,
+    prior: NDArray[np.float64],
+    values: NDArray[Any],
+    out: NDArray[Any],
+    threads: int,
+) -> int: ...
+def vote_share(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    label: int,
+    mask: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    nobody: float,
+    out: NDArray[Any],
+    threads: int,
+) -> None: ...
+def vote_counts(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    mask: NDArray[np.uint8] | None,
+    extent: int,
+    threads: int,
+) -> NDArray[np.int64]: ...
+def expected_counts(
+    digits: NDArray[Any],
+    weights: NDArray[np.float64],
+    log_theta: NDArray[np.float64],
+    log_prior: NDArray[np.float64],
+    prior_rows: NDArray[np.uint32] | None,
+    mass_by_row: bool,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def vote_expectation(
+    digits: NDArray[Any], weights: NDArray[np.float64], labels: int, kind: int, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def posterior_decision(
+    digits: NDArray[Any],
+    log_theta: NDArray[np.float64],
+    log_prior: NDArray[np.float64],
+    prior_rows: NDArray[np.uint32] | None,
+    tolerance: float,
+    threads: int,
+) -> NDArray[np.int32]: ...
+def posterior_shares(
+    digits: NDArray[Any],
+    log_theta: NDArray[np.float64],
+    log_prior: NDArray[np.float64],
+    prior_rows: NDArray[np.uint32] | None,
+    wanted: Sequence[int],
+    threads: int,
+) -> NDArray[np.float64]: ...
+def pack_votes(raters: Sequence[RaterVotes], extent: int, threads: int) -> NDArray[np.uint8]: ...
+def packed_counts(
+    planes: NDArray[np.uint8],
+    mask: NDArray[np.uint8] | None,
+    tables: NDArray[np.float64],
+    threads: int,
+) -> tuple[NDArray[np.float64], tuple[float, float], float]: ...
+def packed_vote_counts(
+    planes: NDArray[np.uint8],
+    mask: NDArray[np.uint8] | None,
+    foreground: NDArray[np.float64],
+    threads: int,
+) -> tuple[NDArray[np.float64], tuple[float, float], float]: ...
+def packed_probability(
+    planes: NDArray[np.uint8],
+    mask: NDArray[np.uint8] | None,
+    tables: NDArray[np.float64],
+    out: NDArray[Any],
+    threads: int,
 ) -> None: ...

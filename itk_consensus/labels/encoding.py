@@ -125,6 +125,8 @@ def _flat(array: NDArray[Any] | None) -> NDArray[Any] | None:
 def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any]:
     """Insert a column of "missing" for every rater given as None."""
     width = np.promote_types(digits.dtype, np.min_scalar_type(stack.missing_digit))
+    if width == digits.dtype and digits.shape[1] == len(stack.arrays):
+        return digits
     full = np.full((len(digits), len(stack.arrays)), stack.missing_digit, dtype=width)
     full[:, [array is not None for array in stack.arrays]] = digits
     return full
@@ -133,24 +135,8 @@ def _with_missing_raters(digits: NDArray[Any], stack: LabelStack) -> NDArray[Any
 def merge_tables(
     tables: Sequence[Table],
 ) -> tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Unite tables of (digits, strata, counts), sorted; also each table's ranks in the union."""
-    digits = np.concatenate([table[0] for table in tables])
-    strata = np.concatenate([table[1] for table in tables])
-    # Rows as big-endian bytes sort like their numbers, so one memcmp compares a whole row.
-    rows = np.hstack(
-        [
-            _big_endian_bytes(digits),
-            _big_endian_bytes(strata[:, None]),
-        ]
-    )
-    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
-    _, index, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    counts = np.zeros(len(index), dtype=np.int64)
-    np.add.at(counts, inverse, np.concatenate([table[2] for table in tables]))
-    bounds = np.cumsum([len(table[2]) for table in tables])[:-1]
-    return digits[index], strata[index], counts, np.split(inverse, bounds)
+    """Unite tables of (digits, strata, counts), sorted; also each table's ranks in the union.
 
-
-def _big_endian_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    swapped = np.ascontiguousarray(rows.astype(rows.dtype.newbyteorder(">")))
-    return swapped.view(np.uint8).reshape(len(rows), rows.shape[1] * rows.itemsize)
+    Beyond the tables and their union this needs 16 bytes a row.
+    """
+    return _kernels.merge_tables(list(tables))

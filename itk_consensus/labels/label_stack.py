@@ -187,12 +187,18 @@ def label_table(
     arrays: Sequence[AnyArray | None], owner: str, threads: int | None = None
 ) -> NDArray[Any]:
     """The sorted whole-number values that occur in any of the arrays."""
-    tables = [
-        _whole_numbers(distinct_values(array, owner, index, threads), owner, index)
-        for index, array in enumerate(arrays)
-        if array is not None
-    ]
-    return label_array({int(value) for table in tables for value in table}, owner)
+    first: dict[np.dtype[Any], AnyArray] = {}
+    values: set[int] = set()
+    for index, array in enumerate(arrays):
+        if array is None:
+            continue
+        # Most voxels of a stack are unanimous: what the first array of a type has is not new.
+        reference = first.setdefault(array.dtype, array)
+        found = distinct_values(
+            array, owner, index, threads, None if reference is array else reference
+        )
+        values.update(_whole_numbers(found, owner, index).tolist())
+    return label_array(values, owner)
 
 
 def label_array(values: Iterable[int], owner: str) -> NDArray[Any]:
@@ -211,10 +217,15 @@ def label_array(values: Iterable[int], owner: str) -> NDArray[Any]:
 
 
 def distinct_values(
-    array: AnyArray, owner: str, index: int, threads: int | None = None
+    array: AnyArray,
+    owner: str,
+    index: int,
+    threads: int | None = None,
+    reference: AnyArray | None = None,
 ) -> AnyArray:
-    """Distinct values of one rater's contiguous array, unsorted."""
-    found = _kernels.distinct(array.reshape(-1), MOST_LABELS, threads or default_threads())
+    """Sorted values of one rater's contiguous array; those of a reference may be left out."""
+    known = None if reference is None else reference.reshape(-1)
+    found = _kernels.distinct(array.reshape(-1), MOST_LABELS, threads or default_threads(), known)
     if found is None:
         raise InputError(
             f"{owner}: input {index} has more than {MOST_LABELS} distinct values; "

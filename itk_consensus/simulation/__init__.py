@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from itk_consensus.simulation.atlas_phantoms import (
+    AtlasCase,
+    AtlasLabels,
+    atlas_case,
+    atlas_labels,
+)
 from itk_consensus.simulation.conformal_cohort import CohortCase, conformal_case
 from itk_consensus.simulation.contour_errors import contour_error_raters
 from itk_consensus.simulation.deep_phantoms import Cohort, easy_cohort, hard_cohort
@@ -38,11 +44,15 @@ from itk_consensus.simulation.settings import (
 __all__ = [
     "ONE_GOOD_FOUR_POOR",
     "ONE_RANDOM",
+    "AtlasCase",
+    "AtlasLabels",
     "Case",
     "Cohort",
     "CohortCase",
     "Phantom",
     "Setting",
+    "atlas_case",
+    "atlas_labels",
     "class_imbalance_case",
     "conformal_case",
     "confusion_raters",

@@ -1,6 +1,10 @@
 // The distinct values of an array, found in one pass that skips constant runs.
 //
-// Precondition (checked in Python): data holds the whole extent, contiguous and aligned.
+// Where an array equals another that is scanned too, there is nothing new to find; most of a stack
+// of raters is like that, and one wide compare tells.
+//
+// Precondition (checked in Python): data, and the reference if there is one, hold the whole extent,
+// contiguous and aligned.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +22,18 @@ template <class T>
 class DistinctValues {
  public:
   // False as soon as there are more than `limit` values: then it is no label image.
-  bool scan(const T* data, std::size_t begin, std::size_t end, std::size_t limit) {
+  bool scan(const T* data, const T* reference, std::size_t begin, std::size_t end,
+            std::size_t limit) {
     struct Source {
       const T* data;
-      bool constant(std::size_t at, std::size_t n) const { return is_constant(data + at, n); }
-    } source{data};
+      const T* reference;
+      bool known(std::size_t at, std::size_t n) const {
+        return reference && std::memcmp(data + at, reference + at, n * sizeof(T)) == 0;
+      }
+      bool constant(std::size_t at, std::size_t n) const {
+        return known(at, n) || is_constant(data + at, n);
+      }
+    } source{data, reference};
     bool fits = true;
     for_each_run(
         source, begin, end, [&](std::size_t at, std::size_t) { add(data[at]); },

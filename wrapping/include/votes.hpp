@@ -27,6 +27,13 @@ class Votes {
   virtual ~Votes() = default;
   virtual bool constant(std::size_t begin, std::size_t n) const = 0;
   virtual std::uint32_t digit(std::size_t at) const = 0;
+  // digits[k] = digit(begin + k).
+  virtual void read(std::size_t begin, std::size_t n, std::uint16_t* digits) const = 0;
+  // Bytes of a symbol, where votes are plain integers that a table turns into digits; else 0.
+  virtual std::size_t symbol_width() const = 0;
+  virtual const void* symbols() const = 0;
+  // The digit of every symbol, taken as unsigned.
+  virtual std::vector<std::uint16_t> symbol_table() const = 0;
   // keys[k] = keys[k] * radix + digit(begin + k), for the key widths the encoders use.
   virtual void append(std::size_t begin, std::size_t n, std::uint32_t radix, std::uint8_t* keys) const = 0;
   virtual void append(std::size_t begin, std::size_t n, std::uint32_t radix, std::uint16_t* keys) const = 0;
@@ -51,6 +58,34 @@ class VotesOf final : public Votes {
 
   std::uint32_t digit(std::size_t at) const override {
     return mask_ && !mask_[at] ? missing_ : look_up(data_[at]);
+  }
+
+  void read(std::size_t begin, std::size_t n, std::uint16_t* digits) const override {
+    const T* data = data_ + begin;
+    if (values_.size() <= kFew) {
+      read_few(data, n, digits);
+    } else {
+      for (std::size_t k = 0; k < n; ++k) {
+        digits[k] = k > 0 && data[k] == data[k - 1] ? digits[k - 1] : look_up(data[k]);
+      }
+    }
+    if (mask_) {
+      for (std::size_t k = 0; k < n; ++k) digits[k] = mask_[begin + k] ? digits[k] : missing_;
+    }
+  }
+
+  std::size_t symbol_width() const override { return kNarrow && !mask_ ? sizeof(T) : 0; }
+  const void* symbols() const override { return data_; }
+
+  std::vector<std::uint16_t> symbol_table() const override {
+    std::vector<std::uint16_t> table;
+    if constexpr (kNarrow) {
+      table.resize(std::size_t{1} << (8 * sizeof(T)));
+      for (std::size_t i = 0; i < table.size(); ++i) {
+        table[i] = look_up(static_cast<T>(static_cast<std::make_unsigned_t<T>>(i)));
+      }
+    }
+    return table;
   }
 
   void append(std::size_t b, std::size_t n, std::uint32_t r, std::uint8_t* k) const override { append_to(b, n, r, k); }
@@ -101,20 +136,6 @@ class VotesOf final : public Votes {
       const T value = values_[i];
       const std::uint16_t digit = digits_[i];
       for (std::size_t k = 0; k < n; ++k) digits[k] = data[k] == value ? digit : digits[k];
-    }
-  }
-
-  void read(std::size_t begin, std::size_t n, std::uint16_t* digits) const {
-    const T* data = data_ + begin;
-    if (values_.size() <= kFew) {
-      read_few(data, n, digits);
-    } else {
-      for (std::size_t k = 0; k < n; ++k) {
-        digits[k] = k > 0 && data[k] == data[k - 1] ? digits[k - 1] : look_up(data[k]);
-      }
-    }
-    if (mask_) {
-      for (std::size_t k = 0; k < n; ++k) digits[k] = mask_[begin + k] ? digits[k] : missing_;
     }
   }
 

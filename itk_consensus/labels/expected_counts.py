@@ -1,0 +1,134 @@
+"""What EM needs of a table of votes: sums for the M-step, and the posterior in the form asked for.
+
+Responsibilities are never kept: a step costs one compiled pass and the memory of its count table.
+Array layout as in algorithms/confusion_model.py: P patterns, J raters, S starts, K labels;
+``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+Floats = NDArray[np.float64]
+
+#: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
+#: most, shared by tied ones; or the same, patterns that tie being left out.
+VoteShares = Literal["mean", "majority", "plurality"]
+VOTE_SHARES: tuple[str, ...] = get_args(VoteShares)
+
+
+class ExpectedCounts(NamedTuple):
+    """Sums over all weighted voxels."""
+
+    counts: Floats  #: (J, K, S, K) expected voxels [rater, observed, start, true]
+    mass: Floats  #: (R, S, K) expected voxels of each label, per prior row or (R = 1) in all
+    log_likelihood: Floats  #: (S,); 0 for starts made from votes
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """Patterns with weights, on which both steps of EM run.
+
+    Attributes
+    ----------
+    digits : (P, J) ndarray of uint8 or uint16
+        Label index voted by each rater; `labels` where the rater is missing.
+    weights : (P,) ndarray
+        Voxels each pattern counts for; 0 excludes it.
+    labels : int
+        K.
+    prior_rows : (P,) ndarray of uint32 or None
+        The row of the prior that each pattern has; None: all have the first.
+    threads : int
+        Results never depend on it.
+    """
+
+    digits: NDArray[Any]
+    weights: Floats
+    labels: int
+    prior_rows: NDArray[np.uint32] | None = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        rows = self.digits.shape[0] if self.digits.ndim == 2 else -1
+        if self.digits.dtype not in (np.uint8, np.uint16) or self.weights.shape != (rows,):
+            raise InputError(
+                "VoteTable: (P, J) digits of uint8 or uint16 and (P,) weights wanted, got "
+                f"{self.digits.dtype} {self.digits.shape} and {self.weights.shape}"
+            )
+
+    @classmethod
+    def of(
+        cls,
+        patterns: DecisionPatterns,
+        weights: Floats,
+        prior_rows: NDArray[np.uint32] | None = None,
+    ) -> VoteTable:
+        """The table of some patterns."""
+        digits = np.ascontiguousarray(patterns.patterns)
+        labels = patterns.number_of_labels
+        return cls(digits, np.asarray(weights, float), labels, prior_rows, patterns.threads)
+
+    def expectation(
+        self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
+    ) -> ExpectedCounts:
+        """E-step under these parameters, and the sums of the M-step that follows.
+
+        Parameters
+        ----------
+        theta : (J, K, S, K) ndarray
+            NaN, an undefined column, counts as impossible.
+        prior : (R, S, K) or (R, 1, K) ndarray; (S, K) if all patterns share one
+        mass_by_row : bool
+            Whether the mass is wanted for every row of the prior by itself.
+        """
+        logs = self._logs(theta, prior)
+        return ExpectedCounts(
+            *_kernels.expected_counts(self.digits, self.weights, *logs, mass_by_row, self.threads)
+        )
+
+    def expectation_of_votes(self, shares: VoteShares) -> ExpectedCounts:
+        """The sums of an M-step whose responsibilities are made from the votes; S is 1.
+
+        A pattern that nobody annotated adds nothing, not even mass.
+        """
+        kind = VOTE_SHARES.index(shares)
+        return ExpectedCounts(
+            *_kernels.vote_expectation(self.digits, self.weights, self.labels, kind, self.threads)
+        )
+
+    def decisions(self, theta: Floats, prior: Floats, tolerance: float) -> NDArray[np.int32]:
+        """(P, S) index of the most probable label; `UNDECIDED` on ties and where none is possible.
+
+        Log posteriors within `tolerance` of the highest are tied.
+        """
+        logs = self._logs(theta, prior)
+        return _kernels.posterior_decision(self.digits, *logs, tolerance, self.threads)
+
+    def probabilities(
+        self, theta: Floats, prior: Floats, wanted: Sequence[int] | None = None
+    ) -> Floats:
+        """(P, S, W) posterior of the wanted labels, all K by default; zero where none is possible.
+
+        Pattern by label is much memory where both are many: ask for the labels you need.
+        """
+        labels = list(range(self.labels)) if wanted is None else list(wanted)
+        logs = self._logs(theta, prior)
+        return _kernels.posterior_shares(self.digits, *logs, labels, self.threads)
+
+    def _logs(
+        self, theta: Floats, prior: Floats
+    ) -> tuple[Floats, Floats, NDArray[np.uint32] | None]:
+        with np.errstate(divide="ignore"):
+            log_theta = np.log(np.fmax(theta, 0.0))  # fmax turns NaN into 0
+            log_prior = np.log(prior if prior.ndim == 3 else prior[None])
+        return np.ascontiguousarray(log_theta), np.ascontiguousarray(log_prior), self.prior_rows

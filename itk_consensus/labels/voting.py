@@ -1,0 +1,147 @@
+"""Voting voxel by voxel, without patterns: one compiled pass over the raters.
+
+The rules are those of `labels.ties`; the same vote on patterns is in algorithms/majority_vote.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.ties import TIE_RULES, TieRule
+
+Floats = NDArray[np.float64]
+
+#: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
+TIE_SHARE = 1e-12
+
+
+@dataclass(frozen=True)
+class StackVote:
+    """A vote over a stack; nothing is counted before something is asked for.
+
+    Attributes
+    ----------
+    stack : LabelStack
+    weights : (J,) ndarray or None
+        Weight >= 0 of each rater's vote, missing raters included; None: one each.
+    threshold : float or None
+        A label needs more than this share of the votes, not just the most of all.
+    ties : TieRule
+        What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
+        is undecided, or background if that is the rule.
+    threads : int or None
+        Threads the kernels use; results never depend on it.
+    """
+
+    stack: LabelStack
+    weights: Floats | None = None
+    threshold: float | None = None
+    ties: TieRule = "undecided"
+    threads: int | None = None
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
+        """Write the label of every voxel.
+
+        Parameters
+        ----------
+        values : (K + 2,) ndarray
+            What to write for each label of the stack, for background and for undecided voxels.
+            Voxels outside the mask get background.
+        out : ndarray of the stack's shape
+            C-contiguous, of the values' type.
+
+        Returns
+        -------
+        int
+            The number of undecided voxels.
+        """
+        labels = len(self.stack.labels)
+        if values.shape != (labels + 2,):
+            raise InputError(f"StackVote: {labels + 2} values wanted, got shape {values.shape}")
+        self._check_out(out, values.dtype)
+        return _kernels.vote(
+            self._votes,
+            labels,
+            self._mask,
+            self._weights,
+            -1.0 if self.threshold is None else self.threshold,
+            TIE_SHARE * float(self._weights.sum()),
+            TIE_RULES.index(self.ties),
+            self.frequencies if self.ties == "prior" else np.zeros(labels),
+            np.ascontiguousarray(values),
+            out.reshape(-1),
+            self.threads or default_threads(),
+        )
+
+    def write_share(self, label: int, out: NDArray[Any]) -> None:
+        """Write the share of the votes that the label with this index got, 0 outside the mask.
+
+        Where nobody annotated it is the label's overall frequency.
+        """
+        labels = len(self.stack.labels)
+        if not 0 <= label < labels:
+            raise InputError(f"StackVote: label index 0 to {labels - 1} wanted, got {label}")
+        self._check_out(out, out.dtype if out.dtype.kind == "f" else np.dtype(np.float64))
+        nobody_possible = self.stack.may_be_missing or not self._weights.all()
+        _kernels.vote_share(
+            self._votes,
+            labels,
+            label,
+            self._mask,
+            self._weights,
+            float(self.frequencies[label]) if nobody_possible else 0.0,
+            out.reshape(-1),
+            self.threads or default_threads(),
+        )
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """(K,) share of all (weighted) votes inside the mask that each label got."""
+        mass = self._weights @ self.counts
+        return np.asarray(mass / mass.sum())
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(J', K) voxels inside the mask where each present rater says each label."""
+        extent = int(np.prod(self.stack.shape))
+        threads = self.threads or default_threads()
+        return _kernels.vote_counts(
+            self._votes, len(self.stack.labels), self._mask, extent, threads
+        )
+
+    @cached_property
+    def _votes(self) -> list[_kernels.RaterVotes]:
+        return self.stack.votes()
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """(J',) of the raters who are present."""
+        present = [array is not None for array in self.stack.arrays]
+        if self.weights is None:
+            return np.ones(sum(present))
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (len(present),) or not (weights >= 0).all():
+            raise InputError(
+                f"StackVote: {len(present)} weights >= 0 wanted, got {weights.tolist()}"
+            )
+        return weights[present]
+
+    @property
+    def _mask(self) -> NDArray[np.uint8] | None:
+        return None if self.stack.mask is None else self.stack.mask.reshape(-1)
+
+    def _check_out(self, out: NDArray[Any], dtype: np.dtype[Any]) -> None:
+        fits = out.dtype == dtype and out.shape == self.stack.shape
+        if not fits or not out.flags.c_contiguous or not out.flags.writeable:
+            raise InputError(
+                f"StackVote: out must be {dtype} {self.stack.shape}, C-contiguous and writable, "
+                f"got {out.dtype} {out.shape}"
+            )

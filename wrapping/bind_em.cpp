@@ -1,0 +1,196 @@
+// EM over patterns: expected counts, starts from votes, and the posterior in the form asked for.
+#include <algorithm>
+
+#include "bindings.hpp"
+#include "confusion_em.hpp"
+#include "parallel.hpp"
+
+namespace consensus {
+
+namespace {
+
+using Reals = py::array_t<double, py::array::c_style>;
+using Rows = std::optional<py::array_t<std::uint32_t, py::array::c_style>>;
+
+Reals reals(std::vector<std::size_t> shape, const std::vector<double>& values) {
+  Reals array({shape.begin(), shape.end()});
+  std::copy(values.begin(), values.end(), array.mutable_data());
+  return array;
+}
+
+// Calls f(PatternRows) for digits of one or two bytes.
+template <class F>
+auto with_rows(const py::array& digits, std::size_t labels, std::size_t starts, F f) {
+  require_extent(digits, extent_of(digits));
+  require_axes(digits, 2);
+  const auto shape = shape_of(digits);
+  if (digits.dtype().kind() != 'u' || digits.itemsize() > 2) {
+    throw std::invalid_argument("digits must be uint8 or uint16");
+  }
+  if (digits.itemsize() == 1) {
+    return f(PatternRows<std::uint8_t>{static_cast<const std::uint8_t*>(digits.data()), shape[0],
+                                       shape[1], labels, starts});
+  }
+  return f(PatternRows<std::uint16_t>{static_cast<const std::uint16_t*>(digits.data()), shape[0],
+                                      shape[1], labels, starts});
+}
+
+struct GivenParameters {
+  const Reals& log_theta;
+  const Reals& log_prior;
+  const Rows& prior_rows;
+
+  std::size_t labels() const { return static_cast<std::size_t>(log_theta.shape(3)); }
+  std::size_t starts() const { return static_cast<std::size_t>(log_theta.shape(2)); }
+  std::size_t number_of_rows() const { return static_cast<std::size_t>(log_prior.shape(0)); }
+
+  Parameters checked(const py::array& digits) const {
+    require_axes(log_theta, 4);
+    require_axes(log_prior, 3);
+    const auto raters = static_cast<std::size_t>(digits.shape(1));
+    require_extent(log_theta, raters * labels() * starts() * labels());
+    const auto prior_starts = static_cast<std::size_t>(log_prior.shape(1));
+    if (prior_starts != 1 && prior_starts != starts()) throw std::invalid_argument("a prior per start wanted");
+    require_extent(log_prior, number_of_rows() * prior_starts * labels());
+    const auto patterns = static_cast<std::size_t>(digits.shape(0));
+    const std::uint32_t* rows = pointer_or_null(prior_rows, patterns);
+    if (number_of_rows() == 0 ||
+        (rows && std::any_of(rows, rows + patterns, [&](auto row) { return row >= number_of_rows(); }))) {
+      throw std::invalid_argument("a pattern's prior row does not exist");
+    }
+    return {log_theta.data(), log_prior.data(), rows, prior_starts};
+  }
+};
+
+template <class Digit, class Expect>
+py::tuple summed(const PatternRows<Digit>& rows, std::size_t mass_rows, std::size_t threads,
+                 Expect expect_slab) {
+  ExpectedCounts total = no_counts(rows, mass_rows);
+  {
+    py::gil_scoped_release release;
+    const std::size_t bytes = (total.counts.size() + total.mass.size()) * sizeof(double);
+    const auto slabs = fixed_slabs(rows.patterns, bytes);
+    std::vector<ExpectedCounts> parts(slabs.size());
+    share_slabs(slabs, threads, [&](std::size_t k, Slab slab) {
+      parts[k] = no_counts(rows, mass_rows);
+      expect_slab(slab, parts[k]);
+    });
+    for (const auto& part : parts) total.add(part);
+  }
+  return py::make_tuple(reals({rows.raters, rows.labels, rows.starts, rows.labels}, total.counts),
+                        reals({mass_rows, rows.starts, rows.labels}, total.mass),
+                        reals({rows.starts}, total.log_likelihood));
+}
+
+py::tuple run_expected_counts(const py::array& digits, const Reals& weights, const Reals& log_theta,
+                              const Reals& log_prior, const Rows& prior_rows, bool mass_by_row,
+                              std::size_t threads) {
+  const GivenParameters given{log_theta, log_prior, prior_rows};
+  require_axes(digits, 2);
+  require_axes(log_theta, 4);
+  const Parameters parameters = given.checked(digits);
+  require_extent(weights, static_cast<std::size_t>(digits.shape(0)));
+  return with_rows(digits, given.labels(), given.starts(), [&](auto rows) {
+    const std::size_t table = rows.raters * rows.labels * rows.starts;
+    const PossibleLabels possible(parameters.log_theta, table, rows.labels);
+    return summed(rows, mass_by_row ? given.number_of_rows() : 1, threads,
+                  [&](Slab slab, ExpectedCounts& sums) {
+                    expect(rows, weights.data(), parameters, possible, mass_by_row, slab, sums);
+                  });
+  });
+}
+
+py::tuple run_vote_expectation(const py::array& digits, const Reals& weights, std::size_t labels,
+                               int kind, std::size_t threads) {
+  require_axes(digits, 2);
+  require_extent(weights, static_cast<std::size_t>(digits.shape(0)));
+  if (kind < 0 || kind > static_cast<int>(VoteShares::kPlurality)) throw std::invalid_argument("no such kind");
+  return with_rows(digits, labels, 1, [&](auto rows) {
+    return summed(rows, 1, threads, [&](Slab slab, ExpectedCounts& sums) {
+      expect_votes(rows, weights.data(), static_cast<VoteShares>(kind), slab, sums);
+    });
+  });
+}
+
+// Calls write(pattern, start, posterior) for every pattern; patterns are shared among threads.
+template <class Write>
+void for_each_posterior(const py::array& digits, const GivenParameters& given, std::size_t threads,
+                        Write write) {
+  const Parameters parameters = given.checked(digits);
+  with_rows(digits, given.labels(), given.starts(), [&](auto rows) {
+    py::gil_scoped_release release;
+    const std::size_t table = rows.raters * rows.labels * rows.starts;
+    const PossibleLabels possible(parameters.log_theta, table, rows.labels);
+    for_each_slab(make_slabs(rows.patterns, threads, 2048), [&](std::size_t, Slab slab) {
+      PosteriorOf posterior(rows, parameters, possible);
+      for (std::size_t p = slab.begin; p < slab.end; ++p) {
+        for (std::size_t s = 0; s < rows.starts; ++s) write(p, s, posterior.at(p, s));
+      }
+    });
+  });
+}
+
+// Index of the label with the highest log joint; -1 where several are within the tolerance, or none.
+py::array_t<std::int32_t> run_posterior_decision(const py::array& digits, const Reals& log_theta,
+                                                 const Reals& log_prior, const Rows& prior_rows,
+                                                 double tolerance, std::size_t threads) {
+  require_axes(digits, 2);
+  require_axes(log_theta, 4);
+  py::array_t<std::int32_t> decision({digits.shape(0), log_theta.shape(2)});
+  const auto starts = static_cast<std::size_t>(log_theta.shape(2));
+  auto* out = decision.mutable_data();
+  for_each_posterior(digits, {log_theta, log_prior, prior_rows}, threads,
+                     [=](std::size_t p, std::size_t s, const Posterior& now) {
+                       double best = kImpossible;
+                       for (std::size_t i = 0; i < now.size; ++i) best = std::max(best, now.log_joint[i]);
+                       std::int32_t chosen = -1;
+                       std::size_t tied = 0;
+                       for (std::size_t i = 0; best > kImpossible && i < now.size; ++i) {
+                         if (now.log_joint[i] >= best - tolerance) {
+                           chosen = now.labels[i];
+                           ++tied;
+                         }
+                       }
+                       out[p * starts + s] = tied == 1 ? chosen : -1;
+                     });
+  return decision;
+}
+
+// Probabilities [pattern][start][wanted label].
+Reals run_posterior_shares(const py::array& digits, const Reals& log_theta, const Reals& log_prior,
+                           const Rows& prior_rows, const std::vector<std::uint16_t>& wanted,
+                           std::size_t threads) {
+  require_axes(digits, 2);
+  require_axes(log_theta, 4);
+  Reals shares({digits.shape(0), log_theta.shape(2), static_cast<py::ssize_t>(wanted.size())});
+  const auto starts = static_cast<std::size_t>(log_theta.shape(2));
+  const auto labels = static_cast<std::size_t>(log_theta.shape(3));
+  auto* out = shares.mutable_data();
+  std::fill_n(out, extent_of(shares), 0.0);
+  std::vector<std::size_t> column(labels, wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) column.at(wanted[i]) = i;
+  for_each_posterior(digits, {log_theta, log_prior, prior_rows}, threads,
+                     [&, out](std::size_t p, std::size_t s, const Posterior& now) {
+                       double* row = out + (p * starts + s) * wanted.size();
+                       for (std::size_t i = 0; i < now.size; ++i) {
+                         if (column[now.labels[i]] < wanted.size()) row[column[now.labels[i]]] = now.share[i];
+                       }
+                     });
+  return shares;
+}
+
+}  // namespace
+
+void bind_em(py::module_& m) {
+  m.def("expected_counts", &run_expected_counts, py::arg("digits"), py::arg("weights"),
+        py::arg("log_theta"), py::arg("log_prior"), py::arg("prior_rows"), py::arg("mass_by_row"),
+        py::arg("threads"));
+  m.def("vote_expectation", &run_vote_expectation, py::arg("digits"), py::arg("weights"),
+        py::arg("labels"), py::arg("kind"), py::arg("threads"));
+  m.def("posterior_decision", &run_posterior_decision, py::arg("digits"), py::arg("log_theta"),
+        py::arg("log_prior"), py::arg("prior_rows"), py::arg("tolerance"), py::arg("threads"));
+  m.def("posterior_shares", &run_posterior_shares, py::arg("digits"), py::arg("log_theta"),
+        py::arg("log_prior"), py::arg("prior_rows"), py::arg("wanted"), py::arg("threads"));
+}
+
+}  // namespace consensus

@@ -1,0 +1,274 @@
+// Patterns: encoding a stack, writing answers back, which labels occur and where.
+#include <algorithm>
+
+#include "bindings.hpp"
+#include "distinct.hpp"
+#include "encode_direct.hpp"
+#include "encode_hashed.hpp"
+#include "expand.hpp"
+#include "memory.hpp"
+#include "merge_rows.hpp"
+#include "parallel.hpp"
+#include "rater_votes.hpp"
+#include "row_extents.hpp"
+
+namespace consensus {
+
+namespace {
+
+// Every key, and "outside" after them, must have its own count.
+void require_codes(std::size_t raters, std::uint32_t radix, bool masked, std::size_t number_of_codes) {
+  std::size_t needed = 1;
+  for (std::size_t k = 0; k < raters && needed <= number_of_codes; ++k) needed *= radix;
+  if (needed + (masked ? 1 : 0) > number_of_codes) {
+    throw std::invalid_argument("fewer counts than codes");
+  }
+}
+
+py::array_t<std::int64_t> run_encode_direct(const std::vector<const RaterVotes*>& raters,
+                                             std::uint32_t radix, const Mask& mask, py::array codes,
+                                             std::size_t number_of_codes, std::size_t threads) {
+  const std::size_t extent = extent_of(codes);
+  require_extent(codes, extent);
+  Stack stack = make_stack(raters, radix, extent);
+  stack.mask = pointer_or_null(mask, extent);
+  require_codes(raters.size(), radix, mask.has_value(), number_of_codes);
+  std::vector<std::int64_t> total(number_of_codes, 0);
+  with_code_type(codes, [&](auto tag) {
+    using Code = typename decltype(tag)::type;
+    auto* out = static_cast<Code*>(codes.mutable_data());
+    py::gil_scoped_release release;
+    const auto slabs = make_slabs(extent, threads);
+    std::vector<std::vector<std::int64_t>> counts(slabs.size());
+    for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+      counts[k].assign(number_of_codes, 0);
+      encode_direct<Code>(stack, slab.begin, slab.end, static_cast<Code>(number_of_codes - 1), out,
+                          counts[k].data());
+    });
+    for (const auto& part : counts) {
+      for (std::size_t i = 0; i < number_of_codes; ++i) total[i] += part[i];
+    }
+  });
+  return py::array_t<std::int64_t>(static_cast<py::ssize_t>(total.size()), total.data());
+}
+
+// One slab's patterns as Python sees them: (begin, end, digits, strata, counts).
+template <class Digit, class Encoder>
+py::tuple slab_patterns(const Encoder& encoder, Slab slab, std::size_t raters) {
+  const auto n = static_cast<py::ssize_t>(encoder.size());
+  py::array_t<Digit> digits({n, static_cast<py::ssize_t>(raters)});
+  py::array_t<std::uint32_t> strata(n);
+  py::array_t<std::int64_t> counts(n);
+  for (std::size_t i = 0; i < encoder.size(); ++i) {
+    strata.mutable_data()[i] = encoder.decode(i, digits.mutable_data() + i * raters);
+    counts.mutable_data()[i] = encoder.count(i);
+  }
+  return py::make_tuple(slab.begin, slab.end, digits, strata, counts);
+}
+
+// None when the patterns outnumber the codes of this width.
+py::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::uint32_t radix,
+                              const Mask& mask, const Strata& strata, py::array codes,
+                              std::size_t threads) {
+  const std::size_t extent = extent_of(codes);
+  require_extent(codes, extent);
+  Stack stack = make_stack(raters, radix, extent);
+  stack.mask = pointer_or_null(mask, extent);
+  stack.strata = pointer_or_null(strata, extent);
+  return with_code_type(codes, [&](auto tag) -> py::object {
+    using Code = typename decltype(tag)::type;
+    auto* out = static_cast<Code*>(codes.mutable_data());
+    const auto slabs = make_slabs(extent, threads);
+    std::vector<HashedEncoder<Code>> encoders(slabs.size(), HashedEncoder<Code>(stack));
+    std::vector<char> fits(slabs.size(), 1);
+    {
+      py::gil_scoped_release release;
+      for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+        fits[k] = encoders[k].encode(slab.begin, slab.end, out);
+      });
+    }
+    py::list parts;
+    for (std::size_t k = 0; k < slabs.size(); ++k) {
+      if (!fits[k]) return py::none();
+      parts.append(radix <= 256
+                       ? slab_patterns<std::uint8_t>(encoders[k], slabs[k], raters.size())
+                       : slab_patterns<std::uint16_t>(encoders[k], slabs[k], raters.size()));
+    }
+    return parts;
+  });
+}
+
+template <class Digit>
+py::tuple merged_tables(const std::vector<py::tuple>& tables, std::size_t raters) {
+  using Digits = py::array_t<Digit, py::array::c_style>;
+  using Counts = py::array_t<std::int64_t, py::array::c_style>;
+  using StrataOf = py::array_t<std::uint32_t, py::array::c_style>;
+  std::vector<TablePart<Digit>> parts;
+  std::vector<std::int64_t*> ranks;
+  py::list rank_arrays;
+  std::vector<py::array> kept;  // a cast may have made a copy
+  for (const py::tuple& table : tables) {
+    auto digits = table[0].cast<Digits>();
+    auto strata = table[1].cast<StrataOf>();
+    auto counts = table[2].cast<Counts>();
+    const std::size_t rows = extent_of(counts);
+    require_extent(digits, rows * raters);
+    require_extent(strata, rows);
+    parts.push_back({digits.data(), strata.data(), counts.data(), rows});
+    kept.insert(kept.end(), {digits, strata, counts});
+    py::array_t<std::int64_t> of_part(static_cast<py::ssize_t>(rows));
+    ranks.push_back(of_part.mutable_data());
+    rank_arrays.append(of_part);
+  }
+  std::optional<MergedRows<Digit>> merged;
+  {
+    py::gil_scoped_release release;
+    merged.emplace(std::move(parts), raters);
+  }
+  const auto size = static_cast<py::ssize_t>(merged->size());
+  py::array_t<Digit> digits({size, static_cast<py::ssize_t>(raters)});
+  py::array_t<std::uint32_t> strata(size);
+  py::array_t<std::int64_t> counts(size);
+  merged->write(digits.mutable_data(), strata.mutable_data(), counts.mutable_data(), ranks);
+  return py::make_tuple(digits, strata, counts, rank_arrays);
+}
+
+// Tables are (digits, strata, counts); also each table's ranks in the union.
+py::tuple run_merge_tables(const std::vector<py::tuple>& tables) {
+  if (tables.empty()) throw std::invalid_argument("at least one table wanted");
+  std::size_t width = 1;
+  std::size_t raters = 0;
+  for (const py::tuple& table : tables) {
+    if (table.size() != 3) throw std::invalid_argument("tables must be (digits, strata, counts)");
+    const auto digits = table[0].cast<py::array>();
+    require_axes(digits, 2);
+    width = std::max(width, static_cast<std::size_t>(digits.itemsize()));
+    raters = static_cast<std::size_t>(digits.shape(1));
+  }
+  if (width > 2) throw std::invalid_argument("digits must be uint8 or uint16");
+  return width == 1 ? merged_tables<std::uint8_t>(tables, raters)
+                    : merged_tables<std::uint16_t>(tables, raters);
+}
+
+void run_expand(const py::array& codes, const py::array& table, py::array out, std::size_t threads) {
+  const std::size_t extent = extent_of(codes);
+  require_extent(codes, extent);
+  require_extent(out, extent);
+  require_extent(table, extent_of(table));
+  if (table.itemsize() != out.itemsize()) throw std::invalid_argument("table and out differ in width");
+  with_code_type(codes, [&](auto code_tag) {
+    with_value_width(table, [&](auto value_tag) {
+      using Code = typename decltype(code_tag)::type;
+      using Value = typename decltype(value_tag)::type;
+      const auto* in = static_cast<const Code*>(codes.data());
+      const auto* values = static_cast<const Value*>(table.data());
+      auto* to = static_cast<Value*>(out.mutable_data());
+      py::gil_scoped_release release;
+      prefer_huge_pages(to, extent * sizeof(Value));
+      for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+        expand(in, slab.begin, slab.end, values, to);
+      });
+    });
+  });
+}
+
+void run_renumber(py::array codes, std::size_t begin, std::size_t end, const py::array& table,
+                   std::size_t threads) {
+  require_extent(codes, extent_of(codes));
+  require_extent(table, extent_of(table));
+  if (table.itemsize() != codes.itemsize() || begin > end || end > extent_of(codes)) {
+    throw std::invalid_argument("table must have the codes' width and the range lie inside");
+  }
+  with_code_type(codes, [&](auto tag) {
+    using Code = typename decltype(tag)::type;
+    auto* out = static_cast<Code*>(codes.mutable_data()) + begin;
+    const auto* values = static_cast<const Code*>(table.data());
+    py::gil_scoped_release release;
+    for_each_slab(make_slabs(end - begin, threads), [&](std::size_t, Slab slab) {
+      renumber(out, slab.begin, slab.end, values);
+    });
+  });
+}
+
+// The values, unsorted and with repeats between slabs; None when more than `limit` in a slab. Those
+// of a reference may be left out.
+py::object run_distinct(const py::array& data, std::size_t limit, std::size_t threads,
+                        const std::optional<py::array>& reference) {
+  const std::size_t extent = extent_of(data);
+  require_extent(data, extent);
+  if (reference) {
+    require_extent(*reference, extent);
+    if (!reference->dtype().equal(data.dtype())) {
+      throw std::invalid_argument("the reference must have the type of data");
+    }
+  }
+  return with_label_type(data.dtype(), [&](auto tag) -> py::object {
+    using T = typename decltype(tag)::type;
+    const auto* in = static_cast<const T*>(data.data());
+    const auto* like = reference ? static_cast<const T*>(reference->data()) : nullptr;
+    const auto slabs = make_slabs(extent, threads);
+    std::vector<DistinctValues<T>> found(slabs.size());
+    std::vector<char> fits(slabs.size(), 1);
+    {
+      py::gil_scoped_release release;
+      for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+        fits[k] = found[k].scan(in, like, slab.begin, slab.end, limit);
+      });
+    }
+    std::vector<T> values;
+    for (std::size_t k = 0; k < slabs.size(); ++k) {
+      if (!fits[k]) return py::none();
+      const auto part = found[k].values();
+      values.insert(values.end(), part.begin(), part.end());
+    }
+    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+  });
+}
+
+py::tuple run_row_extents(const py::array& codes, std::size_t length,
+                           const py::array_t<std::uint8_t, py::array::c_style>& flags,
+                           std::size_t threads) {
+  const std::size_t extent = extent_of(codes);
+  require_extent(codes, extent);
+  if (length == 0 || extent % length) throw std::invalid_argument("rows must divide the extent");
+  const std::size_t rows = extent / length;
+  py::array_t<std::int64_t> first(static_cast<py::ssize_t>(rows));
+  py::array_t<std::int64_t> last(static_cast<py::ssize_t>(rows));
+  with_code_type(codes, [&](auto tag) {
+    using Code = typename decltype(tag)::type;
+    const auto* in = static_cast<const Code*>(codes.data());
+    const auto* flagged = flags.data();
+    auto* low = first.mutable_data();
+    auto* high = last.mutable_data();
+    const std::size_t smallest = kSmallestSlab / std::min(length, kSmallestSlab);
+    py::gil_scoped_release release;
+    for_each_slab(make_slabs(rows, threads, smallest), [&](std::size_t, Slab slab) {
+      row_extents(in, length, slab.begin, slab.end, flagged, low, high);
+    });
+  });
+  return py::make_tuple(first, last);
+}
+
+}  // namespace
+
+void bind_patterns(py::module_& m) {
+  py::class_<RaterVotes>(m, "RaterVotes")
+      .def(py::init<py::array, py::array, const std::vector<std::uint16_t>&, std::uint16_t, Mask,
+                    std::uint16_t>(),
+           py::arg("data"), py::arg("values"), py::arg("digits"), py::arg("other"),
+           py::arg("mask"), py::arg("missing"));
+  m.def("encode_direct", &run_encode_direct, py::arg("raters"), py::arg("radix"), py::arg("mask"),
+        py::arg("codes"), py::arg("number_of_codes"), py::arg("threads"));
+  m.def("encode_hashed", &run_encode_hashed, py::arg("raters"), py::arg("radix"), py::arg("mask"),
+        py::arg("strata"), py::arg("codes"), py::arg("threads"));
+  m.def("merge_tables", &run_merge_tables, py::arg("tables"));
+  m.def("expand", &run_expand, py::arg("codes"), py::arg("table"), py::arg("out"), py::arg("threads"));
+  m.def("renumber", &run_renumber, py::arg("codes"), py::arg("begin"), py::arg("end"),
+        py::arg("table"), py::arg("threads"));
+  m.def("distinct", &run_distinct, py::arg("data"), py::arg("limit"), py::arg("threads"),
+        py::arg("reference") = py::none());
+  m.def("row_extents", &run_row_extents, py::arg("codes"), py::arg("length"), py::arg("flags"),
+        py::arg("threads"));
+}
+
+}  // namespace consensus

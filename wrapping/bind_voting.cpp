@@ -1,0 +1,120 @@
+// Voting: labels, the share of one label, and how often each rater says each label.
+#include "bindings.hpp"
+#include "memory.hpp"
+#include "parallel.hpp"
+#include "rater_votes.hpp"
+#include "voting.hpp"
+
+namespace consensus {
+
+namespace {
+
+using Raters = std::vector<const RaterVotes*>;
+using Reals = py::array_t<double, py::array::c_style>;
+
+std::vector<const Votes*> votes_of(const Raters& raters, std::size_t extent) {
+  if (raters.empty()) throw std::invalid_argument("at least one rater wanted");
+  return make_stack(raters, 2, extent).raters;
+}
+
+std::vector<double> reals_of(const Reals& values, std::size_t number) {
+  require_extent(values, number);
+  return {values.data(), values.data() + number};
+}
+
+template <class Value, class MakeRows>
+std::size_t vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint8_t* mask,
+                       const Value* values, std::size_t extent, std::size_t threads, Value* out) {
+  py::gil_scoped_release release;
+  prefer_huge_pages(out, extent * sizeof(Value));
+  const auto slabs = make_slabs(extent, threads);
+  std::vector<std::size_t> undecided(slabs.size());
+  for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+    VotePass<decltype(make_rows()), Value> pass(rule, make_rows(), mask, values);
+    undecided[k] = pass.run(slab.begin, slab.end, out);
+  });
+  std::size_t total = 0;
+  for (const std::size_t part : undecided) total += part;
+  return total;
+}
+
+// A threshold below 0 means none. Returns the number of undecided voxels.
+std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mask,
+                     const Reals& weights, double threshold, double tolerance, int ties,
+                     const Reals& prior, const py::array& values, py::array out,
+                     std::size_t threads) {
+  const std::size_t extent = extent_of(out);
+  require_extent(out, extent);
+  require_extent(values, labels + std::size_t{2});
+  if (values.itemsize() != out.itemsize()) throw std::invalid_argument("values and out differ in width");
+  if (ties < 0 || ties > static_cast<int>(Ties::kPrior)) throw std::invalid_argument("no such tie rule");
+  const auto votes = votes_of(raters, extent);
+  const VoteRule rule{labels, reals_of(weights, votes.size()), threshold, tolerance,
+                      static_cast<Ties>(ties), reals_of(prior, labels)};
+  const std::uint8_t* inside = pointer_or_null(mask, extent);
+  const std::size_t width = common_symbol_width(votes);
+  return with_value_width(values, [&](auto tag) {
+    using Value = typename decltype(tag)::type;
+    const auto* table = static_cast<const Value*>(values.data());
+    auto* to = static_cast<Value*>(out.mutable_data());
+    const auto pass = [&](auto make_rows) {
+      return vote_slabs(rule, make_rows, inside, table, extent, threads, to);
+    };
+    if (width == 1) return pass([&] { return PlainRows<std::uint8_t>(votes); });
+    if (width == 2) return pass([&] { return PlainRows<std::uint16_t>(votes); });
+    return pass([&] { return DigitRows(votes, labels); });
+  });
+}
+
+void run_vote_share(const Raters& raters, std::uint32_t labels, std::uint32_t label, const Mask& mask,
+                    const Reals& weights, double nobody, py::array out, std::size_t threads) {
+  const std::size_t extent = extent_of(out);
+  require_extent(out, extent);
+  const auto votes = votes_of(raters, extent);
+  const auto of_raters = reals_of(weights, votes.size());
+  const std::uint8_t* inside = pointer_or_null(mask, extent);
+  with_real_type(out, [&](auto tag) {
+    using Real = typename decltype(tag)::type;
+    auto* to = static_cast<Real*>(out.mutable_data());
+    py::gil_scoped_release release;
+    for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+      vote_share(votes, of_raters, labels, label, inside, nobody, slab.begin, slab.end, to);
+    });
+  });
+}
+
+py::array_t<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t labels, const Mask& mask,
+                                          std::size_t extent, std::size_t threads) {
+  const auto votes = votes_of(raters, extent);
+  const std::uint8_t* inside = pointer_or_null(mask, extent);
+  py::array_t<std::int64_t> counts(
+      {static_cast<py::ssize_t>(votes.size()), static_cast<py::ssize_t>(labels)});
+  const std::size_t size = votes.size() * labels;
+  auto* total = counts.mutable_data();
+  py::gil_scoped_release release;
+  const auto slabs = make_slabs(extent, threads);
+  std::vector<std::vector<std::int64_t>> parts(slabs.size());
+  for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+    parts[k].assign(size, 0);
+    vote_counts(votes, labels, inside, slab.begin, slab.end, parts[k].data());
+  });
+  std::fill_n(total, size, 0);
+  for (const auto& part : parts) {
+    for (std::size_t i = 0; i < size; ++i) total[i] += part[i];
+  }
+  return counts;
+}
+
+}  // namespace
+
+void bind_voting(py::module_& m) {
+  m.def("vote", &run_vote, py::arg("raters"), py::arg("labels"), py::arg("mask"), py::arg("weights"),
+        py::arg("threshold"), py::arg("tolerance"), py::arg("ties"), py::arg("prior"),
+        py::arg("values"), py::arg("out"), py::arg("threads"));
+  m.def("vote_share", &run_vote_share, py::arg("raters"), py::arg("labels"), py::arg("label"),
+        py::arg("mask"), py::arg("weights"), py::arg("nobody"), py::arg("out"), py::arg("threads"));
+  m.def("vote_counts", &run_vote_counts, py::arg("raters"), py::arg("labels"), py::arg("mask"),
+        py::arg("extent"), py::arg("threads"));
+}
+
+}  // namespace consensus

@@ -1,0 +1,269 @@
+// Expectation and the sums of maximisation over a table of patterns, for any number of labels.
+//
+// A pattern's log joint is the sum of one row of log theta per rater, plus the log prior. Rows are
+// zero at most labels, and a zero stays zero under EM: only the labels of the rater with the fewest
+// possible ones are looked at. Responsibilities live for one pattern at a time; what is kept is the
+// table of counts. Labels whose share of a pattern underflows double precision are left out.
+//
+// Patterns are cut into slabs by their number alone, each with its own sums, added in order:
+// results do not depend on the number of threads.
+//
+// Preconditions (checked in Python): digits are at most `labels`, which means missing; log values
+// are below +inf and not NaN; every prior row exists; all arrays hold their extents.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace consensus {
+
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+
+template <class Digit>
+struct PatternRows {
+  const Digit* digits;  // [pattern][rater]
+  std::size_t patterns;
+  std::size_t raters;
+  std::size_t labels;
+  std::size_t starts;
+};
+
+struct Parameters {
+  const double* log_theta;         // [rater][observed][start][true]
+  const double* log_prior;         // [row][start or one][true]
+  const std::uint32_t* prior_row;  // of each pattern; nullptr: row 0
+  std::size_t prior_starts;        // 1: all starts share a prior
+};
+
+// The labels that each row of log theta leaves possible.
+class PossibleLabels {
+ public:
+  PossibleLabels(const double* log_theta, std::size_t rows, std::size_t labels) : ends_{0} {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t t = 0; t < labels; ++t) {
+        if (log_theta[row * labels + t] > kImpossible) items_.push_back(static_cast<std::uint16_t>(t));
+      }
+      ends_.push_back(items_.size());
+    }
+  }
+  const std::uint16_t* begin(std::size_t row) const { return items_.data() + ends_[row]; }
+  std::size_t size(std::size_t row) const { return ends_[row + 1] - ends_[row]; }
+
+ private:
+  std::vector<std::size_t> ends_;
+  std::vector<std::uint16_t> items_;
+};
+
+// One pattern under one start: its candidate labels, their log joint and posterior.
+struct Posterior {
+  const std::uint16_t* labels;
+  std::size_t size;
+  std::vector<double> log_joint;
+  std::vector<double> share;  // sums to one, or all zero if no label is possible
+  double log_evidence;
+};
+
+template <class Digit>
+class PosteriorOf {
+ public:
+  PosteriorOf(const PatternRows<Digit>& rows, const Parameters& parameters, const PossibleLabels& possible)
+      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.labels) {
+    for (std::size_t t = 0; t < rows.labels; ++t) all_[t] = static_cast<std::uint16_t>(t);
+    posterior_.log_joint.resize(rows.labels);
+    posterior_.share.resize(rows.labels);
+  }
+
+  const Posterior& at(std::size_t pattern, std::size_t start) {
+    const Digit* digits = rows_.digits + pattern * rows_.raters;
+    choose_candidates(digits, start);
+    add_rows(digits, pattern, start);
+    normalise();
+    return posterior_;
+  }
+
+ private:
+  static constexpr double kUnderflow = -745.2;  // exp of less is zero
+
+  std::size_t row(std::size_t rater, std::size_t digit, std::size_t start) const {
+    return (rater * rows_.labels + digit) * rows_.starts + start;
+  }
+
+  void choose_candidates(const Digit* digits, std::size_t start) {
+    posterior_.labels = all_.data();
+    posterior_.size = rows_.labels;
+    for (std::size_t j = 0; j < rows_.raters; ++j) {
+      if (digits[j] >= rows_.labels) continue;
+      const std::size_t of = row(j, digits[j], start);
+      if (possible_.size(of) < posterior_.size) {
+        posterior_.labels = possible_.begin(of);
+        posterior_.size = possible_.size(of);
+      }
+    }
+  }
+
+  void add_rows(const Digit* digits, std::size_t pattern, std::size_t start) {
+    const std::uint16_t* labels = posterior_.labels;
+    const std::size_t n = posterior_.size;
+    double* sum = posterior_.log_joint.data();
+    std::fill_n(sum, n, 0.0);
+    for (std::size_t j = 0; j < rows_.raters; ++j) {
+      if (digits[j] < rows_.labels) {
+        add(parameters_.log_theta + row(j, digits[j], start) * rows_.labels, labels, n, sum);
+      }
+    }
+    const std::size_t prior = parameters_.prior_row ? parameters_.prior_row[pattern] : 0;
+    const std::size_t of_start = parameters_.prior_starts == 1 ? 0 : start;
+    add(parameters_.log_prior + (prior * parameters_.prior_starts + of_start) * rows_.labels, labels, n,
+        sum);
+  }
+
+  void add(const double* from, const std::uint16_t* labels, std::size_t n, double* sum) const {
+    if (n == rows_.labels) {
+      for (std::size_t i = 0; i < n; ++i) sum[i] += from[i];
+    } else {
+      for (std::size_t i = 0; i < n; ++i) sum[i] += from[labels[i]];
+    }
+  }
+
+  void normalise() {
+    const std::size_t n = posterior_.size;
+    const double* log_joint = posterior_.log_joint.data();
+    double* share = posterior_.share.data();
+    double peak = kImpossible;
+    for (std::size_t i = 0; i < n; ++i) peak = std::max(peak, log_joint[i]);
+    posterior_.log_evidence = kImpossible;
+    std::fill_n(share, n, 0.0);
+    if (peak == kImpossible) return;
+    double total = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double below = log_joint[i] - peak;
+      if (below > kUnderflow) total += share[i] = std::exp(below);
+    }
+    for (std::size_t i = 0; i < n; ++i) share[i] /= total;
+    posterior_.log_evidence = std::log(total) + peak;
+  }
+
+  const PatternRows<Digit>& rows_;
+  const Parameters& parameters_;
+  const PossibleLabels& possible_;
+  std::vector<std::uint16_t> all_;
+  Posterior posterior_;
+};
+
+// What maximisation needs of some patterns.
+struct ExpectedCounts {
+  std::vector<double> counts;          // [rater][observed][start][true]
+  std::vector<double> mass;            // [prior row or one][start][true]
+  std::vector<double> log_likelihood;  // [start]
+
+  void add(const ExpectedCounts& other) {
+    add_to(counts, other.counts);
+    add_to(mass, other.mass);
+    add_to(log_likelihood, other.log_likelihood);
+  }
+
+ private:
+  static void add_to(std::vector<double>& sums, const std::vector<double>& more) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+  }
+};
+
+template <class Digit>
+ExpectedCounts no_counts(const PatternRows<Digit>& rows, std::size_t mass_rows) {
+  return {std::vector<double>(rows.raters * rows.labels * rows.starts * rows.labels, 0.0),
+          std::vector<double>(mass_rows * rows.starts * rows.labels, 0.0),
+          std::vector<double>(rows.starts, 0.0)};
+}
+
+// Adds weight * share of the candidates to the counts of every rater who voted.
+template <class Digit>
+void add_shares(const PatternRows<Digit>& rows, const Digit* digits, std::size_t start, double weight,
+                const std::uint16_t* labels, const double* share, std::size_t n, std::size_t mass_row,
+                ExpectedCounts& sums) {
+  double* mass = sums.mass.data() + (mass_row * rows.starts + start) * rows.labels;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (share[i] == 0) continue;
+    const double amount = weight * share[i];
+    mass[labels[i]] += amount;
+    double* count = sums.counts.data() + start * rows.labels + labels[i];
+    const std::size_t step = rows.starts * rows.labels;
+    for (std::size_t j = 0; j < rows.raters; ++j) {
+      if (digits[j] < rows.labels) count[(j * rows.labels + digits[j]) * step] += amount;
+    }
+  }
+}
+
+template <class Digit>
+void expect(const PatternRows<Digit>& rows, const double* weights, const Parameters& parameters,
+            const PossibleLabels& possible, bool mass_by_row, Slab slab, ExpectedCounts& sums) {
+  PosteriorOf<Digit> posterior(rows, parameters, possible);
+  for (std::size_t p = slab.begin; p < slab.end; ++p) {
+    if (weights[p] == 0) continue;
+    const std::size_t mass_row = mass_by_row && parameters.prior_row ? parameters.prior_row[p] : 0;
+    for (std::size_t s = 0; s < rows.starts; ++s) {
+      const Posterior& now = posterior.at(p, s);
+      sums.log_likelihood[s] += weights[p] * now.log_evidence;
+      add_shares(rows, rows.digits + p * rows.raters, s, weights[p], now.labels, now.share.data(),
+                 now.size, mass_row, sums);
+    }
+  }
+}
+
+// How votes alone share a voxel among labels.
+enum class VoteShares { kMean, kMajority, kPlurality };
+
+// The shares of voted labels: in proportion to the votes; one for the label with most, shared by
+// tied ones; or the same without the patterns that tie.
+template <class Digit>
+void expect_votes(const PatternRows<Digit>& rows, const double* weights, VoteShares kind, Slab slab,
+                  ExpectedCounts& sums) {
+  std::vector<std::uint32_t> votes(rows.labels, 0);
+  std::vector<std::uint16_t> voted;
+  std::vector<double> share;
+  for (std::size_t p = slab.begin; p < slab.end; ++p) {
+    const Digit* digits = rows.digits + p * rows.raters;
+    voted.clear();
+    std::uint32_t most = 0;
+    std::size_t total = 0;
+    for (std::size_t j = 0; j < rows.raters; ++j) {
+      if (digits[j] >= rows.labels) continue;
+      if (votes[digits[j]] == 0) voted.push_back(static_cast<std::uint16_t>(digits[j]));
+      most = std::max(most, ++votes[digits[j]]);
+      ++total;
+    }
+    const auto tied = std::count_if(voted.begin(), voted.end(), [&](auto t) { return votes[t] == most; });
+    share.clear();
+    for (const std::uint16_t t : voted) {
+      const double best = votes[t] == most ? 1.0 / static_cast<double>(tied) : 0.0;
+      share.push_back(kind == VoteShares::kMean ? votes[t] / static_cast<double>(total) : best);
+      votes[t] = 0;
+    }
+    if (weights[p] == 0 || (kind == VoteShares::kPlurality && tied > 1)) continue;
+    add_shares(rows, digits, 0, weights[p], voted.data(), share.data(), voted.size(), 0, sums);
+  }
+}
+
+// Slabs that depend on the table alone: few enough that their sums stay small, enough for threads.
+inline std::vector<Slab> fixed_slabs(std::size_t patterns, std::size_t bytes_of_sums) {
+  constexpr std::size_t kSmallest = 2048;
+  constexpr std::size_t kMostSlabs = 8;
+  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  const std::size_t affordable = std::max<std::size_t>(2, kMostBytes / std::max<std::size_t>(1, bytes_of_sums));
+  return make_slabs(patterns, std::min(kMostSlabs, affordable), kSmallest);
+}
+
+// Calls work(k, slab) for every slab on at most `threads` threads.
+template <class Work>
+void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work) {
+  for_each_slab(make_slabs(slabs.size(), threads, 1), [&](std::size_t, Slab some) {
+    for (std::size_t k = some.begin; k < some.end; ++k) work(k, slabs[k]);
+  });
+}
+
+}  // namespace consensus

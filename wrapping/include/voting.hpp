@@ -1,0 +1,295 @@
+// Voting without patterns: one pass that counts labels only where raters disagree.
+//
+// Blocks of voxels are compared rater by rater, which takes whole registers. A voxel where all
+// raters say the same, or where votes count alike and more than half of all raters do (Boyer &
+// Moore's way to find out, also in whole registers), has its answer in a table; the others count at
+// most as many labels as there are raters. Narrow labels are compared as they are stored; others are
+// read as digits first.
+//
+// Preconditions (checked in Python): raters and mask hold the whole extent; digits are at most the
+// number of labels, which means missing; one weight >= 0 per rater; `prior` has one entry per label.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "runs.hpp"
+#include "votes.hpp"
+
+namespace consensus {
+
+enum class Ties { kUndecided, kLowest, kHighest, kBackground, kPrior };
+
+struct VoteRule {
+  std::uint32_t labels;
+  std::vector<double> weights;  // of each rater
+  double threshold;             // a label needs more than this share; below 0: no such need
+  double tolerance;             // scores this close are tied
+  Ties ties;
+  std::vector<double> prior;    // of each label, for Ties::kPrior
+
+  // Answers beyond the labels.
+  std::uint32_t background() const { return labels; }
+  std::uint32_t undecided() const { return labels + 1; }
+  // Whether more than half of all raters for a label settle it, whatever the others say.
+  bool half_is_enough() const {
+    return threshold < 0 && std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1; });
+  }
+  std::uint32_t nobody() const { return ties == Ties::kBackground ? background() : undecided(); }
+};
+
+// Counts the votes of one voxel at a time; its memory is one number per label.
+class VoteCounter {
+ public:
+  explicit VoteCounter(const VoteRule& rule)
+      : rule_(rule), scores_(rule.labels, kUnvoted), voted_(rule.weights.size()) {}
+
+  // The answer for digit_of(rater), rater by rater, so that sums round the same way everywhere.
+  template <class DigitOf>
+  std::uint32_t answer(DigitOf digit_of) {
+    std::size_t voted = 0;
+    double total = 0;
+    for (std::size_t j = 0; j < rule_.weights.size(); ++j) {
+      const std::uint32_t label = digit_of(j);
+      if (label >= rule_.labels) continue;
+      if (scores_[label] == kUnvoted) {
+        scores_[label] = 0;
+        voted_[voted++] = label;
+      }
+      scores_[label] += rule_.weights[j];
+      total += rule_.weights[j];
+    }
+    const std::uint32_t answer = total > 0 ? winner(voted, total) : rule_.nobody();
+    for (std::size_t i = 0; i < voted; ++i) scores_[voted_[i]] = kUnvoted;
+    return answer;
+  }
+
+ private:
+  static constexpr double kUnvoted = -1;
+
+  std::uint32_t winner(std::size_t voted, double total) const {
+    const double needed = rule_.threshold < 0 ? kUnvoted : rule_.threshold * total + rule_.tolerance;
+    double best = kUnvoted;
+    for (std::size_t i = 0; i < voted; ++i) best = std::max(best, scores_[voted_[i]]);
+    if (!(best > needed)) return rule_.nobody();
+    std::size_t tied = 0;
+    std::uint32_t chosen = rule_.labels;
+    for (std::size_t i = 0; i < voted; ++i) {
+      const std::uint32_t label = voted_[i];
+      if (scores_[label] < best - rule_.tolerance || !(scores_[label] > needed)) continue;
+      if (tied++ == 0 || preferred(label, chosen)) chosen = label;
+    }
+    if (tied == 1) return chosen;
+    if (rule_.ties == Ties::kUndecided) return rule_.undecided();
+    return rule_.ties == Ties::kBackground ? rule_.background() : chosen;
+  }
+
+  bool preferred(std::uint32_t label, std::uint32_t other) const {
+    if (rule_.ties == Ties::kHighest) return label > other;
+    if (rule_.ties == Ties::kPrior && rule_.prior[label] != rule_.prior[other]) {
+      return rule_.prior[label] > rule_.prior[other];
+    }
+    return label < other;
+  }
+
+  const VoteRule& rule_;
+  std::vector<double> scores_;
+  std::vector<std::uint32_t> voted_;
+};
+
+// Raters whose labels are narrow integers of one type: compared where they lie.
+template <class SymbolType>
+class PlainRows {
+ public:
+  using Symbol = SymbolType;
+  explicit PlainRows(const std::vector<const Votes*>& raters) : table_(raters[0]->symbol_table()) {
+    for (const Votes* rater : raters) data_.push_back(static_cast<const Symbol*>(rater->symbols()));
+  }
+  const Symbol* row(std::size_t rater, std::size_t at, std::size_t) { return data_[rater] + at; }
+  const std::vector<std::uint16_t>& digits() const { return table_; }
+
+ private:
+  std::vector<const Symbol*> data_;
+  std::vector<std::uint16_t> table_;
+};
+
+// Raters of any kind, read as digits, some voxels at a time.
+class DigitRows {
+ public:
+  using Symbol = std::uint16_t;
+  DigitRows(const std::vector<const Votes*>& raters, std::uint32_t labels)
+      : raters_(raters), buffer_(raters.size() * kShortRun) {
+    for (std::uint32_t digit = 0; digit <= labels; ++digit) {
+      table_.push_back(static_cast<std::uint16_t>(digit));
+    }
+  }
+  const Symbol* row(std::size_t rater, std::size_t at, std::size_t n) {
+    Symbol* to = buffer_.data() + rater * kShortRun;
+    raters_[rater]->read(at, n, to);
+    return to;
+  }
+  const std::vector<std::uint16_t>& digits() const { return table_; }
+
+ private:
+  const std::vector<const Votes*>& raters_;
+  std::vector<Symbol> buffer_;
+  std::vector<std::uint16_t> table_;
+};
+
+// The width of the symbols that all raters share and read by one table; 0 if they do not.
+inline std::size_t common_symbol_width(const std::vector<const Votes*>& raters) {
+  const std::size_t width = raters[0]->symbol_width();
+  if (width == 0) return 0;
+  const auto table = raters[0]->symbol_table();
+  const bool alike = std::all_of(raters.begin(), raters.end(), [&](const Votes* rater) {
+    return rater->symbol_width() == width && rater->symbol_table() == table;
+  });
+  return alike ? width : 0;
+}
+
+// The symbol that more than half of the raters say at each voxel of a block, if one does: the only
+// candidate left when unlike votes cancel in pairs, and how many raters say it.
+template <class Symbol>
+struct Majority {
+  std::array<Symbol, kShortRun> candidate;
+  std::array<Symbol, kShortRun> votes;
+
+  // N: voxels of the block, known at compile time so that loops fill whole registers.
+  template <std::size_t N>
+  void find(const std::vector<const Symbol*>& rows) {
+    std::array<Symbol, N> lead{};
+    for (const Symbol* row : rows) {
+      for (std::size_t k = 0; k < N; ++k) {
+        const Symbol now = lead[k] == 0 ? row[k] : candidate[k];
+        lead[k] = static_cast<Symbol>(now == row[k] ? lead[k] + 1 : lead[k] - 1);
+        candidate[k] = now;
+      }
+    }
+    for (std::size_t k = 0; k < N; ++k) votes[k] = 0;
+    for (const Symbol* row : rows) {
+      for (std::size_t k = 0; k < N; ++k) votes[k] = static_cast<Symbol>(votes[k] + (row[k] == candidate[k]));
+    }
+  }
+};
+
+// Writes values[answer] of some voxels; `values` has an entry for every label, then background, then
+// undecided.
+template <class Rows, class Value>
+class VotePass {
+ public:
+  using Symbol = typename Rows::Symbol;
+
+  VotePass(const VoteRule& rule, Rows rows, const std::uint8_t* mask, const Value* values)
+      : rule_(rule), rows_(std::move(rows)), mask_(mask), values_(values), counter_(rule) {
+    std::vector<std::uint32_t> unanimous(rule.labels + 1);
+    for (std::uint32_t digit = 0; digit <= rule.labels; ++digit) {
+      unanimous[digit] = counter_.answer([digit](std::size_t) { return digit; });
+    }
+    for (const std::uint16_t digit : rows_.digits()) agreed_.push_back(unanimous[digit]);
+    for (const std::uint32_t answer : agreed_) agreed_values_.push_back(values[answer]);
+    plain_ = !mask && std::all_of(agreed_.begin(), agreed_.end(),
+                                  [&](std::uint32_t answer) { return answer < rule.labels; });
+    half_is_enough_ = rule.half_is_enough() && rule.weights.size() <= std::numeric_limits<Symbol>::max();
+  }
+
+  // Returns how many voxels are undecided.
+  std::size_t run(std::size_t begin, std::size_t end, Value* out) {
+    std::size_t undecided = 0;
+    std::vector<const Symbol*> rows(rule_.weights.size());
+    for (std::size_t at = begin; at < end; at += kShortRun) {
+      const std::size_t n = std::min(kShortRun, end - at);
+      for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = rows_.row(j, at, n);
+      if (plain_ && unanimous(rows, n)) {
+        for (std::size_t k = 0; k < n; ++k) out[at + k] = agreed_values_[rows[0][k]];
+      } else {
+        undecided += voxels(rows, at, n, out + at);
+      }
+    }
+    return undecided;
+  }
+
+ private:
+  static bool unanimous(const std::vector<const Symbol*>& rows, std::size_t n) {
+    return std::all_of(rows.begin() + 1, rows.end(), [&](const Symbol* row) {
+      return std::memcmp(row, rows[0], n * sizeof(Symbol)) == 0;
+    });
+  }
+
+  std::size_t voxels(const std::vector<const Symbol*>& rows, std::size_t at, std::size_t n,
+                     Value* out) {
+    const std::size_t raters = rows.size();
+    const bool halves = half_is_enough_ && n == kShortRun;
+    if (halves) majority_.template find<kShortRun>(rows);
+    std::size_t undecided = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      std::uint32_t answer = rule_.labels;
+      if (halves && 2 * std::size_t{majority_.votes[k]} > raters) answer = agreed_[majority_.candidate[k]];
+      if (answer >= rule_.labels) {
+        answer = counter_.answer([&](std::size_t j) { return rows_.digits()[rows[j][k]]; });
+      }
+      const bool inside = !mask_ || mask_[at + k];
+      out[k] = values_[inside ? answer : rule_.background()];
+      undecided += inside && answer == rule_.undecided();
+    }
+    return undecided;
+  }
+
+  const VoteRule& rule_;
+  Rows rows_;
+  const std::uint8_t* mask_;
+  const Value* values_;
+  VoteCounter counter_;
+  std::vector<std::uint32_t> agreed_;  // the answer where all raters say a symbol
+  std::vector<Value> agreed_values_;
+  bool plain_;  // no voxel is outside, and none without dispute undecided
+  bool half_is_enough_;
+  Majority<Symbol> majority_;
+};
+
+// Share of the weight that votes for one label; `nobody` where nobody votes, 0 outside the mask.
+template <class Real>
+void vote_share(const std::vector<const Votes*>& raters, const std::vector<double>& weights,
+                std::uint32_t labels, std::uint32_t label, const std::uint8_t* mask, double nobody,
+                std::size_t begin, std::size_t end, Real* out) {
+  for (std::size_t at = begin; at < end; at += kShortRun) {
+    const std::size_t n = std::min(kShortRun, end - at);
+    std::array<std::uint16_t, kShortRun> digits;
+    std::array<double, kShortRun> votes{};
+    std::array<double, kShortRun> total{};
+    for (std::size_t j = 0; j < raters.size(); ++j) {
+      raters[j]->read(at, n, digits.data());
+      for (std::size_t k = 0; k < n; ++k) {
+        votes[k] += digits[k] == label ? weights[j] : 0.0;
+        total[k] += digits[k] < labels ? weights[j] : 0.0;
+      }
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const double share = total[k] > 0 ? votes[k] / total[k] : nobody;
+      out[at + k] = static_cast<Real>(!mask || mask[at + k] ? share : 0.0);
+    }
+  }
+}
+
+// counts[rater * labels + label] += voxels inside the mask where the rater says the label.
+inline void vote_counts(const std::vector<const Votes*>& raters, std::uint32_t labels,
+                        const std::uint8_t* mask, std::size_t begin, std::size_t end,
+                        std::int64_t* counts) {
+  std::array<std::uint16_t, kShortRun> digits;
+  for (std::size_t at = begin; at < end; at += kShortRun) {
+    const std::size_t n = std::min(kShortRun, end - at);
+    for (std::size_t j = 0; j < raters.size(); ++j) {
+      raters[j]->read(at, n, digits.data());
+      for (std::size_t k = 0; k < n; ++k) {
+        if (digits[k] < labels && (!mask || mask[at + k])) ++counts[j * labels + digits[k]];
+      }
+    }
+  }
+}
+
+}  // namespace consensus
