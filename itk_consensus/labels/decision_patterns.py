@@ -7,7 +7,7 @@ Encoding costs one compiled pass over the inputs; inference then runs on a few p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -177,6 +177,12 @@ class DecisionPatterns:
             )
         _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
         return out
+
+    def crop(self, region: tuple[slice, ...]) -> DecisionPatterns:
+        """The same table with the codes of a box only, to expand within the box."""
+        if self.codes is None:
+            raise InputError("DecisionPatterns.crop: a merged table has no voxels")
+        return replace(self, codes=np.ascontiguousarray(self.codes[region]))
 
     def split_by(
         self, values: NDArray[Any]

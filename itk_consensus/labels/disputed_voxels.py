@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, relative_to
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule, decide
@@ -37,9 +36,7 @@ class DisputedVoxels:
     @cached_property
     def _cropped(self) -> DecisionPatterns:
         """The patterns with the box's codes only, to expand within the box."""
-        if self.patterns.codes is None:
-            raise InputError("DisputedVoxels: a merged table has no voxels")
-        return replace(self.patterns, codes=np.ascontiguousarray(self.patterns.codes[self.region]))
+        return self.patterns.crop(self.region)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from itk_consensus.algorithms.multilabel_staple import multilabel_staple
 from stacks import Drawn, drawn_stacks
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import largest_change
 from itk_consensus.algorithms.initialization import majority_of_votes, mean_of_votes
-from itk_consensus.algorithms.multilabel_staple import multilabel_staple
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import VoteTable

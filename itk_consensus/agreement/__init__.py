@@ -1,0 +1,1 @@
+"""How well raters agree: statistics of decision patterns, and distances between contours."""

@@ -1,0 +1,89 @@
+"""Agreement beyond chance: Fleiss' kappa and Krippendorff's alpha, from decision patterns.
+
+Background inflates both: the more of it an image has, the better everybody agrees. So each is
+given over all voxels and over the union, the voxels that at least one rater gave the label. Over
+the union every voxel is chosen for being marked, which deflates it; the truth lies between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+Region = Literal["grid", "union"]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """How many raters gave each pattern each category.
+
+    Attributes
+    ----------
+    votes : (P, C) sparse matrix
+        Only patterns that two raters or more annotated.
+    voxels : (P,) ndarray
+        How many voxels have the pattern.
+    """
+
+    votes: sparse.csc_matrix
+    voxels: Floats
+
+    @classmethod
+    def of(cls, patterns: DecisionPatterns) -> Ratings:
+        """Every label is a category."""
+        raters, labels = patterns.number_of_raters, patterns.number_of_labels
+        over_raters = sparse.vstack([sparse.identity(labels, format="csr")] * raters)
+        rated = np.asarray(patterns.present.sum(axis=1)) > 1
+        votes = (patterns.one_hot[rated] @ over_raters).tocsc()
+        return cls(votes, patterns.counts[rated].astype(np.float64))
+
+    def against_the_rest(self, label: int, region: Region) -> Ratings:
+        """Two categories: this label index or any other, everywhere or where somebody gave it."""
+        given = np.asarray(self.votes[:, [label]].todense())[:, 0]
+        others = self.number - given
+        rows = np.ones(len(given), bool) if region == "grid" else given > 0
+        two = sparse.csc_matrix(np.stack([others, given], axis=1)[rows])
+        return Ratings(two, self.voxels[rows])
+
+    @property
+    def number(self) -> Floats:
+        """(P,) raters who annotated."""
+        return np.asarray(self.votes.sum(axis=1), dtype=np.float64)[:, 0]
+
+    @property
+    def agreeing_pairs(self) -> Floats:
+        """(P,) ordered pairs of raters who said the same."""
+        squares = self.votes.multiply(self.votes).sum(axis=1)
+        return np.asarray(squares, dtype=np.float64)[:, 0] - self.number
+
+
+def fleiss_kappa(ratings: Ratings) -> float:
+    """Kappa of many raters (Fleiss 1971); NaN if only one category was ever used.
+
+    Where raters are missing, a voxel counts with the pairs it has, and a category's frequency is
+    the mean of the voxels' shares (Gwet, Handbook of Inter-Rater Reliability).
+    """
+    total, number = ratings.voxels.sum(), ratings.number
+    if total == 0:
+        return float("nan")
+    observed = ratings.voxels @ (ratings.agreeing_pairs / (number * (number - 1))) / total
+    frequencies = ratings.votes.T @ (ratings.voxels / number) / total
+    expected = float(frequencies @ frequencies)
+    return float((observed - expected) / (1 - expected)) if expected < 1 else float("nan")
+
+
+def krippendorff_alpha(ratings: Ratings) -> float:
+    """Alpha for nominal data (Krippendorff 2011); NaN if only one category was ever used."""
+    values = ratings.votes.T @ ratings.voxels
+    number = values.sum()
+    agreeing = ratings.voxels @ (ratings.agreeing_pairs / (ratings.number - 1))
+    expected = number**2 - values @ values
+    if expected == 0:
+        return float("nan")
+    return float(1 - (number - 1) * (number - agreeing) / expected)

@@ -1,0 +1,90 @@
+"""Overlap between every two raters, label by label, from one pass over the patterns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Voxels that two raters have in common; only voxels that both annotated count.
+
+    Attributes
+    ----------
+    marked : (K, J, J) ndarray of int64
+        ``marked[k, i, j]``: voxels that rater i gave label k, where j annotated too.
+    shared : (K, J, J) ndarray of int64
+        Voxels that both gave label k.
+    """
+
+    marked: NDArray[np.int64]
+    shared: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, patterns: DecisionPatterns) -> PairCounts:
+        """Count every pair of raters and labels in one sparse product over the patterns."""
+        raters, labels = patterns.number_of_raters, patterns.number_of_labels
+        votes = patterns.one_hot
+        weighted = votes.multiply(patterns.counts[:, None]).tocsr()
+        together = (votes.T @ weighted).tocoo()
+        first, said = np.divmod(together.row, labels)
+        second, answered = np.divmod(together.col, labels)
+        voxels = np.rint(together.data).astype(np.int64)
+        marked = np.zeros((labels, raters, raters), np.int64)
+        np.add.at(marked, (said, first, second), voxels)
+        shared = np.zeros_like(marked)
+        same = said == answered
+        shared[said[same], first[same], second[same]] = voxels[same]
+        return cls(marked, shared)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(K, J) voxels that each rater gave each label."""
+        return np.asarray(np.einsum("kjj->kj", self.shared))
+
+    @property
+    def dice(self) -> Floats:
+        """(K, J, J) ``2 |A and B| / (|A| + |B|)``; 1 where both are empty."""
+        return _ratio(2 * self.shared, self.marked + self.marked.transpose(0, 2, 1))
+
+    @property
+    def jaccard(self) -> Floats:
+        """(K, J, J) ``|A and B| / |A or B|``; 1 where both are empty."""
+        return _ratio(self.shared, self._union)
+
+    @property
+    def conformity(self) -> Floats:
+        """(K,) generalised conformity index: shared over united voxels, both summed over pairs.
+
+        Kouwenhoven, Giezen & Struikmans, Phys Med Biol 54:2897-2905, 2009.
+        """
+        return _ratio(_over_pairs(self.shared), _over_pairs(self._union))
+
+    @property
+    def specific_agreement(self) -> Floats:
+        """(K,) given that a random rater says k, the probability that another one does.
+
+        Dice of all pairs pooled; Cicchetti & Feinstein 1990, de Vet et al. 2017 for many raters.
+        """
+        either = self.marked + self.marked.transpose(0, 2, 1)
+        return _ratio(2 * _over_pairs(self.shared), _over_pairs(either))
+
+    @property
+    def _union(self) -> NDArray[np.int64]:
+        return self.marked + self.marked.transpose(0, 2, 1) - self.shared
+
+
+def _over_pairs(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(K,) sums over the pairs i < j."""
+    return np.asarray(np.triu(table, 1).sum(axis=(1, 2)))
+
+
+def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Floats:
+    # Two empty masks agree perfectly, as in labels.overlap.dice.
+    return np.asarray(np.divide(part, whole, out=np.ones(part.shape), where=whole > 0))

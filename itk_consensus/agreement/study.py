@@ -1,0 +1,133 @@
+"""An agreement study: every measure of one stack of raters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.agreement.chance import Ratings, Region, fleiss_kappa, krippendorff_alpha
+from itk_consensus.agreement.overlap import PairCounts
+from itk_consensus.agreement.result import AgreementResult, LabelAgreement
+from itk_consensus.agreement.surfaces import Surface, surface_distances
+from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+#: Cubic millimetres in a millilitre.
+MM3_PER_ML = 1000.0
+
+REGIONS: tuple[Region, ...] = ("grid", "union")
+
+
+@dataclass(frozen=True)
+class AgreementSettings:
+    """What to compute.
+
+    Attributes
+    ----------
+    surfaces : bool
+        Whether distances between contours are wanted too.
+    tolerance : float
+        Distance in mm up to which contours agree, for the surface Dice.
+    """
+
+    surfaces: bool = True
+    tolerance: float = 1.0
+
+
+def study_agreement(
+    patterns: DecisionPatterns,
+    spacing: Sequence[float],
+    raters: Sequence[str],
+    settings: AgreementSettings,
+    *,
+    reference: str | None = None,
+) -> AgreementResult:
+    """Compare every two raters, label by label; background 0 is left out.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        With codes if surfaces are wanted.
+    spacing : sequence of float
+        Voxel size per array axis.
+    raters : sequence of str
+        Names; the last is the consensus if `reference` names it.
+    settings : AgreementSettings
+    reference : str, optional
+    """
+    pairs, ratings = PairCounts.of(patterns), Ratings.of(patterns)
+    space = voxel_sides(spacing)
+    unit = "ml" if len(space) == 3 else "mm^2"
+    voxel = float(np.prod(space)) / (MM3_PER_ML if unit == "ml" else 1.0)
+    dice, jaccard = pairs.dice, pairs.jaccard
+    conformity, specific = pairs.conformity, pairs.specific_agreement
+    labels = []
+    for index, value in enumerate(patterns.labels):
+        if value == 0:
+            continue
+        by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
+        agreement = LabelAgreement(
+            int(value),
+            pairs.sizes[index] * voxel,
+            dice[index],
+            jaccard[index],
+            float(conformity[index]),
+            float(specific[index]),
+            {region: fleiss_kappa(rated) for region, rated in by_region.items()},
+            {region: krippendorff_alpha(rated) for region, rated in by_region.items()},
+        )
+        if settings.surfaces:
+            agreement = _with_surfaces(agreement, patterns, index, spacing, settings.tolerance)
+        labels.append(agreement)
+    return AgreementResult(
+        tuple(raters),
+        tuple(labels),
+        fleiss_kappa(ratings),
+        krippendorff_alpha(ratings),
+        unit,
+        settings.tolerance,
+        reference,
+    )
+
+
+def _with_surfaces(
+    agreement: LabelAgreement,
+    patterns: DecisionPatterns,
+    label: int,
+    spacing: Sequence[float],
+    tolerance: float,
+) -> LabelAgreement:
+    surfaces = _surfaces(patterns, label, spacing)
+    shape = (4, len(surfaces), len(surfaces))
+    found = np.empty(shape)
+    for i, surface in enumerate(surfaces):
+        empty = surface.places.size == 0
+        found[:, i, i] = [np.nan] * 4 if empty else [0.0, 0.0, 0.0, 1.0]
+    for i, j in combinations(range(len(surfaces)), 2):
+        compared = surface_distances(surfaces[i], surfaces[j], tolerance)
+        found[:, i, j] = found[:, j, i] = (
+            compared.hausdorff,
+            compared.hausdorff95,
+            compared.mean,
+            compared.surface_dice,
+        )
+    return replace(
+        agreement,
+        hausdorff=found[0],
+        hausdorff95=found[1],
+        mean_distance=found[2],
+        surface_dice=found[3],
+    )
+
+
+def _surfaces(patterns: DecisionPatterns, label: int, spacing: Sequence[float]) -> list[Surface]:
+    """Each rater's surface of a label, within the box of what anybody marked."""
+    said: NDArray[np.bool_] = patterns.patterns == label
+    region = patterns.region(np.asarray(said.any(axis=1)), [0] * len(spacing))
+    cropped = patterns.crop(region)
+    masks = (cropped.expand(np.ascontiguousarray(said[:, j])) for j in range(said.shape[1]))
+    return [Surface.of(mask, spacing, patterns.threads) for mask in masks]
