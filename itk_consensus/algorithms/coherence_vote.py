@@ -110,6 +110,7 @@ def coherence_vote(
     masks: RaterMasks,
     spacing: Sequence[float],
     settings: CoherenceSettings = DEFAULT_SETTINGS,
+    groups: Sequence[Sequence[int]] | None = None,
 ) -> CoherenceResult:
     """Keep what raters share, smooth the rest, and cut it where the contour is.
 
@@ -119,7 +120,10 @@ def coherence_vote(
     spacing : sequence of float
         Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
     settings : CoherenceSettings
+    groups : sequence of sequences of int, optional
+        Raters who count as one, from `near_copies`.
     """
+    every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
     labels = [1] if masks.number_of_labels == 2 else range(masks.number_of_labels)
     answers = {}
@@ -128,7 +132,7 @@ def coherence_vote(
         if found is not None:
             answers[label] = found
     decision = _decide(masks, answers, labels)
-    restored = _restore_unanimous(masks, decision)
+    restored = _restore_unanimous(every, decision)
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED

@@ -27,9 +27,18 @@ TOLERANCE = 1e-12
 
 
 class FrechetConsensus(NamedTuple):
-    """A mask on patterns and its mean overlap with the raters."""
+    """A mask on patterns and its mean overlap with the raters.
 
-    chosen: NDArray[np.bool_]
+    Attributes
+    ----------
+    taken : (P,) ndarray of int64
+        Voxels of each pattern in the mask: all or none of them, but for one pattern at most, where
+        raters with small and large masks pull both ways. Which of its voxels, nobody can say.
+    overlap : float
+        Mean Dice or Jaccard of exactly this mask.
+    """
+
+    taken: NDArray[np.int64]
     overlap: float
 
 
@@ -60,70 +69,62 @@ def frechet_consensus(
     marks = (patterns.patterns == foreground).astype(np.float64)
     marked = marks.any(axis=1)
     table = _Table(marks[marked], patterns.counts[marked], patterns.counts @ marks)
-    chosen = np.zeros(len(marks), bool)
-    chosen[marked] = _highest_dice(table)
+    best = _highest_dice(table)
     if measure == "jaccard":
-        votes = table.marks.mean(axis=1) > 0.5
-        starts = [_climb_jaccard(table, start) for start in (chosen[marked], votes)]
-        chosen[marked] = max(starts, key=lambda start: float(_mean_jaccard(table, start)))
-        return FrechetConsensus(chosen, float(_mean_jaccard(table, chosen[marked])))
-    return FrechetConsensus(chosen, _mean_dice(table, chosen[marked]))
+        votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
+        whole = np.where(2 * best > table.counts, table.counts, 0)
+        ends = [_climb_jaccard(table, start) for start in (whole, votes)]
+        best = max(ends, key=lambda end: float(_mean_jaccard(table, end)))
+    taken = np.zeros(len(marks), np.int64)
+    taken[marked] = best
+    mean = _mean_dice if measure == "dice" else _mean_jaccard
+    return FrechetConsensus(taken, float(mean(table, best)))
 
 
-def _mean_dice(table: _Table, chosen: NDArray[np.bool_]) -> float:
-    overlap = (table.counts * chosen) @ table.marks
-    total = table.sizes + table.counts[chosen].sum()
-    return float(np.where(total > 0, 2 * overlap / np.maximum(total, 1), 1.0).mean())
+def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
+    total = table.sizes + taken.sum()
+    each = np.where(total > 0, 2 * (taken @ table.marks) / np.maximum(total, 1), 1.0)
+    return np.asarray(each.mean())
 
 
-def _highest_dice(table: _Table) -> NDArray[np.bool_]:
+def _highest_dice(table: _Table) -> NDArray[np.int64]:
     """Exact, by bisecting ranges of the number of voxels until none can be better."""
-    best = np.zeros(len(table.counts), bool)
-    highest = _mean_dice(table, best)
+    best = np.zeros(len(table.counts), np.int64)
+    highest = float(_mean_dice(table, best))
     ranges = [(1, int(table.counts.sum()))]
     while ranges:
         low, high = ranges.pop()
         if low > high or _dice_bound(table, low, high) <= highest + TOLERANCE:
             continue
         middle = (low + high) // 2
-        for candidate in _whole_patterns(table, middle):
-            value = _mean_dice(table, candidate)
-            if value > highest:
-                best, highest = candidate, value
-        # A set of whole patterns is as good as any, so a single number needs no further look.
+        _, candidate = _most_valuable(table, middle, middle)
+        value = float(_mean_dice(table, candidate))
+        if value > highest:
+            best, highest = candidate, value
         if low < high:
             ranges += [(low, middle), (middle + 1, high)]
     return best
 
 
-def _dice_bound(table: _Table, low: int, high: int) -> float:
-    """No mask of `low` to `high` voxels has a higher mean Dice.
-
-    A voxel is worth most in the smallest mask, and empty raters agree with no mask at all.
-    """
-    worth = table.marks @ (2 / (table.sizes + low)) / len(table.sizes)
+def _most_valuable(table: _Table, size: int, number: int) -> tuple[Floats, NDArray[np.int64]]:
+    """What a voxel of each pattern is worth in a mask of `size`, and the best `number` of them."""
+    worth = table.marks @ (2 / (table.sizes + size)) / len(table.sizes)
     order = np.argsort(-worth, kind="stable")
     before = np.cumsum(table.counts[order]) - table.counts[order]
-    taken = (high - before).clip(0, table.counts[order])
-    return float(worth[order] @ taken)
+    taken = np.empty_like(table.counts)
+    taken[order] = (number - before).clip(0, table.counts[order])
+    return worth, taken
 
 
-def _whole_patterns(table: _Table, number: int) -> list[NDArray[np.bool_]]:
-    """The most valuable patterns just below and just above a number of voxels."""
-    worth = table.marks @ (1 / (table.sizes + number))
-    order = np.argsort(-worth, kind="stable")
-    reached = int(np.searchsorted(np.cumsum(table.counts[order]), number))
-    candidates = []
-    for last in (reached, reached + 1):
-        candidate = np.zeros(len(order), bool)
-        candidate[order[:last]] = True
-        candidates.append(candidate)
-    return candidates
+def _dice_bound(table: _Table, low: int, high: int) -> float:
+    """No mask of `low` to `high` voxels has a higher mean Dice: voxels are worth most in `low`."""
+    worth, taken = _most_valuable(table, low, high)
+    return float(worth @ taken)
 
 
-def _mean_jaccard(table: _Table, chosen: NDArray[np.bool_]) -> Floats:
-    overlap = (table.counts * chosen) @ table.marks
-    return _jaccard(overlap, table.sizes + table.counts[chosen].sum() - overlap)
+def _mean_jaccard(table: _Table, taken: NDArray[np.int64]) -> Floats:
+    overlap = taken @ table.marks
+    return _jaccard(overlap, table.sizes + taken.sum() - overlap)
 
 
 def _jaccard(overlap: Floats, union: Floats) -> Floats:
@@ -131,14 +132,15 @@ def _jaccard(overlap: Floats, union: Floats) -> Floats:
     return np.asarray(each.mean(axis=-1))
 
 
-def _climb_jaccard(table: _Table, start: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _climb_jaccard(table: _Table, start: NDArray[np.int64]) -> NDArray[np.int64]:
     """Add or take away the pattern that helps most, until none does."""
-    chosen = start.copy()
+    taken = start.copy()
     while True:
-        overlap = (table.counts * chosen) @ table.marks
-        union = table.sizes + table.counts[chosen].sum() - overlap
-        change = (np.where(chosen, -1, 1) * table.counts)[:, None]
+        overlap = taken @ table.marks
+        union = table.sizes + taken.sum() - overlap
+        change = (table.counts - 2 * taken)[:, None]
         after = _jaccard(overlap + change * table.marks, union + change * (1 - table.marks))
         if len(after) == 0 or after.max() <= _jaccard(overlap, union) + TOLERANCE:
-            return chosen
-        chosen[after.argmax()] ^= True
+            return taken
+        flipped = after.argmax()
+        taken[flipped] = table.counts[flipped] - taken[flipped]

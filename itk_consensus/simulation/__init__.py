@@ -34,15 +34,18 @@ from itk_consensus.simulation.settings import (
     spatial_case,
     twelve_settings,
 )
+from itk_consensus.simulation.structure_settings import STRUCTURE_SETTINGS, SpacedCase
 
 __all__ = [
     "ONE_GOOD_FOUR_POOR",
     "ONE_RANDOM",
+    "STRUCTURE_SETTINGS",
     "Case",
     "Cohort",
     "CohortCase",
     "Phantom",
     "Setting",
+    "SpacedCase",
     "class_imbalance_case",
     "conformal_case",
     "confusion_raters",

@@ -24,8 +24,9 @@ PLANE = (96, 96)
 VOLUME = (32, 40, 40)
 
 #: Displacement, bias and smoothness of contours around structures a few voxels thick.
-FINE_ERRORS = {"displacement": 0.5, "bias": 0.25, "smoothness": 4.0}
-COARSE_ERRORS = {"displacement": 1.2, "bias": 0.5, "smoothness": 8.0}
+FINE_ERRORS: dict[str, Any] = {"displacement": 0.5, "bias": 0.25, "smoothness": 4.0}
+COARSE_ERRORS: dict[str, Any] = {"displacement": 1.2, "bias": 0.5, "smoothness": 8.0}
+LESION_ERRORS: dict[str, Any] = {"displacement": 0.7, "bias": 0.3, "smoothness": 6.0}
 
 
 class SpacedCase(NamedTuple):
@@ -62,7 +63,7 @@ def tiny_lesions_case(seed: int, shape: Sequence[int], voxels: tuple[int, int]) 
 def tiny_and_big_case(seed: int) -> SpacedCase:
     """A large lesion with wandering contours, and tiny ones around it."""
     rng = np.random.default_rng(seed)
-    big = ellipsoid_mask(VOLUME, rng.uniform(6, 9, 3))
+    big = ellipsoid_mask(VOLUME, rng.uniform(6, 9, 3).tolist())
     tiny = np.any(scattered_lesions(VOLUME, 6, (4, 14), rng, big), axis=0)
     raters = contour_error_raters(big, 5, seed, **COARSE_ERRORS)
     raters |= contour_error_raters(tiny, 5, seed + 1, **FINE_ERRORS)
@@ -100,7 +101,7 @@ def colluding_case(seed: int) -> SpacedCase:
     raters = contour_error_raters(truth, 5, seed, **COARSE_ERRORS)
     angle = rng.uniform(0, 2 * np.pi)
     lobe = 48 + 20 * np.array([np.cos(angle), np.sin(angle)])
-    raters[:3] = raters[0] | ellipsoid_mask(PLANE, (9, 9), lobe)
+    raters[:3] = raters[0] | ellipsoid_mask(PLANE, (9, 9), lobe.tolist())
     raters[:3] ^= _near_contour(raters[0]) & (rng.random((3, *PLANE)) < 0.05)
     return _isotropic(truth, raters)
 
@@ -127,7 +128,7 @@ def missed_lesions_case(seed: int, detection: float) -> SpacedCase:
     lesions = scattered_lesions(PLANE, 6, (40, 160), rng)
     raters = np.zeros((5, *PLANE), bool)
     for index, lesion in enumerate(lesions):
-        drawn = contour_error_raters(lesion, 5, 10 * seed + index, **_LESION_ERRORS)
+        drawn = contour_error_raters(lesion, 5, 10 * seed + index, **LESION_ERRORS)
         raters |= drawn & (rng.random(5) < detection)[:, None, None]
     return _isotropic(np.any(lesions, axis=0), raters)
 
@@ -136,7 +137,7 @@ def false_lesions_case(seed: int) -> SpacedCase:
     """Four true lesions that everybody finds; every rater adds two of their own."""
     rng = np.random.default_rng(seed)
     truth = np.any(scattered_lesions(PLANE, 4, (40, 160), rng), axis=0)
-    raters = contour_error_raters(truth, 5, seed, **_LESION_ERRORS)
+    raters = contour_error_raters(truth, 5, seed, **LESION_ERRORS)
     for rater in raters:
         rater |= np.any(scattered_lesions(PLANE, 2, (20, 80), rng), axis=0)
     return _isotropic(truth, raters)
@@ -145,17 +146,15 @@ def false_lesions_case(seed: int) -> SpacedCase:
 def border_flips_case(seed: int) -> SpacedCase:
     """Voxels on either side of the contour flip with a probability of one quarter."""
     rng = np.random.default_rng(seed)
-    truth = ellipsoid_mask(PLANE, rng.uniform(12, 28, 2))
+    truth = ellipsoid_mask(PLANE, rng.uniform(12, 28, 2).tolist())
     return _isotropic(truth, truth ^ (_near_contour(truth) & (rng.random((5, *PLANE)) < 0.25)))
 
 
 def organ_case(seed: int) -> SpacedCase:
     """A 3D organ whose contours wander by 1.2 voxels."""
-    truth = ellipsoid_mask(VOLUME, np.random.default_rng(seed).uniform((8, 10, 10), (12, 15, 15)))
+    semi_axes = np.random.default_rng(seed).uniform((8, 10, 10), (12, 15, 15))
+    truth = ellipsoid_mask(VOLUME, semi_axes.tolist())
     return _isotropic(truth, contour_error_raters(truth, 5, seed, **COARSE_ERRORS))
-
-
-_LESION_ERRORS = {"displacement": 0.7, "bias": 0.3, "smoothness": 6.0}
 
 
 def _near_contour(mask: Mask) -> Mask:
