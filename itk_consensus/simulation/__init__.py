@@ -40,10 +40,12 @@ from itk_consensus.simulation.settings import (
     spatial_case,
     twelve_settings,
 )
+from itk_consensus.simulation.structure_settings import STRUCTURE_SETTINGS, SpacedCase
 
 __all__ = [
     "ONE_GOOD_FOUR_POOR",
     "ONE_RANDOM",
+    "STRUCTURE_SETTINGS",
     "AtlasCase",
     "AtlasLabels",
     "Case",
@@ -51,6 +53,7 @@ __all__ = [
     "CohortCase",
     "Phantom",
     "Setting",
+    "SpacedCase",
     "atlas_case",
     "atlas_labels",
     "class_imbalance_case",

@@ -1,0 +1,252 @@
+"""The evidence behind the front door: fusers against the vote, setting by setting.
+
+For every setting the mean Dice, the mean difference to the vote with its standard error, the share
+of seeds lost to the vote, and the worst seed. Then real readers: LIDC nodules, each reader against
+the others' consensus, and crowds against the experts' gold; these need the shared data beside the
+repository. Defaults were chosen on seeds below 3000; 3000 to 3999 are for reporting.
+
+    python examples/benchmarks/consensus_evidence.py [--first-seed 3000] [--seeds 60]
+        [--fusers coherence corrected] [--settings vessels ring] [--without-real]
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import itk_consensus
+from itk_consensus.algorithms.coherence_vote import coherence_vote
+from itk_consensus.algorithms.corrected_vote import corrected_vote
+from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.near_copies import near_copies
+from itk_consensus.algorithms.rater_masks import RaterMasks, bounding_box
+from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.errors import ConsensusWarning
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.overlap import dice
+from itk_consensus.simulation import STRUCTURE_SETTINGS, SpacedCase, twelve_settings
+
+Labels = NDArray[Any]
+Fuser = Callable[[DecisionPatterns, tuple[float, ...]], Labels]
+
+DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
+VOTE = "vote"
+
+
+def vote(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """The plurality; ties are background."""
+    return patterns.expand(majority_vote(patterns, ties="background").decision)
+
+
+def smoothed(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """The vote smoothed by one smallest voxel side."""
+    shares = majority_vote(patterns, ties="background")
+    return SmoothedVote(patterns, shares, min(spacing), spacing, None, "background").decision()
+
+
+def corrected(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """The corrected vote, smoothed by one smallest voxel side."""
+    return corrected_vote(patterns, majority_vote(patterns), min(spacing), spacing).decision()
+
+
+def coherence(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """The coherence vote, near-copies merged."""
+    masks = RaterMasks.from_patterns(patterns)
+    return coherence_vote(masks, spacing, groups=near_copies(patterns)).decision
+
+
+def staple_smooth(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """STAPLE Advanced with neighbours that like to share a label."""
+    return _filtered(
+        itk_consensus.STAPLEImageFilter(Variant="Advanced", SmoothnessWeight=2.0), patterns
+    )
+
+
+def direct(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """Direct inference."""
+    return _filtered(itk_consensus.DirectInferenceFilter(), patterns)
+
+
+FUSERS: dict[str, Fuser] = {
+    VOTE: vote,
+    "smoothed": smoothed,
+    "corrected": corrected,
+    "coherence": coherence,
+    "staple-smooth": staple_smooth,
+    "direct": direct,
+}
+
+
+def _filtered(fuser: Any, patterns: DecisionPatterns) -> Labels:
+    columns = np.ascontiguousarray(patterns.patterns.T.astype(np.uint8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsensusWarning)
+        fuser.Execute([patterns.expand(column) for column in columns])
+    return np.asarray(fuser.GetLabelImage())
+
+
+def encoded(raters: Labels) -> DecisionPatterns:
+    """Decision patterns of (J, \\*shape) masks or labels."""
+    if raters.dtype == bool:
+        return DecisionPatterns.from_stack(LabelStack.binary(list(raters.astype(np.uint8)), 1.0))
+    return DecisionPatterns.from_stack(LabelStack.multilabel(list(raters)))
+
+
+def overlap(answer: Labels, truth: Labels) -> float:
+    """Mean Dice over the labels of a truth."""
+    values = [value for value in np.unique(truth) if value != 0]
+    return float(np.mean([dice(answer == value, truth == value) for value in values]))
+
+
+class Row(NamedTuple):
+    """Dice of one fuser and of the vote, case by case."""
+
+    ours: NDArray[np.float64]
+    vote: NDArray[np.float64]
+
+    def __str__(self) -> str:
+        gain = self.ours - self.vote
+        error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
+        lost = np.mean(gain < -1e-9)
+        return (
+            f"{self.ours.mean():7.4f} {gain.mean():+8.4f} +- {error:.4f} "
+            f"{lost:6.0%} {gain.min():+8.3f}"
+        )
+
+
+def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]:
+    """Every fuser on the same cases."""
+    scores: dict[str, list[float]] = {name: [] for name in (VOTE, *names)}
+    for truth, raters, spacing in cases:
+        patterns = encoded(raters)
+        for name, values in scores.items():
+            values.append(overlap(FUSERS[name](patterns, spacing), truth))
+    reference = np.array(scores[VOTE])
+    return {name: Row(np.array(scores[name]), reference) for name in names}
+
+
+def all_settings(seeds: Sequence[int]) -> Iterator[tuple[str, Iterator[SpacedCase]]]:
+    """The twelve settings, then those of thin and small structures and odd raters."""
+    for setting in twelve_settings(seeds):
+        yield setting.name, (SpacedCase(*case, (1.0, 1.0)) for case in setting.cases)
+    for name, draw in STRUCTURE_SETTINGS.items():
+        yield name, (draw(seed) for seed in seeds)
+
+
+def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[str]) -> None:
+    """One line per setting and fuser, then the means over settings."""
+    means: dict[str, list[float]] = {name: [] for name in (VOTE, *names)}
+    twelve = 0
+    print_heads("setting")
+    for setting, cases in all_settings(seeds):
+        if only and not any(word in setting for word in only):
+            continue
+        rows = compare(cases, names)
+        means[VOTE].append(next(iter(rows.values())).vote.mean())
+        twelve += setting not in STRUCTURE_SETTINGS
+        for name, row in rows.items():
+            means[name].append(row.ours.mean())
+            print(f"{setting:20} {name:14} {row}", flush=True)
+    for name, values in means.items():
+        gain = np.subtract(values, means[VOTE])
+        print(
+            f"{name:14} mean of the first {twelve}: {np.mean(values[:twelve]):.4f}, of all: "
+            f"{np.mean(values):.4f}; worst setting against the vote {gain.min():+.4f}"
+        )
+
+
+def print_heads(first: str) -> None:
+    """The head of a table."""
+    print(f"{first:20} {'fuser':14} {'Dice':>7} {'to the vote':>18} {'lost':>7} {'worst':>8}")
+
+
+def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
+    """(J, \\*shape) masks of a vector image, and its voxel sides in array order."""
+    import SimpleITK as sitk
+
+    image = sitk.ReadImage(str(path))
+    array = sitk.GetArrayFromImage(image)
+    sides = tuple(image.GetSpacing()[::-1])
+    if image.GetNumberOfComponentsPerPixel() == 1:
+        array = array[..., None]
+    return np.moveaxis(array, -1, 0) != 0, sides
+
+
+def reader_rows(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Row]]]:
+    """Nodule means of each reader against the consensus of the others."""
+    for path in sorted((DATA / "lidc").glob("*.nrrd")):
+        readers, sides = masks_of(path)
+        cases = (
+            SpacedCase(reader, np.delete(readers, j, axis=0), sides)
+            for j, reader in enumerate(readers)
+        )
+        yield path.stem, compare(cases, names)
+
+
+def print_readers(names: Sequence[str]) -> None:
+    """LIDC: differences to the vote of nodule means."""
+    rows = [row for _, row in reader_rows(names)]
+    if not rows:
+        print("LIDC nodules: no shared data")
+        return
+    for name in names:
+        ours = np.array([row[name].ours.mean() for row in rows])
+        votes = np.array([row[name].vote.mean() for row in rows])
+        print(f"{f'LIDC {len(rows)} nodules':20} {name:14} {Row(ours, votes)}", flush=True)
+
+
+def crowd_cases() -> Iterator[SpacedCase]:
+    """Crowd workers and gold, cut to the box around them."""
+    for path in sorted((DATA / "bubil").glob("*_crowd.nrrd")):
+        workers, sides = masks_of(path)
+        gold = masks_of(Path(str(path).replace("_crowd", "_gold")))[0][0]
+        box = bounding_box(workers.any(axis=0) | gold)
+        assert box is not None
+        wide = tuple(slice(max(part.start - 12, 0), part.stop + 12) for part in box)
+        yield SpacedCase(gold[wide], workers[(slice(None), *wide)], sides)
+
+
+def print_crowds(names: Sequence[str]) -> None:
+    """Crowds against gold: differences to the vote, and of all to the smoothed vote."""
+    cases = list(crowd_cases())
+    if not cases:
+        print("crowds: no shared data")
+        return
+    rows = compare(cases, sorted({*names, "smoothed"}))
+    for name, row in rows.items():
+        print(f"{f'{len(cases)} crowds':20} {name:14} {row}")
+        gain = row.ours - rows["smoothed"].ours
+        error = gain.std(ddof=1) / np.sqrt(len(gain))
+        print(f"{'':20} {name:14} against the smoothed vote {gain.mean():+.4f} +- {error:.4f}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print all tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--first-seed", type=int, default=3000)
+    parser.add_argument("--seeds", type=int, default=60, help="seeds per setting")
+    parser.add_argument(
+        "--fusers", nargs="+", choices=list(FUSERS), default=["corrected", "coherence"]
+    )
+    parser.add_argument("--settings", nargs="*", default=[], help="words in the settings' names")
+    parser.add_argument("--without-real", action="store_true", help="simulated settings only")
+    parser.add_argument("--without-simulated", action="store_true", help="real readers only")
+    options = parser.parse_args(arguments)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    if not options.without_simulated:
+        print_settings(seeds, options.fusers, options.settings)
+    if not options.without_real:
+        print_heads("real readers")
+        print_readers(options.fusers)
+        print_crowds(options.fusers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""The coherence vote: smooth only what the raters do not share.
+
+Detail finer than a smoothing is signal if raters share it beyond chance, and noise if they do not.
+Every rater's mask is split into bands of scale. Where the bands of different raters correlate, the
+band is kept; where they do not, it goes. This is Wiener's filter (Extrapolation, Interpolation and
+Smoothing of Stationary Time Series, 1949) with the signal's power measured by the agreement of
+independent copies, as electron microscopy does with half sets (Rosenthal & Henderson, Journal of
+Molecular Biology 333:721-745, 2003).
+
+The contour is then drawn between what the raters mark inside and outside (Rogan & Gladen, American
+Journal of Epidemiology 107:71-76, 1978), at the level where a clean mask sent through the same
+smoothing keeps its volume, so that smoothing does not shrink what is round. Where fine detail
+itself is shared there is no noise to correct, and the votes are cut at one half.
+
+Errors finer than the bands are assumed independent between raters. Copies of one rater make noise
+look shared: `near_copies` finds them, `RaterMasks.merged` makes them one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.coherence_bands import (
+    DEFAULT_SETTINGS,
+    CoherenceSettings,
+    coherence,
+    rater_mean,
+    smallest_sides,
+)
+from itk_consensus.algorithms.coherence_cut import (
+    TIE_TOLERANCE,
+    Cut,
+    find_cut,
+    near_marks,
+    probability_of,
+)
+from itk_consensus.algorithms.components import lost_components
+from itk_consensus.algorithms.rater_masks import (
+    Box,
+    Floats,
+    Mask,
+    RaterMasks,
+    bounding_box,
+    clipped,
+    read_extended,
+    widened,
+)
+from itk_consensus.labels.ties import UNDECIDED
+
+#: From this many raters on, components that all of them mark are never lost.
+RATERS_TO_GUARANTEE = 5
+
+
+class LabelAnswer(NamedTuple):
+    """A label's answer in the part of the volume where raters differ about it."""
+
+    box: Box
+    probability: Floats
+    cut: Cut
+
+
+@dataclass(frozen=True)
+class CoherenceResult:
+    """What the raters share.
+
+    Attributes
+    ----------
+    decision : (\\*shape) ndarray of int32
+        Label index; `UNDECIDED` where nobody annotated.
+    masks : RaterMasks
+    answers : dict of int to LabelAnswer
+        By label index, for labels that raters differ about; with two labels, of the foreground.
+    restored : dict of int to ndarray of bool
+        Unanimous components that smoothing would have lost.
+    frequencies : (K,) ndarray
+        Share of each label among all votes: the probability where nobody annotated.
+    """
+
+    decision: NDArray[np.int32]
+    masks: RaterMasks
+    answers: dict[int, LabelAnswer]
+    restored: dict[int, Mask]
+    frequencies: Floats
+
+    def probability(self, label: int) -> Floats:
+        """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
+        if self.masks.number_of_labels == 2:
+            one = self._score(1)
+            return one if label == 1 else 1 - one
+        scores = self._score(label)
+        total = sum(
+            (self._score(k) for k in range(self.masks.number_of_labels)), np.zeros(scores.shape)
+        )
+        return np.divide(scores, total, out=self.masks.share(label), where=total > 0)
+
+    def _score(self, label: int) -> Floats:
+        volume = _scores(self.masks, label, self.answers.get(label))
+        for restored, where in self.restored.items():
+            volume[where] = float(restored == label)
+        annotated = self.masks.annotated()
+        return volume if annotated is None else np.where(annotated, volume, self.frequencies[label])
+
+
+def coherence_vote(
+    masks: RaterMasks,
+    spacing: Sequence[float],
+    settings: CoherenceSettings = DEFAULT_SETTINGS,
+    groups: Sequence[Sequence[int]] | None = None,
+) -> CoherenceResult:
+    """Keep what raters share, smooth the rest, and cut it where the contour is.
+
+    Parameters
+    ----------
+    masks : RaterMasks
+    spacing : sequence of float
+        Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
+    settings : CoherenceSettings
+    groups : sequence of sequences of int, optional
+        Raters who count as one, from `near_copies`.
+    """
+    every, masks = masks, masks if groups is None else masks.merged(groups)
+    sides = smallest_sides(spacing)
+    labels = [1] if masks.number_of_labels == 2 else range(masks.number_of_labels)
+    answers = {}
+    for label in labels:
+        found = _answer_label(masks, label, sides, settings)
+        if found is not None:
+            answers[label] = found
+    decision = _decide(masks, answers, labels)
+    restored = _restore_unanimous(every, decision)
+    annotated = masks.annotated()
+    if annotated is not None:
+        decision[~annotated] = UNDECIDED
+    votes = np.array([masks.share(label).sum() for label in range(masks.number_of_labels)])
+    return CoherenceResult(decision, masks, answers, restored, votes / max(votes.sum(), 1e-300))
+
+
+def _answer_label(
+    masks: RaterMasks, label: int, sides: Floats, settings: CoherenceSettings
+) -> LabelAnswer | None:
+    """A label's answer in the box around disputed voxels; None if there are none."""
+    tight = bounding_box(masks.disputed(label))
+    if tight is None:
+        return None
+    # Beyond the volume its border goes on, so that windows see what they would see in a larger
+    # volume: adding background changes nothing.
+    wide = widened(tight, settings.margin(sides))
+    stack = read_extended(masks.read(label), wide).astype(np.float64)
+    present = None if masks.present is None else read_extended(masks.present, wide)
+    box = clipped(wide, masks.shape)
+    inside = tuple(
+        slice(b.start - w.start, b.stop - w.start) for b, w in zip(box, wide, strict=True)
+    )
+    found = coherence(stack, masks.weights, present, sides, settings).part(inside)
+    votes = rater_mean(stack, masks.weights, present).value[inside]
+    # Clean background, however much of it, must not count.
+    counted = near_marks(votes, sides)
+    if present is not None:
+        counted &= np.asarray(present.any(axis=0))[inside]
+    cut = find_cut(found, votes, counted, sides, settings)
+    return LabelAnswer(box, probability_of(found, cut), cut)
+
+
+def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
+    """Corrected share of a label at every voxel."""
+    volume = masks.share(label)
+    if found is not None:
+        volume[found.box] = found.probability
+    return volume
+
+
+def _decide(
+    masks: RaterMasks, answers: dict[int, LabelAnswer], labels: Sequence[int] | range
+) -> NDArray[np.int32]:
+    """Label with the highest score; ties go to the lower index."""
+    decision = np.zeros(masks.shape, np.int32)
+    best = np.full(masks.shape, 0.5 - TIE_TOLERANCE / 2 if len(labels) == 1 else -1.0)
+    for label in labels:
+        scores = _scores(masks, label, answers.get(label))
+        better = scores > best + (0.0 if len(labels) == 1 else TIE_TOLERANCE)
+        decision[better] = label
+        best[better] = scores[better]
+    return decision
+
+
+def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[int, Mask]:
+    """Give back, in place, unanimous components of two or more voxels that were lost."""
+    restored: dict[int, Mask] = {}
+    if masks.number_of_raters < RATERS_TO_GUARANTEE:
+        return restored
+    for label in range(1, masks.number_of_labels):
+        unanimous = masks.read(label).min(axis=0) > 0.5
+        if masks.present is not None:
+            unanimous &= masks.present.sum(axis=0) >= RATERS_TO_GUARANTEE
+            unanimous &= ~masks.disputed(label)
+        lost = lost_components(unanimous, decision == label, time_axis=len(masks.shape) > 3)
+        if lost.any():
+            restored[label] = lost
+            decision[lost] = label
+    return restored

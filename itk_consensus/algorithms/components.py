@@ -1,0 +1,102 @@
+"""Connected components that a fused label lost, or gained, against its raters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import find_objects, generate_binary_structure, label
+
+Mask = NDArray[np.bool_]
+
+#: Single voxels are contour noise, not components.
+LEAST_VOXELS = 2
+
+
+class Component(NamedTuple):
+    """Where a component is and how large.
+
+    Attributes
+    ----------
+    voxels : int
+    millilitres : float
+        Of the voxel sides in mm; in 2D the slice counts as 1 mm thick.
+    place : tuple of int
+        Array index of the component's voxel nearest to its middle.
+    """
+
+    voxels: int
+    millilitres: float
+    place: tuple[int, ...]
+
+
+class ChangedComponents(NamedTuple):
+    """What more than half of the raters mark and the answer lost; what nobody marks and it has."""
+
+    lost: list[Component]
+    gained: list[Component]
+
+
+def changed_components(
+    chosen: Mask, share: NDArray[np.float64], spacing: Sequence[float]
+) -> ChangedComponents:
+    """Components of two or more voxels that were lost or gained.
+
+    Parameters
+    ----------
+    chosen : (\\*shape) ndarray of bool
+        The answer for one label.
+    share : (\\*shape) ndarray
+        Share of the raters that mark the label.
+    spacing : sequence of float
+        Voxel sides in mm. The first of four axes is time, and connects nothing.
+    """
+    time_axis = len(spacing) > 3
+    majority = share > 0.5 + 1e-9
+    lost = lost_components(majority, chosen, time_axis)
+    gained = lost_components(chosen, share > 0, time_axis)
+    return ChangedComponents(
+        describe_components(lost, spacing), describe_components(gained, spacing)
+    )
+
+
+def lost_components(mask: Mask, kept: Mask, time_axis: bool = False) -> Mask:
+    """Voxels of components of `mask`, two or more voxels large, of which nothing is kept.
+
+    A component is lost if none of it is kept, whether voxels connect by faces only or by corners
+    too: pieces lost side by side, or hanging on a kept one by a corner, all count.
+    """
+    lost = np.zeros(mask.shape, bool)
+    if not (mask & ~kept).any():
+        return lost
+    faces, number = label(mask, _structure(mask.ndim, 1, time_axis))
+    gone = np.ones(number + 1, bool)
+    gone[faces[kept & mask]] = False
+    gone[0] = False
+    pieces, number = label(gone[faces], _structure(mask.ndim, mask.ndim, time_axis))
+    large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
+    large[0] = False
+    return np.asarray(large[pieces])
+
+
+def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:
+    """Components of a mask, connected by faces, edges or corners, the largest first."""
+    pieces, _ = label(mask, _structure(mask.ndim, mask.ndim, len(spacing) > 3))
+    millilitres = float(np.prod(spacing[-3:])) / 1000
+    found = []
+    for number, box in enumerate(find_objects(pieces), start=1):
+        voxels = np.argwhere(pieces[box] == number)
+        middle = np.square(voxels - voxels.mean(axis=0)).sum(axis=1).argmin()
+        place = tuple(int(v) + part.start for v, part in zip(voxels[middle], box, strict=True))
+        found.append(Component(len(voxels), len(voxels) * millilitres, place))
+    return sorted(found, key=lambda component: (-component.voxels, component.place))
+
+
+def _structure(dimension: int, connectivity: int, time_axis: bool) -> Mask:
+    """Neighbours of a voxel; none in time, the first axis."""
+    structure = generate_binary_structure(dimension, connectivity)
+    if time_axis:
+        structure[[0, -1]] = False
+    return np.asarray(structure)
