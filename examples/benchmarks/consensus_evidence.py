@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
+from itk_consensus.algorithms.coherence_bands import CoherenceSettings
 from itk_consensus.algorithms.coherence_vote import coherence_vote
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
@@ -87,6 +88,27 @@ FUSERS: dict[str, Fuser] = {
     "staple-smooth": staple_smooth,
     "direct": direct,
 }
+
+#: What the settings of the coherence vote were chosen from.
+CHOICES = {
+    "coherence-wiener": CoherenceSettings(gain_sharpness=1.0),
+    "coherence-two-bands": CoherenceSettings(scales=(0.0, 0.7, 1.4)),
+    "coherence-four-bands": CoherenceSettings(scales=(0.0, 0.7, 1.4, 2.8, 4.0)),
+    "coherence-window-3": CoherenceSettings(window=3.0),
+    "coherence-window-7": CoherenceSettings(window=7.0),
+    "coherence-blunt-detail": CoherenceSettings(detail_sharpness=2.0),
+    "coherence-sharp-detail": CoherenceSettings(detail_sharpness=6.0),
+}
+
+
+def _with_settings(settings: CoherenceSettings) -> Fuser:
+    def fuse(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+        return coherence_vote(RaterMasks.from_patterns(patterns), spacing, settings).decision
+
+    return fuse
+
+
+FUSERS |= {name: _with_settings(settings) for name, settings in CHOICES.items()}
 
 
 def _filtered(fuser: Any, patterns: DecisionPatterns) -> Labels:
@@ -158,18 +180,18 @@ def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[st
         twelve += setting not in STRUCTURE_SETTINGS
         for name, row in rows.items():
             means[name].append(row.ours.mean())
-            print(f"{setting:20} {name:14} {row}", flush=True)
+            print(f"{setting:20} {name:22} {row}", flush=True)
     for name, values in means.items():
         gain = np.subtract(values, means[VOTE])
         print(
-            f"{name:14} mean of the first {twelve}: {np.mean(values[:twelve]):.4f}, of all: "
+            f"{name:22} mean of the first {twelve}: {np.mean(values[:twelve]):.4f}, of all: "
             f"{np.mean(values):.4f}; worst setting against the vote {gain.min():+.4f}"
         )
 
 
 def print_heads(first: str) -> None:
     """The head of a table."""
-    print(f"{first:20} {'fuser':14} {'Dice':>7} {'to the vote':>18} {'lost':>7} {'worst':>8}")
+    print(f"{first:20} {'fuser':22} {'Dice':>7} {'to the vote':>18} {'lost':>7} {'worst':>8}")
 
 
 def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
@@ -204,7 +226,7 @@ def print_readers(names: Sequence[str]) -> None:
     for name in names:
         ours = np.array([row[name].ours.mean() for row in rows])
         votes = np.array([row[name].vote.mean() for row in rows])
-        print(f"{f'LIDC {len(rows)} nodules':20} {name:14} {Row(ours, votes)}", flush=True)
+        print(f"{f'LIDC {len(rows)} nodules':20} {name:22} {Row(ours, votes)}", flush=True)
 
 
 def crowd_cases() -> Iterator[SpacedCase]:
@@ -226,10 +248,10 @@ def print_crowds(names: Sequence[str]) -> None:
         return
     rows = compare(cases, sorted({*names, "smoothed"}))
     for name, row in rows.items():
-        print(f"{f'{len(cases)} crowds':20} {name:14} {row}")
+        print(f"{f'{len(cases)} crowds':20} {name:22} {row}")
         gain = row.ours - rows["smoothed"].ours
         error = gain.std(ddof=1) / np.sqrt(len(gain))
-        print(f"{'':20} {name:14} against the smoothed vote {gain.mean():+.4f} +- {error:.4f}")
+        print(f"{'':20} {name:22} against the smoothed vote {gain.mean():+.4f} +- {error:.4f}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
