@@ -150,7 +150,7 @@ class Row(NamedTuple):
 
 def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]:
     """Every fuser on the same cases."""
-    scores: dict[str, list[float]] = {name: [] for name in (VOTE, *names)}
+    scores: dict[str, list[float]] = {name: [] for name in {VOTE: None, **dict.fromkeys(names)}}
     for truth, raters, spacing in cases:
         patterns = encoded(raters)
         for name, values in scores.items():
@@ -175,17 +175,16 @@ def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[st
     for setting, cases in all_settings(seeds):
         if only and not any(word in setting for word in only):
             continue
-        rows = compare(cases, names)
-        means[VOTE].append(next(iter(rows.values())).vote.mean())
         twelve += setting not in STRUCTURE_SETTINGS
-        for name, row in rows.items():
-            means[name].append(row.ours.mean())
+        for name, row in compare(cases, list(means)).items():
+            means[name].append(float(row.ours.mean()))
             print(f"{setting:20} {name:22} {row}", flush=True)
     for name, values in means.items():
         gain = np.subtract(values, means[VOTE])
+        noisy = f"{np.mean(values[:twelve]):.4f} of the {twelve} noisy ones, " if twelve else ""
         print(
-            f"{name:22} mean of the first {twelve}: {np.mean(values[:twelve]):.4f}, of all: "
-            f"{np.mean(values):.4f}; worst setting against the vote {gain.min():+.4f}"
+            f"{name:22} mean {noisy}{np.mean(values):.4f} of all {len(values)} settings; "
+            f"worst setting against the vote {gain.min():+.4f}"
         )
 
 
