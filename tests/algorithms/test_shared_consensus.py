@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
 from scipy.stats import binom
+from stacks import drawn_stacks, encode
 
 from itk_consensus.algorithms.missed_lesions import missed_lesions, threshold_of_finders
 from itk_consensus.algorithms.rater_masks import RaterMasks
@@ -10,6 +12,7 @@ from itk_consensus.algorithms.shared_consensus import shared_consensus
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice
+from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.simulation import STRUCTURE_SETTINGS, ellipsoid_mask
 
 
@@ -84,3 +87,18 @@ def test_a_colluding_majority_counts_once():
     vote = case.raters.mean(axis=0) > 0.5
     assert found.groups == [[0, 1, 2], [3], [4]]
     assert dice(found.decision == 1, case.truth) > dice(vote, case.truth) + 0.05
+
+
+@given(drawn_stacks(raters=(1, 6)))
+def test_probabilities_are_probabilities_whatever_the_votes(drawn):
+    patterns = encode(drawn)
+    assume(patterns.number_of_voxels > 0 and patterns.present.any())
+    found = shared_consensus(patterns, (1.0,) * drawn.present[0].ndim)
+    shares = np.stack([found.probability(k) for k in range(patterns.number_of_labels)])
+    assert ((shares >= 0) & (shares <= 1)).all()
+    np.testing.assert_allclose(shares.sum(axis=0), 1, atol=1e-9)
+    annotated = patterns.expand(patterns.present.any(axis=1), outside=False)
+    np.testing.assert_array_equal(found.decision == UNDECIDED, ~annotated)
+    if patterns.number_of_labels == 2:
+        chosen = found.decision[annotated] == 1
+        np.testing.assert_array_equal(found.probability(1)[annotated] >= 0.5, chosen)
