@@ -6,7 +6,7 @@ the others' consensus, and crowds against the experts' gold; these need the shar
 repository. Defaults were chosen on seeds below 3000; 3000 to 3999 are for reporting.
 
     python examples/benchmarks/consensus_evidence.py [--first-seed 3000] [--seeds 60]
-        [--fusers coherence corrected] [--settings vessels ring] [--without-real]
+        [--fusers consensus corrected] [--settings vessels ring] [--without-real]
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
+from itk_consensus.algorithms.coherence_bands import CoherenceSettings
 from itk_consensus.algorithms.coherence_vote import coherence_vote
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.near_copies import near_copies
 from itk_consensus.algorithms.rater_masks import RaterMasks, bounding_box
+from itk_consensus.algorithms.shared_consensus import shared_consensus
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -57,9 +58,13 @@ def corrected(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
 
 
 def coherence(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """The coherence vote, near-copies merged."""
-    masks = RaterMasks.from_patterns(patterns)
-    return coherence_vote(masks, spacing, groups=near_copies(patterns)).decision
+    """The coherence vote alone."""
+    return coherence_vote(RaterMasks.from_patterns(patterns), spacing).decision
+
+
+def consensus(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+    """The coherence vote with copies merged and overlooked lesions added."""
+    return shared_consensus(patterns, spacing).decision
 
 
 def staple_smooth(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
@@ -79,9 +84,31 @@ FUSERS: dict[str, Fuser] = {
     "smoothed": smoothed,
     "corrected": corrected,
     "coherence": coherence,
+    "consensus": consensus,
     "staple-smooth": staple_smooth,
     "direct": direct,
 }
+
+#: What the settings of the coherence vote were chosen from.
+CHOICES = {
+    "coherence-wiener": CoherenceSettings(gain_sharpness=1.0),
+    "coherence-two-bands": CoherenceSettings(scales=(0.0, 0.7, 1.4)),
+    "coherence-four-bands": CoherenceSettings(scales=(0.0, 0.7, 1.4, 2.8, 4.0)),
+    "coherence-window-3": CoherenceSettings(window=3.0),
+    "coherence-window-7": CoherenceSettings(window=7.0),
+    "coherence-blunt-detail": CoherenceSettings(detail_sharpness=2.0),
+    "coherence-sharp-detail": CoherenceSettings(detail_sharpness=6.0),
+}
+
+
+def _with_settings(settings: CoherenceSettings) -> Fuser:
+    def fuse(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
+        return coherence_vote(RaterMasks.from_patterns(patterns), spacing, settings).decision
+
+    return fuse
+
+
+FUSERS |= {name: _with_settings(settings) for name, settings in CHOICES.items()}
 
 
 def _filtered(fuser: Any, patterns: DecisionPatterns) -> Labels:
@@ -123,7 +150,7 @@ class Row(NamedTuple):
 
 def compare(cases: Iterable[SpacedCase], names: Sequence[str]) -> dict[str, Row]:
     """Every fuser on the same cases."""
-    scores: dict[str, list[float]] = {name: [] for name in (VOTE, *names)}
+    scores: dict[str, list[float]] = {name: [] for name in {VOTE: None, **dict.fromkeys(names)}}
     for truth, raters, spacing in cases:
         patterns = encoded(raters)
         for name, values in scores.items():
@@ -148,23 +175,22 @@ def print_settings(seeds: Sequence[int], names: Sequence[str], only: Sequence[st
     for setting, cases in all_settings(seeds):
         if only and not any(word in setting for word in only):
             continue
-        rows = compare(cases, names)
-        means[VOTE].append(next(iter(rows.values())).vote.mean())
         twelve += setting not in STRUCTURE_SETTINGS
-        for name, row in rows.items():
-            means[name].append(row.ours.mean())
-            print(f"{setting:20} {name:14} {row}", flush=True)
+        for name, row in compare(cases, list(means)).items():
+            means[name].append(float(row.ours.mean()))
+            print(f"{setting:20} {name:22} {row}", flush=True)
     for name, values in means.items():
         gain = np.subtract(values, means[VOTE])
+        noisy = f"{np.mean(values[:twelve]):.4f} of the {twelve} noisy ones, " if twelve else ""
         print(
-            f"{name:14} mean of the first {twelve}: {np.mean(values[:twelve]):.4f}, of all: "
-            f"{np.mean(values):.4f}; worst setting against the vote {gain.min():+.4f}"
+            f"{name:22} mean {noisy}{np.mean(values):.4f} of all {len(values)} settings; "
+            f"worst setting against the vote {gain.min():+.4f}"
         )
 
 
 def print_heads(first: str) -> None:
     """The head of a table."""
-    print(f"{first:20} {'fuser':14} {'Dice':>7} {'to the vote':>18} {'lost':>7} {'worst':>8}")
+    print(f"{first:20} {'fuser':22} {'Dice':>7} {'to the vote':>18} {'lost':>7} {'worst':>8}")
 
 
 def masks_of(path: Path) -> tuple[NDArray[np.bool_], tuple[float, ...]]:
@@ -199,7 +225,7 @@ def print_readers(names: Sequence[str]) -> None:
     for name in names:
         ours = np.array([row[name].ours.mean() for row in rows])
         votes = np.array([row[name].vote.mean() for row in rows])
-        print(f"{f'LIDC {len(rows)} nodules':20} {name:14} {Row(ours, votes)}", flush=True)
+        print(f"{f'LIDC {len(rows)} nodules':20} {name:22} {Row(ours, votes)}", flush=True)
 
 
 def crowd_cases() -> Iterator[SpacedCase]:
@@ -221,10 +247,10 @@ def print_crowds(names: Sequence[str]) -> None:
         return
     rows = compare(cases, sorted({*names, "smoothed"}))
     for name, row in rows.items():
-        print(f"{f'{len(cases)} crowds':20} {name:14} {row}")
+        print(f"{f'{len(cases)} crowds':20} {name:22} {row}")
         gain = row.ours - rows["smoothed"].ours
         error = gain.std(ddof=1) / np.sqrt(len(gain))
-        print(f"{'':20} {name:14} against the smoothed vote {gain.mean():+.4f} +- {error:.4f}")
+        print(f"{'':20} {name:22} against the smoothed vote {gain.mean():+.4f} +- {error:.4f}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -233,7 +259,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--first-seed", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=60, help="seeds per setting")
     parser.add_argument(
-        "--fusers", nargs="+", choices=list(FUSERS), default=["corrected", "coherence"]
+        "--fusers", nargs="+", choices=list(FUSERS), default=["corrected", "consensus"]
     )
     parser.add_argument("--settings", nargs="*", default=[], help="words in the settings' names")
     parser.add_argument("--without-real", action="store_true", help="simulated settings only")

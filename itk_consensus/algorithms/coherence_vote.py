@@ -194,10 +194,11 @@ def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[i
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     for label in range(1, masks.number_of_labels):
-        unanimous = masks.read(label).min(axis=0) > 0.5
+        marked = masks.read(label) > 0.5
+        unanimous = np.asarray(marked.all(axis=0))
         if masks.present is not None:
+            unanimous = np.asarray((marked | ~masks.present).all(axis=0))
             unanimous &= masks.present.sum(axis=0) >= RATERS_TO_GUARANTEE
-            unanimous &= ~masks.disputed(label)
         lost = lost_components(unanimous, decision == label, time_axis=len(masks.shape) > 3)
         if lost.any():
             restored[label] = lost

@@ -17,6 +17,9 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Box = tuple[slice, ...]
 
+#: Memberships that differ by less are equal.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class RaterMasks:
@@ -137,12 +140,14 @@ class RaterMasks:
         return np.asarray(np.divide(total, here, out=np.zeros(self.shape), where=here > 0))
 
     def disputed(self, label: int) -> Mask:
-        """(\\*shape) where raters differ about a label."""
+        """(\\*shape) where raters differ about a label, by more than rounding."""
         masks = self.read(label)
         if self.present is None:
-            return np.asarray(masks.max(axis=0) != masks.min(axis=0))
-        highest = np.where(self.present, masks, 0.0).max(axis=0)
-        return np.asarray(highest > np.where(self.present, masks, 1.0).min(axis=0))
+            lowest, highest = masks.min(axis=0), masks.max(axis=0)
+        else:
+            lowest = np.where(self.present, masks, 1.0).min(axis=0)
+            highest = np.where(self.present, masks, 0.0).max(axis=0)
+        return np.asarray(highest > lowest + ROUNDING)
 
 
 def bounding_box(flagged: Mask) -> Box | None:

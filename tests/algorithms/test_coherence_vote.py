@@ -271,6 +271,17 @@ def test_patterns_give_the_same_answer_as_masks():
     np.testing.assert_array_equal(ours, fused(raters))
 
 
+def test_unanimous_components_are_kept_where_a_sixth_rater_is_missing():
+    raters = np.random.default_rng(0).random((6, 40, 40)) < 0.3
+    raters[:, 12:28, 12:28] |= np.random.default_rng(1).random((6, 16, 16)) < 0.85
+    raters[:, 4:7, 4:8] = False
+    raters[:5, 5, 5:7] = True
+    present = np.ones(raters.shape, bool)
+    present[5, :10] = False
+    assert (fused(raters, present=present)[5, 5:7] == 1).all()
+    assert (fused(raters)[5, 5:7] == 0).all()
+
+
 def test_probabilities_may_be_given_for_masks():
     raters = noisy_disc(10)
     np.testing.assert_array_equal(fused(raters.astype(np.float64)), fused(raters))

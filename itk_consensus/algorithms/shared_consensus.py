@@ -1,0 +1,90 @@
+"""The recommended consensus: what raters share, found by rules that can be read.
+
+1. Copies of one rater count once (`near_copies`).
+2. The coherence vote keeps what raters share and smooths the rest (`coherence_vote`).
+3. Lesions that few raters found, but found alike, are added where these raters overlook that many
+   (`missed_lesions`).
+4. From five raters on, what all of them mark stays (`coherence_vote`).
+
+``examples/benchmarks/consensus_evidence.py`` prints what each is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, CoherenceSettings
+from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
+from itk_consensus.algorithms.near_copies import near_copies
+from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+
+@dataclass(frozen=True)
+class SharedConsensus:
+    """A consensus and the facts that led to it.
+
+    Attributes
+    ----------
+    decision : (\\*shape) ndarray of int32
+        Label index, or `labels.ties.UNDECIDED` where nobody annotated.
+    coherence : CoherenceResult
+        Before lesions were added.
+    groups : list of lists of int
+        Raters; those of one group are copies.
+    missed : dict of int to MissedLesions
+        By label index, where lesions were added.
+    """
+
+    decision: NDArray[np.int32]
+    coherence: CoherenceResult
+    groups: list[list[int]]
+    missed: dict[int, MissedLesions]
+
+    def probability(self, label: int) -> Floats:
+        """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
+        volume = self.coherence.probability(label)
+        for added, lesions in self.missed.items():
+            here = volume[lesions.mask]
+            volume[lesions.mask] = (
+                np.maximum(here, 0.5) if added == label else np.minimum(here, 0.5)
+            )
+        return volume
+
+
+def shared_consensus(
+    patterns: DecisionPatterns,
+    spacing: Sequence[float],
+    weights: Sequence[float] | Floats | None = None,
+    settings: CoherenceSettings = DEFAULT_SETTINGS,
+) -> SharedConsensus:
+    """Fuse by what raters share.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        With codes. Label index 0 is taken for the background.
+    spacing : sequence of float
+        Voxel sides in mm, in array order.
+    weights : (J,) array_like, optional
+        Of the raters; all positive.
+    settings : CoherenceSettings
+    """
+    groups = near_copies(patterns)
+    masks = RaterMasks.from_patterns(patterns, weights)
+    result = coherence_vote(masks, spacing, settings, groups)
+    decision = result.decision.copy()
+    missed: dict[int, MissedLesions] = {}
+    for label in range(1, masks.number_of_labels):
+        lesions = missed_lesions(result.masks, label, result.decision == label)
+        # Another label's voxels are not taken away.
+        lesions = lesions._replace(mask=lesions.mask & (decision == 0))
+        if lesions.mask.any():
+            missed[label] = lesions
+            decision[lesions.mask] = label
+    return SharedConsensus(decision, result, groups, missed)
