@@ -44,3 +44,51 @@ def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: .
 def signed_distance(
     inside: NDArray[np.uint8], sizes: Sequence[float], out: NDArray[Any], threads: int
 ) -> None: ...
+
+class VoteField:
+    def __init__(
+        self,
+        raters: Sequence[RaterVotes],
+        weights: NDArray[np.float64],
+        mask: RaterVotes | None,
+        labels: int,
+        may_miss: bool,
+        frequencies: NDArray[np.float64],
+        shape: Sequence[int],
+        gaussian: Sequence[NDArray[np.float64]],
+    ) -> None: ...
+    @property
+    def number_of_raters(self) -> int: ...
+
+def count_votes(
+    raters: Sequence[RaterVotes], mask: RaterVotes | None, extent: int, digits: int, threads: int
+) -> NDArray[np.int64]: ...
+def count_tiles(field: VoteField, tile: Sequence[int]) -> int: ...
+def decide_votes(
+    field: VoteField,
+    inverse: NDArray[np.float64] | None,
+    tie: int,
+    threshold: float,
+    tolerance: float,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+    out: NDArray[Any],
+) -> None: ...
+def vote_share(
+    field: VoteField,
+    inverse: NDArray[np.float64] | None,
+    label: int,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+    out: NDArray[np.float64],
+) -> None: ...
+def mix_votes(
+    field: VoteField,
+    decision: NDArray[Any],
+    units: float,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...

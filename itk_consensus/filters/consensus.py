@@ -19,7 +19,7 @@ from itk_consensus.algorithms.multilabel_staple import (
     multilabel_staple,
 )
 from itk_consensus.algorithms.reliability_vote import ReliabilityVote, reliability_vote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import Real, optional
@@ -106,9 +106,11 @@ class ConsensusFilter(LabelFusionFilter):
         self._staple: MultiLabelResult = multilabel_staple(patterns, settings)
         self._candidates = {
             VOTE: PatternFusion(patterns, plain.decision, plain.fractions),
-            SMOOTHED: _smoothed(patterns, plain, sigma, case.spacing),
+            SMOOTHED: _smoothed(patterns, plain, None, sigma, case.spacing),
             WEIGHTED: PatternFusion(patterns, weighted.vote.decision, weighted.vote.fractions),
-            WEIGHTED_SMOOTHED: _smoothed(patterns, weighted.vote, sigma, case.spacing),
+            WEIGHTED_SMOOTHED: _smoothed(
+                patterns, weighted.vote, weighted.weights, sigma, case.spacing
+            ),
             CORRECTED: _corrected(patterns, plain, sigma, case.spacing),
             STAPLE: PatternFusion(patterns, self._staple.decision, self._staple.posterior),
         }
@@ -153,11 +155,15 @@ def _explanation(
 
 
 def _smoothed(
-    patterns: DecisionPatterns, vote: VoteResult, sigma: float, spacing: tuple[float, ...]
+    patterns: DecisionPatterns,
+    vote: VoteResult,
+    weights: NDArray[np.float64] | None,
+    sigma: float,
+    spacing: tuple[float, ...],
 ) -> Fusion:
     if sigma == 0:
         return PatternFusion(patterns, vote.decision, vote.fractions)
-    smoothed = SmoothedVote(patterns, vote, sigma, spacing, None, "prior")
+    smoothed = smoothed_vote(patterns, sigma, spacing, weights=weights, ties="prior")
     return VolumeFusion(smoothed.decision(), smoothed.probability)
 
 
@@ -166,7 +172,7 @@ def _corrected(
 ) -> Fusion:
     if sigma == 0:
         return PatternFusion(patterns, vote.decision, vote.fractions)
-    corrected = corrected_vote(patterns, vote, sigma, spacing)
+    corrected = corrected_vote(patterns, sigma, spacing)
     return VolumeFusion(corrected.decision(), corrected.probability)
 
 

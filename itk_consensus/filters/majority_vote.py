@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
 from itk_consensus.filters.kinds import Choice, Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
@@ -38,15 +38,13 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     def _fuse(self, case: FusionCase) -> Fusion:
         self._check_undecided_label(case)
         patterns = case.patterns
-        vote = majority_vote(
-            patterns,
-            weights=self._weights(patterns.number_of_raters),
-            threshold=self.Threshold,
-            ties=self.TieRule,
-        )
+        rule: Any = {
+            "weights": self._weights(patterns.number_of_raters),
+            "threshold": self.Threshold,
+            "ties": self.TieRule,
+        }
         if self.SmoothingSigma == 0:
+            vote = majority_vote(patterns, **rule)
             return PatternFusion(patterns, vote.decision, vote.fractions)
-        smoothed = SmoothedVote(
-            patterns, vote, self.SmoothingSigma, case.spacing, self.Threshold, self.TieRule
-        )
+        smoothed = smoothed_vote(patterns, self.SmoothingSigma, case.spacing, **rule)
         return VolumeFusion(smoothed.decision(), smoothed.probability)

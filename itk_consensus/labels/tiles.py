@@ -1,0 +1,93 @@
+"""Tiles of a volume: what looks only some voxels around works in them, with a halo.
+
+Every volume is seen with four axes, the first of which holds independent volumes: a 2D image has
+ones in front, the volumes of a 4D image are cut apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.labels.distance import VOLUME_AXES
+
+Floats = NDArray[np.float64]
+#: Called with the share of the work that is done.
+Progress = Callable[[float], None]
+
+#: Standard deviations after which a Gaussian is cut off.
+TRUNCATE = 4.0
+
+#: Voxels of a tile, about: its buffers then stay in a processor's own cache.
+TILE_VOXELS = 32_768
+
+#: Tiles per thread between two reports of progress.
+TILES_AT_ONCE = 64
+
+
+def four_axes(shape: Sequence[int]) -> tuple[int, int, int, int]:
+    """The shape with independent volumes on the first of four axes."""
+    independent = max(len(shape) - VOLUME_AXES, 0)
+    sizes = [math.prod(shape[:independent]), *shape[independent:]]
+    depth, height, width = [1] * (VOLUME_AXES + 1 - len(sizes)) + sizes[1:]
+    return sizes[0], depth, height, width
+
+
+def gaussian_weights(sigma: float, spacing: Sequence[float]) -> list[Floats]:
+    """Weights, for 0 to reach steps, of a Gaussian of `sigma` mm along each of the four axes.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation in mm; 0: none.
+    spacing : sequence of float
+        Voxel size per array axis. Independent volumes are not smoothed into each other.
+    """
+    sizes = list(spacing[max(len(spacing) - VOLUME_AXES, 0) :])
+    sizes = [math.inf] * (VOLUME_AXES + 1 - len(sizes)) + sizes
+    return [_half_gaussian(sigma / size) for size in sizes]
+
+
+def _half_gaussian(sigma: float) -> Floats:
+    reach = int(TRUNCATE * sigma + 0.5)
+    if reach == 0:
+        return np.ones(1)
+    steps = np.arange(-reach, reach + 1)
+    weights = np.exp(-0.5 / (sigma * sigma) * steps**2)
+    return np.asarray((weights / weights.sum())[reach:])
+
+
+def tile_sizes(
+    shape: tuple[int, int, int, int], reach: Sequence[int]
+) -> tuple[int, int, int, int]:
+    """A tile that is small, yet large against the halo around it.
+
+    Parameters
+    ----------
+    shape : four int
+        Of the volume.
+    reach : four int
+        Width of the halo per axis.
+    """
+    long_axes = sum(size > 1 for size in shape[1:])
+    side = round(TILE_VOXELS ** (1 / max(long_axes, 1)))
+    depth, height, width = (
+        max(1, min(size, max(side, 2 * halo)))
+        for size, halo in zip(shape[1:], reach[1:], strict=True)
+    )
+    return 1, depth, height, width
+
+
+def tile_groups(
+    count: int, threads: int, progress: Progress | None = None
+) -> Iterator[tuple[int, int]]:
+    """Ranges that cover all tiles; progress is reported after each of them."""
+    step = TILES_AT_ONCE * threads
+    for first in range(0, count, step):
+        last = min(first + step, count)
+        yield first, last
+        if progress is not None:
+            progress(last / count)
