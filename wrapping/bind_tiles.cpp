@@ -62,9 +62,9 @@ VoteField make_field(const std::vector<const RaterVotes*>& raters, const std::ve
 }
 
 template <class F>
-auto with_digit_type(const VoteField& field, F f) {
-  if (field.labels < 256) return f(Tag<std::uint8_t>{});
-  return f(Tag<std::uint16_t>{});
+auto with_vote_type(const VoteField& field, F f) {
+  if (field.plain) return f(Tag<std::uint8_t>{});
+  return f(Tag<double>{});
 }
 
 template <class F>
@@ -107,10 +107,10 @@ void run_decide(const VoteField& field, const std::optional<Doubles>& inverse, i
   const Unmixing unmixing = unmixing_of(inverse, field);
   if (tie < 0 || tie > static_cast<int>(Tie::prior)) throw std::invalid_argument("no such tie rule");
   const Choice choice{static_cast<Tie>(tie), threshold, tolerance, field.frequencies.data()};
-  with_digit_type(field, [&](auto digit_tag) {
+  with_vote_type(field, [&](auto vote_tag) {
     with_index_type(out, [&](auto index_tag) {
       using Index = typename decltype(index_tag)::type;
-      using Worker = SmoothedVote<typename decltype(digit_tag)::type>;
+      using Worker = SmoothedVote<typename decltype(vote_tag)::type>;
       auto* volume = static_cast<Index*>(out.mutable_data());
       py::gil_scoped_release release;
       for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
@@ -126,7 +126,7 @@ void run_probability(const VoteField& field, const std::optional<Doubles>& inver
   const Run run(field, tile, tiles, threads);
   const Unmixing unmixing = unmixing_of(inverse, field);
   const Choice choice{Tie::lowest, -1, 0, nullptr};
-  with_digit_type(field, [&](auto tag) {
+  with_vote_type(field, [&](auto tag) {
     using Worker = SmoothedVote<typename decltype(tag)::type>;
     double* volume = out.mutable_data();
     py::gil_scoped_release release;
@@ -175,10 +175,10 @@ py::tuple run_mixing(const VoteField& field, const py::array& decision, double u
                      std::size_t threads) {
   require_extent(decision, whole_box(field.shape).voxels());
   const Run run(field, tile, tiles, threads);
-  return with_digit_type(field, [&](auto digit_tag) {
+  return with_vote_type(field, [&](auto vote_tag) {
     return with_index_type(decision, [&](auto index_tag) {
       using Index = typename decltype(index_tag)::type;
-      using Worker = MixingCounter<typename decltype(digit_tag)::type, Index>;
+      using Worker = MixingCounter<typename decltype(vote_tag)::type, Index>;
       const auto* said = static_cast<const Index*>(decision.data());
       std::vector<Worker> workers;
       {

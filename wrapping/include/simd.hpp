@@ -88,15 +88,20 @@ CONSENSUS_WIDE static inline void extremes(const std::int32_t* const* rows, std:
   extremes_block(rows, number, highest, n, out);
 }
 
-// counts[i] += digits[i] == label.
-CONSENSUS_WIDE static inline void count_equal(const std::uint8_t* digits, std::uint8_t label, std::size_t n,
-                                              std::uint8_t* counts) {
-  for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<std::uint8_t>(counts[i] + (digits[i] == label));
+// Widens lowest .. highest of the voxels that have votes for a label.
+template <class Vote, class Index>
+inline void mark_extremes(const Vote* votes, Index label, std::size_t n, Index* lowest, Index* highest) {
+  for (std::size_t i = 0; i < n; ++i) {
+    lowest[i] = votes[i] > 0 && label < lowest[i] ? label : lowest[i];
+    highest[i] = votes[i] > 0 && label > highest[i] ? label : highest[i];
+  }
 }
 
-CONSENSUS_WIDE static inline void count_equal(const std::uint16_t* digits, std::uint16_t label,
-                                              std::size_t n, std::uint8_t* counts) {
-  for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<std::uint8_t>(counts[i] + (digits[i] == label));
+// Whether any value is above a limit.
+CONSENSUS_WIDE static inline bool any_above(const float* values, std::size_t n, float limit) {
+  unsigned found = 0;
+  for (std::size_t i = 0; i < n; ++i) found |= values[i] > limit;
+  return found != 0;
 }
 
 // sums[i] += factor * values[i].

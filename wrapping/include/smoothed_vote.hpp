@@ -12,7 +12,7 @@
 
 namespace consensus {
 
-template <class Digit>
+template <class Vote>
 class SmoothedVote {
  public:
   SmoothedVote(const VoteField& field, const Unmixing& unmixing, const Choice& choice)
@@ -51,7 +51,7 @@ class SmoothedVote {
       share_of(label, found_.data());
       std::fill(found_.begin(), found_.end(), found_[0]);
     } else {
-      maker_.make(tile_, box, exact_);
+      ShareMaker<Vote>::make(tile_, box, exact_);
       share_of(label, found_.data());
     }
     const auto& field = tile_.field();
@@ -67,9 +67,10 @@ class SmoothedVote {
   // What single precision, three axes and a sum over labels can err at most.
   float doubt() const {
     const auto& field = tile_.field();
-    std::size_t roundings = 16 + shares_.labels.size() + field.raters.size();
+    std::size_t roundings = 16 + shares_.labels.size();
     for (const auto& weights : field.gaussian) roundings += 2 * weights.size();
-    return static_cast<float>(6e-8 * gain_ * static_cast<double>(roundings) + 4 * choice_.tolerance);
+    return static_cast<float>(6e-8 * gain_ * static_cast<double>(roundings) + 4 * choice_.tolerance +
+                              4 * LocalUnmixing::kSmall);
   }
 
   // The answer where the votes around are all for one label.
@@ -83,26 +84,15 @@ class SmoothedVote {
   }
 
   void decide_quickly(const Box& box) {
-    maker_.make(tile_, box, shares_);
-    if (unmixing_.inverse) local_.restrict_to(unmixing_, shares_.labels);
+    ShareMaker<Vote>::make(tile_, box, shares_);
+    if (unmixing_.inverse) local_.restrict_to(unmixing_, shares_.labels, LocalUnmixing::kSmall, kHopeless);
     known_.assign(shares_.labels.size(), kUnknown);
     const float doubt = this->doubt();
     Box doubtful{{}, {}};
     for (std::size_t at = 0; at < box.voxels(); at += kChunk) {
       const std::size_t n = std::min(kChunk, box.voxels() - at);
       if (settled(at, n)) continue;
-      leaders_.clear(n);
-      float found[kChunk];
-      if (unmixing_.inverse) {
-        for (const auto& row : local_.rows()) {
-          LocalUnmixing::combine(row, shares_, at, n, found);
-          lead(leaders_, row.label, found, n);
-        }
-      } else {
-        for (std::size_t k = 0; k < shares_.labels.size(); ++k) {
-          lead(leaders_, shares_.labels[k], shares_.of(k) + at, n);
-        }
-      }
+      find_leaders(at, n);
       for (std::size_t i = 0; i < n; ++i) {
         answers_[at + i] = leaders_.label[i];
         if (in_doubt(leaders_.best[i], leaders_.second[i], doubt)) doubt_about(box, at + i, doubtful);
@@ -112,8 +102,27 @@ class SmoothedVote {
     if (!doubtful.empty()) decide_again(box, doubtful);
   }
 
+  // The labels that have votes near these voxels; a label without any has no share to win with.
+  void find_leaders(std::size_t at, std::size_t n) {
+    leaders_.clear(n);
+    active_.resize(shares_.labels.size());
+    for (std::size_t k = 0; k < active_.size(); ++k) active_[k] = any_above(shares_.of(k) + at, n, 0.0f);
+    if (!unmixing_.inverse) {
+      for (std::size_t k = 0; k < active_.size(); ++k) {
+        if (active_[k]) lead(leaders_, shares_.labels[k], shares_.of(k) + at, n);
+      }
+      return;
+    }
+    float found[kChunk];
+    for (const auto& row : local_.rows()) {
+      if (!LocalUnmixing::can_exceed(row, active_, kHopeless)) continue;
+      LocalUnmixing::combine(row, shares_, at, n, found, &active_);
+      lead(leaders_, row.label, found, n);
+    }
+  }
+
   bool in_doubt(float best, float second, float doubt) const {
-    if (best - second < doubt || best < 0.01f) return true;
+    if (best - second < doubt || best < 2 * static_cast<float>(kHopeless)) return true;
     return choice_.threshold >= 0 && std::abs(best - static_cast<float>(choice_.threshold)) < doubt;
   }
 
@@ -148,7 +157,7 @@ class SmoothedVote {
   }
 
   void decide_again(const Box& box, const Box& doubtful) {
-    maker_.make(tile_, doubtful, exact_);
+    ShareMaker<Vote>::make(tile_, doubtful, exact_);
     again_.resize(doubtful.voxels());
     for (std::size_t at = 0; at < again_.size(); at += kChunk) {
       const std::size_t n = std::min(kChunk, again_.size() - at);
@@ -186,7 +195,7 @@ class SmoothedVote {
       for (std::size_t k = 0; k < exact_.labels.size(); ++k) use(exact_.labels[k], exact_.of(k) + at);
       return;
     }
-    if (at == 0) exact_local_.restrict_to(unmixing_, exact_.labels);
+    if (at == 0) exact_local_.restrict_to(unmixing_, exact_.labels, 0.0, 0.0);
     const auto& rows = exact_local_.rows();
     rows_.resize(rows.size() * n);
     double total[kChunk] = {};
@@ -215,18 +224,19 @@ class SmoothedVote {
   }
 
   static constexpr std::int32_t kUnknown = -3;
+  static constexpr double kHopeless = 0.005;  // a share that wins nowhere, or only where it is doubted
 
-  VoteTile<Digit> tile_;
+  VoteTile<Vote> tile_;
   Unmixing unmixing_;
   Choice choice_;
   double gain_;
-  ShareMaker<Digit> maker_;
   Shares<float> shares_;
   Shares<double> exact_;
   LocalUnmixing local_, exact_local_;
   Leaders leaders_;
   std::vector<std::int32_t> answers_, again_, known_;
   std::vector<double> found_, rows_;
+  std::vector<char> active_;
 };
 
 }  // namespace consensus

@@ -44,15 +44,19 @@ class LocalUnmixing {
     std::vector<std::pair<std::size_t, double>> terms;  // place among the labels, coefficient
   };
 
-  void restrict_to(const Unmixing& unmixing, const std::vector<std::int32_t>& labels) {
+  static constexpr double kSmall = 1e-6;  // coefficients that single precision may leave out
+
+  // Leaves out coefficients up to `small`, and labels that can have no share above `hopeless`.
+  void restrict_to(const Unmixing& unmixing, const std::vector<std::int32_t>& labels, double small,
+                   double hopeless) {
     rows_.clear();
     for (std::size_t row = 0; row < unmixing.labels; ++row) {
       Row found{static_cast<std::int32_t>(row), {}};
       bool positive = false;
       for (std::size_t k = 0; k < labels.size(); ++k) {
         const double factor = unmixing.at(row, static_cast<std::size_t>(labels[k]));
-        positive |= factor > 0;
-        if (factor != 0) found.terms.emplace_back(k, factor);
+        positive |= factor > hopeless;
+        if (std::abs(factor) > small) found.terms.emplace_back(k, factor);
       }
       if (positive) rows_.push_back(std::move(found));
     }
@@ -60,11 +64,21 @@ class LocalUnmixing {
 
   const std::vector<Row>& rows() const { return rows_; }
 
+  // Whether the row's combination of active shares, which sum to 1, can be more than a limit.
+  static bool can_exceed(const Row& row, const std::vector<char>& active, double limit) {
+    for (const auto& [k, factor] : row.terms) {
+      if (active[k] && factor > limit) return true;
+    }
+    return false;
+  }
+
   // found = the row's combination of the shares at `at` .. `at + n - 1`, not below 0.
   template <class Real>
-  static void combine(const Row& row, const Shares<Real>& shares, std::size_t at, std::size_t n, Real* found) {
+  static void combine(const Row& row, const Shares<Real>& shares, std::size_t at, std::size_t n, Real* found,
+                      const std::vector<char>* active = nullptr) {
     std::fill_n(found, n, Real{0});
     for (const auto& [k, factor] : row.terms) {
+      if (active && !(*active)[k]) continue;
       add_scaled(shares.of(k) + at, static_cast<Real>(factor), n, found);
     }
     for (std::size_t i = 0; i < n; ++i) found[i] = std::max(found[i], Real{0});

@@ -35,13 +35,12 @@ struct MixingSums {
   std::vector<Voxels> voxels;                     // by t
 };
 
-template <class Digit, class Index>
+template <class Vote, class Index>
 class MixingCounter {
  public:
   MixingCounter(const VoteField& field, double units)
       : tile_(field), lines_(reach_of(field.gaussian), field.shape), units_(units) {
     sums_.voxels.resize(field.labels);
-    for (double weight : field.weights) whole_.push_back(std::llround(weight / field.whole_weight * units));
   }
 
   const MixingSums& sums() const { return sums_; }
@@ -94,19 +93,17 @@ class MixingCounter {
       highest_.assign(voxels, label);
       return;
     }
-    const auto labels = static_cast<Index>(tile_.field().labels);
-    for (std::size_t rater = 0; rater < tile_.field().raters.size(); ++rater) {
-      const Digit* digits = tile_.digits(rater);
-      for (std::size_t i = 0; i < voxels; ++i) {
-        const auto digit = static_cast<Index>(digits[i]);
-        lowest_[i] = std::min(lowest_[i], digit);
-        const Index present = digit < labels ? digit : std::numeric_limits<Index>::min();
-        highest_[i] = std::max(highest_[i], present);
-      }
+    // Labels come in increasing order: the first of a voxel is its lowest, the last its highest.
+    for (const auto& label : tile_.labels()) {
+      const auto digit = static_cast<Index>(label.digit);
+      for_each_row(label.box, [&](std::size_t t, std::size_t z, std::size_t y) {
+        const std::size_t at = tile_.around().at(t, z, y, label.box.low[3]);
+        mark_extremes(tile_.votes(label) + at, digit, label.box.size(3), lowest_.data() + at,
+                      highest_.data() + at);
+      });
     }
-    if (!tile_.has_outside() && !tile_.field().may_miss) return;
-    for (std::size_t i = 0; i < voxels; ++i) {
-      if (!tile_.inside(i) || lowest_[i] >= labels) {
+    for (std::size_t i = 0; tile_.has_outside() && i < voxels; ++i) {
+      if (!tile_.inside(i)) {
         lowest_[i] = std::numeric_limits<Index>::max();
         highest_[i] = std::numeric_limits<Index>::min();
       }
@@ -154,28 +151,23 @@ class MixingCounter {
   }
 
   void count_votes(std::size_t said, bool far, std::size_t around) {
-    const auto& field = tile_.field();
     if (lowest_[around] == highest_[around]) {
-      add(static_cast<std::size_t>(lowest_[around]), said, far, all_units());
+      add(tile_.slot(static_cast<std::size_t>(lowest_[around])), said, far, std::llround(units_));
       return;
     }
-    for (std::size_t rater = 0; rater < field.raters.size(); ++rater) {
-      const std::size_t digit = tile_.digits(rater)[around];
-      if (digit < field.labels) add(digit, said, far, units_of(rater, around));
+    const double unit = units_ / tile_.weight_at(around);
+    for (std::size_t k = 0; k < tile_.labels().size(); ++k) {
+      const Vote votes = tile_.votes(tile_.labels()[k])[around];
+      if (votes > 0) add(k, said, far, std::llround(votes * unit));
     }
   }
 
-  // A vote in units; the votes of a voxel need not sum to `units` exactly, the mean is good enough.
-  std::int64_t units_of(std::size_t rater, std::size_t around) const {
-    if (!tile_.field().may_miss) return whole_[rater];
-    return std::llround(tile_.field().weights[rater] / tile_.weight_at(around) * units_);
-  }
-  std::int64_t all_units() const { return std::llround(units_); }
-
-  void add(std::size_t digit, std::size_t said, bool far, std::int64_t units) {
-    const std::size_t row = tile_.slot(digit), column = tile_.slot(said);
-    auto& pair = column == VoteTile<Digit>::kAbsent ? sums_.pairs[digit * tile_.field().labels + said]
-                                                    : local_[row * tile_.labels().size() + column];
+  void add(std::size_t row, std::size_t said, bool far, std::int64_t units) {
+    const auto& labels = tile_.labels();
+    const std::size_t column = tile_.slot(said);
+    auto& pair = column == VoteTile<Vote>::kAbsent
+                     ? sums_.pairs[labels[row].digit * tile_.field().labels + said]
+                     : local_[row * labels.size() + column];
     pair.near += units;
     if (far) pair.far += units;
   }
@@ -193,10 +185,9 @@ class MixingCounter {
     }
   }
 
-  VoteTile<Digit> tile_;
+  VoteTile<Vote> tile_;
   NeighbourLines<Index> lines_;
   double units_;
-  std::vector<std::int64_t> whole_;  // by rater, where nobody is missing
   MixingSums sums_;
   std::vector<MixingSums::Pair> local_;
   std::vector<Index> said_, lowest_, highest_, low_, high_, vote_low_, vote_high_;

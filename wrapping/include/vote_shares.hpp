@@ -101,12 +101,11 @@ struct Shares {
   Real* of(std::size_t k) { return values.data() + k * box.voxels(); }
 };
 
-template <class Digit>
-class ShareMaker {
- public:
+template <class Vote>
+struct ShareMaker {
   // In single precision the label that reaches farthest is what the others leave of 1.
   template <class Real>
-  void make(VoteTile<Digit>& tile, const Box& box, Shares<Real>& shares) {
+  static void make(VoteTile<Vote>& tile, const Box& box, Shares<Real>& shares) {
     const std::size_t voxels = box.voxels();
     const auto& labels = tile.labels();
     shares.box = box;
@@ -130,13 +129,7 @@ class ShareMaker {
   }
 
  private:
-  template <class Real>
-  std::vector<Real>& scratch() {
-    if constexpr (sizeof(Real) == sizeof(float)) return single_;
-    else return twice_;
-  }
-
-  static std::size_t farthest(const VoteTile<Digit>& tile, const Box& box) {
+  static std::size_t farthest(const VoteTile<Vote>& tile, const Box& box) {
     std::size_t best = 0, most = 0;
     for (std::size_t k = 0; k < tile.labels().size(); ++k) {
       const std::size_t voxels = tile.reached(tile.labels()[k], box).voxels();
@@ -149,38 +142,32 @@ class ShareMaker {
   }
 
   template <class Real>
-  void add_label(VoteTile<Digit>& tile, const typename VoteTile<Digit>::Label& label, const Box& box, Real* out) {
+  static void add_label(VoteTile<Vote>& tile, const typename VoteTile<Vote>::Label& label, const Box& box, Real* out) {
     const Box part = tile.reached(label, box);
     if (part.empty()) return;
     const auto unit = static_cast<Real>(tile.unit());
-    auto& values = scratch<Real>();
-    values.resize(part.voxels());
-    tile.smooth(label, part, values.data());
+    const Real* values = tile.template smooth<Real>(label, part);
     for_each_row(part, [&](std::size_t t, std::size_t z, std::size_t y) {
-      const Real* row = values.data() + part.at(t, z, y, part.low[3]);
+      const Real* row = values + part.at(t, z, y, part.low[3]);
       Real* to = out + box.at(t, z, y, part.low[3]);
       for (std::size_t x = 0; x < part.size(3); ++x) to[x] = row[x] / unit;
     });
   }
 
   template <class Real>
-  void add_frequencies(VoteTile<Digit>& tile, Shares<Real>& shares) {
-    auto& nobody = scratch<Real>();
-    nobody.resize(shares.box.voxels());
-    tile.smooth_nobody(shares.box, nobody.data());
+  static void add_frequencies(VoteTile<Vote>& tile, Shares<Real>& shares) {
+    const Real* nobody = tile.template smooth_nobody<Real>(shares.box);
     for (std::size_t k = 0; k < shares.labels.size(); ++k) {
-      add_scaled(nobody.data(), static_cast<Real>(tile.field().frequencies[k]), nobody.size(), shares.of(k));
+      add_scaled(nobody, static_cast<Real>(tile.field().frequencies[k]), shares.box.voxels(), shares.of(k));
     }
   }
 
   template <class Real>
-  void divide_by_mask(VoteTile<Digit>& tile, Shares<Real>& shares) {
-    auto& mask = scratch<Real>();
-    mask.resize(shares.box.voxels());
-    tile.smooth_mask(shares.box, mask.data());
+  static void divide_by_mask(VoteTile<Vote>& tile, Shares<Real>& shares) {
+    const Real* mask = tile.template smooth_mask<Real>(shares.box);
     for (std::size_t k = 0; k < shares.labels.size(); ++k) {
       Real* values = shares.of(k);
-      for (std::size_t i = 0; i < mask.size(); ++i) {
+      for (std::size_t i = 0; i < shares.box.voxels(); ++i) {
         values[i] = mask[i] > 0 ? std::min(values[i] / mask[i], Real{1}) : Real{0};
       }
     }
@@ -195,9 +182,6 @@ class ShareMaker {
       if (k != widest) add_scaled(shares.of(k), Real{-1}, voxels, left);
     }
   }
-
-  std::vector<float> single_;
-  std::vector<double> twice_;
 };
 
 }  // namespace consensus

@@ -40,12 +40,14 @@ struct VoteField {
   }
 };
 
-template <class Digit>
+// Vote is std::uint8_t where the field is plain, else double.
+template <class Vote>
 class VoteTile {
  public:
   struct Label {
     std::size_t digit;
-    Box box;  // of the voxels around the tile for which anybody voted for it
+    Box box;            // of the voxels around the tile for which anybody voted for it
+    std::size_t place;  // of its votes
   };
 
   explicit VoteTile(const VoteField& field)
@@ -62,7 +64,6 @@ class VoteTile {
     read_mask();
     alike_ = !outside_ && read_unanimous();
     if (alike_) return;
-    digits_.resize(field_->raters.size() * around_.voxels());
     for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) read_rater(rater);
     std::sort(labels_.begin(), labels_.end(),
               [](const Label& a, const Label& b) { return a.digit < b.digit; });
@@ -76,16 +77,18 @@ class VoteTile {
   const std::vector<Label>& labels() const { return labels_; }
   // All who annotated anything around the tile say the same label.
   bool unanimous() const { return labels_.size() == 1 && !nobody_; }
+  // Every rater says one and the same label everywhere around the tile; votes() are then not there.
+  bool alike() const { return alike_; }
   bool has_outside() const { return outside_; }
   // Some voxel around the tile was annotated by nobody.
   bool has_nobody() const { return nobody_; }
   std::size_t slot(std::size_t digit) const { return slots_[digit]; }
   static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
-  // A rater's digits around the tile; not there when alike().
-  const Digit* digits(std::size_t rater) const { return digits_.data() + rater * around_.voxels(); }
-  bool alike() const { return alike_; }
+  // Votes for a label around the tile.
+  const Vote* votes(const Label& label) const { return votes_.data() + label.place * around_.voxels(); }
   bool inside(std::size_t around_index) const { return !outside_ || inside_[around_index]; }
+  // Weight of all who annotated a voxel around the tile.
   double weight_at(std::size_t around_index) const {
     return field_->may_miss && !alike_ ? sums_[around_index] : field_->whole_weight;
   }
@@ -98,27 +101,27 @@ class VoteTile {
     return intersection(grown(label.box, twice_.reach(), field_->shape), to);
   }
 
-  // Smoothed votes for a label in `to`, in units of unit().
+  // Smoothed votes for a label in `to`, in units of unit(); the buffer is good until the next call.
   template <class Real>
-  void smooth(const Label& label, const Box& to, Real* out) {
+  const Real* smooth(const Label& label, const Box& to) {
     const Box from = twice_.source(to);
     auto& values = scratch<Real>();
     values.assign(from.voxels(), Real{0});
     gather(label, from, values.data());
     gaussian<Real>().smooth(values, to);
-    std::copy_n(values.data(), to.voxels(), out);
+    return values.data();
   }
 
   // Smoothed mask; to be asked for only where some voxel is outside.
   template <class Real>
-  void smooth_mask(const Box& to, Real* out) {
-    smooth_flags<Real>(to, out, [&](std::size_t at) { return inside_[at] != 0; });
+  const Real* smooth_mask(const Box& to) {
+    return smooth_flags<Real>(to, [&](std::size_t at) { return inside_[at] != 0; });
   }
 
   // Smoothed indicator of voxels that nobody annotated.
   template <class Real>
-  void smooth_nobody(const Box& to, Real* out) {
-    smooth_flags<Real>(to, out, [&](std::size_t at) { return inside(at) && !(sums_[at] > 0); });
+  const Real* smooth_nobody(const Box& to) {
+    return smooth_flags<Real>(to, [&](std::size_t at) { return inside(at) && !(sums_[at] > 0); });
   }
 
  private:
@@ -149,71 +152,77 @@ class VoteTile {
   // The commonest tile: every rater says one and the same label throughout.
   bool read_unanimous() {
     const std::size_t length = around_.size(3);
-    const std::uint32_t first =
-        field_->raters[0]->digit(field_->first_of(around_.low[0], around_.low[1], around_.low[2], around_.low[3]));
+    const auto& low = around_.low;
+    const std::uint32_t first = field_->raters[0]->digit(field_->first_of(low[0], low[1], low[2], low[3]));
     if (first >= field_->labels) return false;
-    for (std::size_t t = around_.low[0]; t < around_.high[0]; ++t) {
-      for (std::size_t z = around_.low[1]; z < around_.high[1]; ++z) {
-        for (std::size_t y = around_.low[2]; y < around_.high[2]; ++y) {
-          const std::size_t begin = field_->first_of(t, z, y, around_.low[3]);
-          for (const Votes* rater : field_->raters) {
-            if (rater->digit(begin) != first || !rater->constant(begin, length)) return false;
-          }
-        }
+    bool one = true;
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t begin = field_->first_of(t, z, y, low[3]);
+      for (std::size_t j = 0; one && j < field_->raters.size(); ++j) {
+        one = field_->raters[j]->digit(begin) == first && field_->raters[j]->constant(begin, length);
       }
-    }
-    labels_.push_back({first, around_});
+    });
+    if (!one) return false;
+    labels_.push_back({first, around_, 0});
     slots_[first] = 0;
     return true;
   }
 
   void read_rater(std::size_t rater) {
     const Votes* votes = field_->raters[rater];
+    const auto weight = static_cast<Vote>(field_->weights[rater]);
     const std::size_t length = around_.size(3);
-    Digit* digits = digits_.data() + rater * around_.voxels();
+    row_.assign(length, 0);
     for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
-      Digit* row = digits + around_.at(t, z, y, around_.low[3]);
       const std::size_t begin = field_->first_of(t, z, y, around_.low[3]);
       if (votes->constant(begin, length)) {
-        std::fill_n(row, length, static_cast<Digit>(votes->digit(begin)));
-        note(row[0], t, z, y, 0, length);
+        add_run(votes->digit(begin), t, z, y, 0, length, weight);
         return;
       }
-      std::fill_n(row, length, Digit{0});
-      votes->append(begin, length, 0, row);
+      votes->append(begin, length, 0, row_.data());
       for (std::size_t from = 0, to = 1; from < length; from = to, ++to) {
-        while (to < length && row[to] == row[from]) ++to;
-        note(row[from], t, z, y, from, to);
+        while (to < length && row_[to] == row_[from]) ++to;
+        add_run(row_[from], t, z, y, from, to, weight);
       }
     });
   }
 
-  // A run of one digit widens the box of its label.
-  void note(std::size_t digit, std::size_t t, std::size_t z, std::size_t y, std::size_t from,
-            std::size_t to) {
+  // A run of one digit adds a vote to its voxels and widens the box of its label.
+  void add_run(std::size_t digit, std::size_t t, std::size_t z, std::size_t y, std::size_t from,
+               std::size_t to, Vote weight) {
     if (digit >= field_->labels) return;  // missing
     const Box run{{t, z, y, around_.low[3] + from}, {t + 1, z + 1, y + 1, around_.low[3] + to}};
     if (slots_[digit] == kAbsent) {
       slots_[digit] = labels_.size();
-      labels_.push_back({digit, run});
-      return;
+      labels_.push_back({digit, run, labels_.size()});
+      votes_.resize(std::max(votes_.size(), labels_.size() * around_.voxels()));
+      std::fill_n(votes_.data() + slots_[digit] * around_.voxels(), around_.voxels(), Vote{0});
     }
     Box& box = labels_[slots_[digit]].box;
-    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    for (std::size_t axis = 1; axis < kAxes; ++axis) {
       box.low[axis] = std::min(box.low[axis], run.low[axis]);
       box.high[axis] = std::max(box.high[axis], run.high[axis]);
     }
+    Vote* row = votes_.data() + slots_[digit] * around_.voxels() + around_.at(t, z, y, around_.low[3]);
+    for (std::size_t x = from; x < to; ++x) row[x] = static_cast<Vote>(row[x] + weight);
   }
 
   void sum_weights() {
     const std::size_t voxels = around_.voxels();
     sums_.assign(voxels, 0.0);
-    for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) {
-      const Digit* said = digits(rater);
-      const double weight = field_->weights[rater];
-      for (std::size_t i = 0; i < voxels; ++i) sums_[i] += said[i] < field_->labels ? weight : 0.0;
-    }
+    for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) add_present(rater);
     for (std::size_t i = 0; i < voxels; ++i) nobody_ |= inside(i) && !(sums_[i] > 0);
+  }
+
+  // In the order of raters, as votes are summed: a unanimous share is then exactly 1.
+  void add_present(std::size_t rater) {
+    const std::size_t length = around_.size(3);
+    const double weight = field_->weights[rater];
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      field_->raters[rater]->append(field_->first_of(t, z, y, around_.low[3]), length, 0, row_.data());
+      double* row = sums_.data() + around_.at(t, z, y, around_.low[3]);
+      for (std::size_t x = 0; x < length; ++x) row[x] += row_[x] < field_->labels ? weight : 0.0;
+    });
   }
 
   // Votes for a label in `from`, which starts as zeros: only the label's own box is filled.
@@ -227,33 +236,21 @@ class VoteTile {
       Real* row = out + from.at(t, z, y, box.low[3]);
       if (alike_) {
         std::fill_n(row, length, static_cast<Real>(unit()));
-      } else if (field_->plain) {
-        counts_.assign(length, 0);
-        for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) {
-          count_equal(digits(rater) + at, static_cast<Digit>(label.digit), length, counts_.data());
-        }
-        for (std::size_t x = 0; x < length; ++x) row[x] = static_cast<Real>(counts_[x]);
-      } else {
-        for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) {
-          const Digit* said = digits(rater) + at;
-          const auto weight = static_cast<Real>(field_->weights[rater]);
-          for (std::size_t x = 0; x < length; ++x) row[x] += said[x] == label.digit ? weight : Real{0};
-        }
+        return;
       }
-      if (scaled() && !alike_) {
+      const Vote* said = votes(label) + at;
+      for (std::size_t x = 0; x < length; ++x) row[x] = static_cast<Real>(said[x]);
+      if (scaled()) {
         for (std::size_t x = 0; x < length; ++x) {
-          const double weight = weight_at(at + x);
-          row[x] = weight > 0 ? static_cast<Real>(row[x] / weight) : Real{0};
+          const double weight = inside(at + x) ? weight_at(at + x) : 0.0;
+          row[x] = weight > 0 ? static_cast<Real>(said[x] / weight) : Real{0};
         }
-      }
-      if (outside_) {
-        for (std::size_t x = 0; x < length; ++x) row[x] = inside_[at + x] ? row[x] : Real{0};
       }
     });
   }
 
   template <class Real, class Flag>
-  void smooth_flags(const Box& to, Real* out, Flag flag) {
+  const Real* smooth_flags(const Box& to, Flag flag) {
     const Box from = twice_.source(to);
     auto& values = scratch<Real>();
     values.resize(from.voxels());
@@ -263,7 +260,7 @@ class VoteTile {
       for (std::size_t x = 0; x < from.size(3); ++x) row[x] = flag(at + x) ? Real{1} : Real{0};
     });
     gaussian<Real>().smooth(values, to);
-    std::copy_n(values.data(), to.voxels(), out);
+    return values.data();
   }
 
   const VoteField* field_;
@@ -273,8 +270,9 @@ class VoteTile {
   std::vector<Label> labels_;
   std::vector<std::size_t> slots_;  // by digit: place in labels_
   bool outside_ = false, nobody_ = false, alike_ = false;
-  std::vector<Digit> digits_;
-  std::vector<std::uint8_t> inside_, counts_;
+  std::vector<Vote> votes_;  // (labels, voxels around)
+  std::vector<std::uint16_t> row_;
+  std::vector<std::uint8_t> inside_;
   std::vector<double> sums_;
   std::vector<float> single_values_;
   std::vector<double> twice_values_;
