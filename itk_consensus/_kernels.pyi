@@ -92,3 +92,24 @@ def mix_votes(
     tiles: tuple[int, int],
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def gaussian(
+    volume: NDArray[Any],
+    spare: NDArray[Any],
+    weights: Sequence[NDArray[np.float64]],
+    nearest: bool,
+    threads: int,
+) -> None: ...
+def band_means(
+    masks: NDArray[Any],
+    present: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    scales: Sequence[Sequence[NDArray[np.float64]]],
+    shape: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+    values: NDArray[np.float32],
+    squares: NDArray[np.float32],
+    base: NDArray[np.float32],
+    votes: NDArray[np.float32],
+    raters: NDArray[np.float32],
+) -> None: ...

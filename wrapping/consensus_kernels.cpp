@@ -3,6 +3,7 @@
 
 namespace consensus {
 
+void bind_gaussian(pybind11::module_& m);
 void bind_patterns(pybind11::module_& m);
 void bind_tiles(pybind11::module_& m);
 void bind_volumes(pybind11::module_& m);
@@ -11,6 +12,7 @@ void bind_volumes(pybind11::module_& m);
 
 PYBIND11_MODULE(_kernels, m) {
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
+  consensus::bind_gaussian(m);
   consensus::bind_patterns(m);
   consensus::bind_tiles(m);
   consensus::bind_volumes(m);

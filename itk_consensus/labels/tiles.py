@@ -48,11 +48,12 @@ def gaussian_weights(sigma: float, spacing: Sequence[float]) -> list[Floats]:
     """
     sizes = list(spacing[max(len(spacing) - VOLUME_AXES, 0) :])
     sizes = [math.inf] * (VOLUME_AXES + 1 - len(sizes)) + sizes
-    return [_half_gaussian(sigma / size) for size in sizes]
+    return [half_gaussian(sigma / size) for size in sizes]
 
 
-def _half_gaussian(sigma: float) -> Floats:
-    reach = int(TRUNCATE * sigma + 0.5)
+def half_gaussian(sigma: float, truncate: float = TRUNCATE) -> Floats:
+    """Weights of the voxels 0 to reach steps away, as scipy's Gaussian of `sigma` voxels has."""
+    reach = int(truncate * sigma + 0.5)
     if reach == 0:
         return np.ones(1)
     steps = np.arange(-reach, reach + 1)
@@ -60,9 +61,7 @@ def _half_gaussian(sigma: float) -> Floats:
     return np.asarray((weights / weights.sum())[reach:])
 
 
-def tile_sizes(
-    shape: tuple[int, int, int, int], reach: Sequence[int]
-) -> tuple[int, int, int, int]:
+def tile_sizes(shape: tuple[int, int, int, int], reach: Sequence[int]) -> tuple[int, int, int, int]:
     """A tile that is small, yet large against the halo around it.
 
     Parameters

@@ -13,6 +13,7 @@ from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.ties import TIE_RULES, TieRule
 from itk_consensus.labels.tiles import (
     Progress,
     four_axes,
@@ -20,7 +21,6 @@ from itk_consensus.labels.tiles import (
     tile_groups,
     tile_sizes,
 )
-from itk_consensus.labels.ties import TIE_RULES, TieRule
 
 Floats = NDArray[np.float64]
 
@@ -117,9 +117,7 @@ class VoteTiles:
         gaussian = gaussian_weights(sigma, spacing)
         reach = tuple(len(axis) - 1 for axis in gaussian)
         full = four_axes(shape)
-        field = _kernels.VoteField(
-            raters, kept, mask, size, may_miss, frequencies, full, gaussian
-        )
+        field = _kernels.VoteField(raters, kept, mask, size, may_miss, frequencies, full, gaussian)
         return cls(
             votes.labels, frequencies, shape, reach, tile or tile_sizes(full, reach), workers, field
         )
@@ -171,9 +169,7 @@ class VoteTiles:
         """Smoothed share, after `unmixing`, of a label index at every voxel; 0 outside the mask."""
         share = np.empty(self.shape)
         for group in tile_groups(self._count, self.threads, progress):
-            _kernels.vote_share(
-                self._field, unmixing, label, self.tile, group, self.threads, share
-            )
+            _kernels.vote_share(self._field, unmixing, label, self.tile, group, self.threads, share)
         return share
 
     def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:

@@ -110,9 +110,8 @@ def test_corrected_votes_are_those_of_the_whole_volume(case, tile, threads):
 @settings(max_examples=30)
 @given(cases())
 def test_neither_tiles_nor_threads_show_in_any_bit(case):
-    runs = [
-        make(case, tile=tile, threads=threads) for tile, threads in zip(TILES, (1, 2, 7, 3))
-    ]
+    ways = zip(TILES, (1, 2, 7, 3), strict=True)
+    runs = [make(case, tile=tile, threads=threads) for tile, threads in ways]
     decisions = [tiles.decision("prior") for tiles in runs]
     counted = [tiles.mixed_votes(decisions[0]) for tiles in runs]
     unmixing = np.linalg.pinv(np.nan_to_num(mixing_matrix(counted[0])))
