@@ -183,9 +183,9 @@ class VoteTiles:
         keys, sums, voxels = _kernels.mix_votes(
             self._field, decision, units, self.tile, (0, self._count), self.threads
         )
-        mixed = np.zeros((2, size * size))
-        mixed[:, keys] = sums.T / units
-        mixed = mixed.reshape(2, size, size)
+        flat = np.zeros((2, size * size))
+        flat[:, keys] = sums.T / units
+        mixed = flat.reshape(2, size, size)
         mixed += self.frequencies[:, None] * voxels[:, 2:4].T[:, None, :]
         near, far, _, _, agreed, agreed_far = voxels.T
         return MixedVotes(mixed[0], mixed[1], near, far, agreed, agreed_far)
