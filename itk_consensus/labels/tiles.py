@@ -21,8 +21,14 @@ Progress = Callable[[float], None]
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 4.0
 
-#: Voxels of a tile, about: its buffers then stay in a processor's own cache.
-TILE_VOXELS = 32_768
+#: Voxels of a tile, about: its buffers then stay in a processor's own cache. With many labels
+#: there is a buffer for each that occurs, and a smaller tile has fewer.
+TILE_VOXELS = 131_072
+TILE_VOXELS_OF_MANY_LABELS = 40_960
+MANY_LABELS = 8
+
+#: Tiles are so much longer along rows, which are read and smoothed in one go.
+ROW_LENGTH = 4
 
 #: Tiles per thread between two reports of progress.
 TILES_AT_ONCE = 64
@@ -61,7 +67,9 @@ def half_gaussian(sigma: float, truncate: float = TRUNCATE) -> Floats:
     return np.asarray((weights / weights.sum())[reach:])
 
 
-def tile_sizes(shape: tuple[int, int, int, int], reach: Sequence[int]) -> tuple[int, int, int, int]:
+def tile_sizes(
+    shape: tuple[int, int, int, int], reach: Sequence[int], labels: int = 2
+) -> tuple[int, int, int, int]:
     """A tile that is small, yet large against the halo around it.
 
     Parameters
@@ -70,12 +78,16 @@ def tile_sizes(shape: tuple[int, int, int, int], reach: Sequence[int]) -> tuple[
         Of the volume.
     reach : four int
         Width of the halo per axis.
+    labels : int
+        How many there are.
     """
+    voxels = TILE_VOXELS if labels <= MANY_LABELS else TILE_VOXELS_OF_MANY_LABELS
     long_axes = sum(size > 1 for size in shape[1:])
-    side = round(TILE_VOXELS ** (1 / max(long_axes, 1)))
+    side = round((voxels / ROW_LENGTH) ** (1 / max(long_axes, 1)))
+    wanted = (side, side, ROW_LENGTH * side)
     depth, height, width = (
-        max(1, min(size, max(side, 2 * halo)))
-        for size, halo in zip(shape[1:], reach[1:], strict=True)
+        min(size, max(most, 2 * halo))
+        for most, size, halo in zip(wanted, shape[1:], reach[1:], strict=True)
     )
     return 1, depth, height, width
 

@@ -119,7 +119,13 @@ class VoteTiles:
         full = four_axes(shape)
         field = _kernels.VoteField(raters, kept, mask, size, may_miss, frequencies, full, gaussian)
         return cls(
-            votes.labels, frequencies, shape, reach, tile or tile_sizes(full, reach), workers, field
+            votes.labels,
+            frequencies,
+            shape,
+            reach,
+            tile or tile_sizes(full, reach, size),
+            workers,
+            field,
         )
 
     @property

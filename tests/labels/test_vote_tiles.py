@@ -168,9 +168,10 @@ def test_independent_volumes_come_first_of_four_axes(shape, axes):
 
 
 def test_tiles_are_wider_than_their_halo_and_within_the_volume():
-    assert tile_sizes((1, 200, 200, 200), (0, 4, 4, 4)) == (1, 32, 32, 32)
+    assert tile_sizes((1, 200, 200, 200), (0, 4, 4, 4)) == (1, 32, 32, 128)
+    assert tile_sizes((1, 200, 200, 200), (0, 4, 4, 4), labels=100) == (1, 22, 22, 88)
     assert tile_sizes((1, 200, 200, 200), (0, 40, 4, 4))[1] == 80
-    assert tile_sizes((3, 1, 20, 300), (0, 0, 4, 4))[:3] == (1, 1, 20)
+    assert tile_sizes((3, 1, 20, 300), (0, 0, 4, 4)) == (1, 1, 20, 300)
 
 
 def test_groups_of_tiles_cover_all_and_report_progress():
