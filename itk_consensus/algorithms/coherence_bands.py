@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from itk_consensus.algorithms.rater_masks import Box, Floats, Mask
+from itk_consensus.algorithms.rater_masks import Floats, Mask
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 3.0
@@ -140,10 +140,6 @@ class Coherence(NamedTuple):
     gains: list[Floats]
     detail: Floats
     answer: Floats
-
-    def part(self, box: Box) -> Coherence:
-        """A part of the box."""
-        return Coherence([gain[box] for gain in self.gains], self.detail[box], self.answer[box])
 
 
 def coherence(
