@@ -135,11 +135,24 @@ def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
 
 
 class Coherence(NamedTuple):
-    """What to keep of each band, and of the votes themselves; all in one box."""
+    """What to keep of each band, and of the votes themselves; all in one box.
+
+    Attributes
+    ----------
+    gains : list of ndarray
+        One per band.
+    detail : ndarray
+        How much of the votes themselves is kept.
+    answer : ndarray
+    common : float
+        Share of the power at the coarsest scale that raters have in common; for k of J raters who
+        draw the same while the others draw nothing it is (k - 1) / (J - 1).
+    """
 
     gains: list[Floats]
     detail: Floats
     answer: Floats
+    common: float
 
 
 def coherence(
@@ -168,9 +181,10 @@ def coherence(
         means.append(mean.value)
         if band == settings.detail_band:
             detail = keep_share(shared, noise, settings.detail_sharpness)
-    base = rater_mean(coarse, weights, present).value
+    base = rater_mean(coarse, weights, present)
+    common = float(shared_power(base).sum() / max(base.square.sum(), LEAST_POWER))
     votes = rater_mean(masks, weights, present).value
-    return Coherence(gains, detail, answer(votes, base, means, gains, detail))
+    return Coherence(gains, detail, answer(votes, base.value, means, gains, detail), common)
 
 
 def answer(
