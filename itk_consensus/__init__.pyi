@@ -5,6 +5,8 @@ from typing import Any
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
+from itk_consensus.algorithms.coherence_curve import CoherenceCurve as CoherenceCurve
+from itk_consensus.algorithms.coherence_curve import Resolution as Resolution
 from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
 from itk_consensus.algorithms.initialization import StartSummary as StartSummary
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
@@ -22,6 +24,7 @@ from itk_consensus.errors import TrainingError as TrainingError
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.filters.listed_components import ListedComponent as ListedComponent
 from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.samples import SampleCase as SampleCase
 
@@ -130,32 +133,57 @@ class LabelFusionFilter(ProcessObject):
         """
 
 class ConsensusFilter(LabelFusionFilter):
-    """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
+    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
-    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
-    them:
+    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
-    1. One or two raters: the smoothed vote, since nobody can say which of two is right.
-    2. Smoothing would erase more than a third of what all raters agree is foreground: the
-       structure is thinner than the smoothing, and the weighted vote is taken as it is.
-    3. Else the corrected vote: votes smoothed in mm, and the threshold moved midway between what
-       the raters mark inside and outside.
+    1. One rater: that rater's labels.
+    2. Raters who are nearly copies of each other count once.
+    3. The coherence vote: detail that raters share is kept, the rest smoothed.
+    4. Lesions that few raters found, but found alike, are added where these raters overlook that
+       many.
+    5. From five raters on, what all of them mark is never lost.
+
+    Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetSmoothingSigma(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side. Default: smallest voxel side."""
-    def GetSmoothingSigma(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side."""
     def GetChoice(self) -> str:
-        """The candidate that was chosen."""
+        """The rule that made the label map."""
     def GetExplanation(self) -> str:
-        """One paragraph: what was chosen and why."""
-    def GetEstimatedRaterWeights(self) -> tuple[float, ...]:
-        """Weight of each rater's vote; they sum to the number of raters."""
+        """One paragraph: what was taken and why, in numbers of this case."""
+    def GetCopiedRaters(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of raters who are nearly copies and count once."""
+    def GetComponentsLost(self) -> tuple[ListedComponent, ...]:
+        """Components of two or more voxels that more than half of the raters marked and the answer does not have: label, voxels, ml, and position in mm."""
+    def GetComponentsGained(self) -> tuple[ListedComponent, ...]:
+        """Components of two or more voxels that the answer has and nobody marked: label, voxels, ml, and position in mm."""
+    def GetCoherenceCurves(self) -> dict[int, CoherenceCurve]:
+        """By label that raters differ about: the share of their detail that they have in common, and the scales in mm at which it was measured."""
+    def GetResolution(self) -> dict[int, Resolution]:
+        """By label that raters differ about: the scale in mm at which they share half of their detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest."""
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute."""
+        """The label map of a candidate of the last Execute; made when asked for."""
     def GetCandidateNames(self) -> tuple[str, ...]:
         """The candidates of the last Execute."""
+
+class CoherenceVoteFilter(LabelFusionFilter):
+    """The vote, smoothed only where raters do not share its detail.
+
+    Every rater's mask is split into bands of scale. Where the bands of different raters correlate
+    they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
+    inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
+    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
+    prints how it compares.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def GetCoherenceCurves(self) -> dict[int, CoherenceCurve]:
+        """By label that raters differ about: the share of their detail that they have in common, and the scales in mm at which it was measured."""
+    def GetResolution(self) -> dict[int, Resolution]:
+        """By label that raters differ about: the scale in mm at which they share half of their detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest."""
 
 class STAPLEImageFilter(LabelFusionFilter):
     """Foreground probability and each rater's sensitivity and specificity, by EM.
@@ -1171,17 +1199,19 @@ class DeepConsensusFilter(ProcessObject):
     def Save(self, path: PathLike) -> None:
         """Write the trained model: tensors and JSON in safetensors' layout, never code."""
 
-def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
-    """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
+def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
-    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
-    them:
+    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
-    1. One or two raters: the smoothed vote, since nobody can say which of two is right.
-    2. Smoothing would erase more than a third of what all raters agree is foreground: the
-       structure is thinner than the smoothing, and the weighted vote is taken as it is.
-    3. Else the corrected vote: votes smoothed in mm, and the threshold moved midway between what
-       the raters mark inside and outside.
+    1. One rater: that rater's labels.
+    2. Raters who are nearly copies of each other count once.
+    3. The coherence vote: detail that raters share is kept, the rest smoothed.
+    4. Lesions that few raters found, but found alike, are added where these raters overlook that
+       many.
+    5. From five raters on, what all of them mark is never lost.
+
+    Other fusions of the same raters are made when GetCandidateImage asks for them.
 
     Function form of ConsensusFilter.
 
@@ -1190,8 +1220,6 @@ def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Imag
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothingSigma : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1214,17 +1242,19 @@ def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Imag
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def consensus_filter(*images: Any, smoothing_sigma: float | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
-    """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
+def consensus_filter(*images: Any, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
-    The rules, in this order; ``examples/benchmarks/fusion_benchmark.py`` prints the table behind
-    them:
+    The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
-    1. One or two raters: the smoothed vote, since nobody can say which of two is right.
-    2. Smoothing would erase more than a third of what all raters agree is foreground: the
-       structure is thinner than the smoothing, and the weighted vote is taken as it is.
-    3. Else the corrected vote: votes smoothed in mm, and the threshold moved midway between what
-       the raters mark inside and outside.
+    1. One rater: that rater's labels.
+    2. Raters who are nearly copies of each other count once.
+    3. The coherence vote: detail that raters share is kept, the rest smoothed.
+    4. Lesions that few raters found, but found alike, are added where these raters overlook that
+       many.
+    5. From five raters on, what all of them mark is never lost.
+
+    Other fusions of the same raters are made when GetCandidateImage asks for them.
 
     Function form of ConsensusFilter.
 
@@ -1233,8 +1263,86 @@ def consensus_filter(*images: Any, smoothing_sigma: float | None = None, mask_im
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothing_sigma : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """The vote, smoothed only where raters do not share its detail.
+
+    Every rater's mask is split into bands of scale. Where the bands of different raters correlate
+    they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
+    inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
+    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
+    prints how it compares.
+
+    Function form of CoherenceVoteFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    raterWeights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """The vote, smoothed only where raters do not share its detail.
+
+    Every rater's mask is split into bands of scale. Where the bands of different raters correlate
+    they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
+    inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
+    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
+    prints how it compares.
+
+    Function form of CoherenceVoteFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    rater_weights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from itk_consensus.algorithms.rater_masks import Box, Floats, Mask
+from itk_consensus.algorithms.rater_masks import Floats, Mask
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 3.0
@@ -135,15 +135,24 @@ def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
 
 
 class Coherence(NamedTuple):
-    """What to keep of each band, and of the votes themselves; all in one box."""
+    """What to keep of each band, and of the votes themselves; all in one box.
+
+    Attributes
+    ----------
+    gains : list of ndarray
+        One per band.
+    detail : ndarray
+        How much of the votes themselves is kept.
+    answer : ndarray
+    common : float
+        Share of the power at the coarsest scale that raters have in common; for k of J raters who
+        draw the same while the others draw nothing it is (k - 1) / (J - 1).
+    """
 
     gains: list[Floats]
     detail: Floats
     answer: Floats
-
-    def part(self, box: Box) -> Coherence:
-        """A part of the box."""
-        return Coherence([gain[box] for gain in self.gains], self.detail[box], self.answer[box])
+    common: float
 
 
 def coherence(
@@ -172,9 +181,10 @@ def coherence(
         means.append(mean.value)
         if band == settings.detail_band:
             detail = keep_share(shared, noise, settings.detail_sharpness)
-    base = rater_mean(coarse, weights, present).value
+    base = rater_mean(coarse, weights, present)
+    common = float(shared_power(base).sum() / max(base.square.sum(), LEAST_POWER))
     votes = rater_mean(masks, weights, present).value
-    return Coherence(gains, detail, answer(votes, base, means, gains, detail))
+    return Coherence(gains, detail, answer(votes, base.value, means, gains, detail), common)
 
 
 def answer(

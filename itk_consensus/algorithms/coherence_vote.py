@@ -50,6 +50,7 @@ from itk_consensus.algorithms.rater_masks import (
     read_extended,
     widened,
 )
+from itk_consensus.labels.boxes import relative_to
 from itk_consensus.labels.ties import UNDECIDED
 
 #: From this many raters on, components that all of them mark are never lost.
@@ -152,18 +153,15 @@ def _answer_label(
     wide = widened(tight, settings.margin(sides))
     stack = read_extended(masks.read(label), wide).astype(np.float64)
     present = None if masks.present is None else read_extended(masks.present, wide)
-    box = clipped(wide, masks.shape)
-    inside = tuple(
-        slice(b.start - w.start, b.stop - w.start) for b, w in zip(box, wide, strict=True)
-    )
-    found = coherence(stack, masks.weights, present, sides, settings).part(inside)
-    votes = rater_mean(stack, masks.weights, present).value[inside]
+    found = coherence(stack, masks.weights, present, sides, settings)
+    votes = rater_mean(stack, masks.weights, present).value
     # Clean background, however much of it, must not count.
     counted = near_marks(votes, sides)
     if present is not None:
-        counted &= np.asarray(present.any(axis=0))[inside]
+        counted &= np.asarray(present.any(axis=0))
     cut = find_cut(found, votes, counted, sides, settings)
-    return LabelAnswer(box, probability_of(found, cut), cut)
+    box = clipped(wide, masks.shape)
+    return LabelAnswer(box, probability_of(found, cut)[relative_to(box, wide)], cut)
 
 
 def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:

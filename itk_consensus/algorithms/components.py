@@ -81,6 +81,23 @@ def lost_components(mask: Mask, kept: Mask, time_axis: bool = False) -> Mask:
     return np.asarray(large[pieces])
 
 
+def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, int]:
+    """Pieces of what anybody marked, two or more voxels large: marked by one rater only, and all.
+
+    Parameters
+    ----------
+    raters : (J, \\*shape) ndarray of bool
+    """
+    union = raters.any(axis=0)
+    pieces, number = label(union, _structure(union.ndim, union.ndim, time_axis))
+    large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
+    large[0] = False
+    finders = np.zeros(number + 1, np.int64)
+    for marked in raters:
+        finders += np.bincount(pieces[marked], minlength=number + 1) > 0
+    return int(np.count_nonzero(finders[large] == 1)), int(np.count_nonzero(large))
+
+
 def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:
     """Components of a mask, connected by faces, edges or corners, the largest first."""
     pieces, _ = label(mask, _structure(mask.ndim, mask.ndim, len(spacing) > 3))

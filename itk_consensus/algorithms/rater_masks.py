@@ -88,13 +88,22 @@ class RaterMasks:
     def from_patterns(
         cls, patterns: DecisionPatterns, weights: Sequence[float] | Floats | None = None
     ) -> RaterMasks:
-        """The volume behind decision patterns; missing raters and the mask come with them."""
+        """The volume behind decision patterns; missing raters and the mask come with them.
+
+        Raters of weight 0 are left out.
+        """
         missing = patterns.number_of_labels
-        columns = np.ascontiguousarray(patterns.patterns.T)
-        raters = np.stack([patterns.expand(column, outside=missing) for column in columns])
-        complete = patterns.outside_code is None and bool(patterns.present.all())
+        counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
+        used = np.flatnonzero(counted)
+        columns = np.ascontiguousarray(patterns.patterns[:, used].T)
+        assert patterns.codes is not None
+        raters = np.empty((len(used), *patterns.codes.shape), columns.dtype)
+        for column, volume in zip(columns, raters, strict=True):
+            patterns.expand(column, outside=missing, out=volume)
+        masked = patterns.number_of_voxels < patterns.codes.size
+        complete = not masked and bool(patterns.present[:, used].all())
         present = None if complete else raters != missing
-        return cls.labels(raters, missing, present=present, weights=weights)
+        return cls.labels(raters, missing, present=present, weights=counted[used])
 
     def merged(self, groups: Sequence[Sequence[int]]) -> RaterMasks:
         """Each group of raters as one, who says what they say on average."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
+from itk_consensus.filters.coherence_vote import CoherenceVoteFilter
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
 from itk_consensus.filters.collate import COLLATEFilter
 from itk_consensus.filters.conformal_band import ConformalBandFilter
@@ -25,6 +26,7 @@ from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
 
 FUSERS: tuple[type[LabelFusionFilter], ...] = (
     ConsensusFilter,
+    CoherenceVoteFilter,
     STAPLEImageFilter,
     MultiLabelSTAPLEImageFilter,
     LabelVotingImageFilter,
