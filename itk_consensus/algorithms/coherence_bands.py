@@ -1,19 +1,22 @@
 """Bands of scale, the power that raters share in them, and the answer that keeps it.
 
-The formulas of the coherence vote up to its cut; `coherence_vote` tells the whole story.
+The formulas of the coherence vote up to its cut; `coherence_vote` tells the whole story. They are
+written out in double precision, with scipy's Gaussians, in ``tests/coherence_reference.py``.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
+from numpy.typing import NDArray
 
 from itk_consensus.algorithms.rater_masks import Floats, Mask
+from itk_consensus.labels.band_gains import keep_bands, keep_shared
+from itk_consensus.labels.gaussian import BandMeans, Singles, band_means, smooth_volume
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 3.0
@@ -69,69 +72,37 @@ def smallest_sides(spacing: Sequence[float]) -> Floats:
     return sides
 
 
-def smooth(volume: Floats, sigma: Floats, border: str = "nearest") -> Floats:
-    """Gaussian over the last axes, of so many voxels per axis."""
-    sigmas = (0.0,) * (volume.ndim - len(sigma)) + tuple(sigma)
-    return np.asarray(gaussian_filter(volume, sigmas, mode=border, truncate=TRUNCATE))
+def effective_number(weights: Floats) -> float:
+    """How many raters of equal weight count as much, ``(sum w)^2 / sum w^2``.
 
-
-def levels_of_scale(
-    masks: Floats, scales: Sequence[float], sides: Floats, present: Mask | None = None
-) -> Iterator[Floats]:
-    """Masks smoothed at each scale: (J, \\*box); only over voxels that a rater annotated."""
-    for scale in scales:
-        if scale == 0:
-            yield masks
-        elif present is None:
-            yield smooth(masks, scale * sides)
-        else:
-            mass = smooth(present.astype(np.float64), scale * sides)
-            level = smooth(np.where(present, masks, 0.0), scale * sides)
-            yield np.divide(level, mass, out=np.zeros_like(level), where=mass > 0)
-
-
-class Mean(NamedTuple):
-    """Weighted mean over the raters at each voxel, and how many raters that is."""
-
-    value: Floats
-    square: Floats
-    raters: Floats
-
-
-def rater_mean(band: Floats, weights: Floats, present: Mask | None = None) -> Mean:
-    """Mean of a band (J, \\*box) and of its square, and the effective number of raters.
-
-    With weights u that sum to 1 the number is 1 / sum u^2: the variance of a mean of independent
-    errors falls by it.
+    The variance of a mean of independent errors falls by it.
     """
-    if present is None:
-        shares = weights / weights.sum()
-        number = np.asarray(1 / np.square(shares).sum())
-        return Mean(np.tensordot(shares, band, 1), np.tensordot(shares, band**2, 1), number)
-    here = np.tensordot(weights, present, 1)
-    known = np.where(present, band, 0.0)
-    total = np.maximum(here, 1e-300)
-    number = here**2 / np.maximum(np.tensordot(weights**2, present, 1), 1e-300)
-    value = np.tensordot(weights, known, 1) / total
-    return Mean(value, np.tensordot(weights, known**2, 1) / total, number)
+    return float(weights.sum() ** 2 / np.square(weights).sum())
 
 
-def shared_power(mean: Mean) -> Floats:
+def shared_power(value: Singles, square: Singles, raters: float | Singles) -> Singles:
     """Power that raters share at each voxel: unbiased if their errors are independent.
 
     The square of the mean holds shared power C and a share of the errors' power, C + N / J; the
     mean of squares holds C + N. Alone, a rater shares everything with himself.
+
+    Parameters
+    ----------
+    value, square : (\\*box) ndarray
+        Mean over the raters of a band, and of its square.
+    raters : float or (\\*box) ndarray
+        Effective number of raters.
     """
-    several = mean.raters > 1 + 1e-9
-    others = np.where(several, mean.raters - 1, 1.0)
-    unbiased = (mean.raters * np.square(mean.value) - mean.square) / others
-    return np.where(several, unbiased, mean.square)
-
-
-def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
-    """``C^p / (C^p + N^p)``: for p = 1 Wiener's gain of a signal C in noise N."""
-    signal, error = shared**sharpness, noise**sharpness
-    return np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal > 0)
+    several = np.asarray(raters) > 1 + 1e-6
+    if not several.any():
+        return square.copy()
+    unbiased = value * value
+    unbiased *= raters
+    unbiased -= square
+    unbiased /= np.where(several, np.asarray(raters, np.float32) - 1, np.float32(1))
+    if not several.all():
+        np.copyto(unbiased, square, where=~several)
+    return unbiased
 
 
 class Coherence(NamedTuple):
@@ -139,67 +110,105 @@ class Coherence(NamedTuple):
 
     Attributes
     ----------
-    gains : list of ndarray
+    gains : list of ndarray of float32
         One per band.
-    detail : ndarray
+    detail : ndarray of float32
         How much of the votes themselves is kept.
-    answer : ndarray
+    answer : ndarray of float32
+    votes : ndarray of float32
+        Share of the raters.
     common : float
         Share of the power at the coarsest scale that raters have in common; for k of J raters who
         draw the same while the others draw nothing it is (k - 1) / (J - 1).
     """
 
-    gains: list[Floats]
-    detail: Floats
-    answer: Floats
+    gains: list[Singles]
+    detail: Singles
+    answer: Singles
+    votes: Singles
     common: float
 
 
 def coherence(
-    masks: Floats,
+    masks: NDArray[Any],
     weights: Floats,
     present: Mask | None,
     sides: Floats,
     settings: CoherenceSettings,
+    threads: int | None = None,
 ) -> Coherence:
     """Gains and answer for one label's masks (J, \\*box)."""
-    levels = levels_of_scale(masks, settings.scales, sides, present)
-    gains, means = [], []
-    detail = np.zeros(masks.shape[1:])
-    pairs = itertools.pairwise(levels)
-    for band, ((fine, coarse), window) in enumerate(zip(pairs, settings.windows(), strict=True)):
-        mean = rater_mean(fine - coarse, weights, present)
-        # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
-        # window that leaves the box needs no correction.
-        power = smooth(mean.square, window * sides, "constant")
-        shared = smooth(shared_power(mean), window * sides, "constant").clip(0, power)
-        shared[power < LEAST_POWER] = 0
-        noise = power - shared
-        gains.append(
-            keep_share(shared, noise / np.maximum(mean.raters, 1), settings.gain_sharpness)
+    number = effective_number(weights)
+    gains: list[Singles] = []
+    detail = np.empty(masks.shape[1:], np.float32)
+    pairs = list(itertools.pairwise(settings.scales))
+    # One band at a time, the coarsest first: what the answer begins with. All of them would be most
+    # of the memory.
+    for band in reversed(range(len(pairs))):
+        first, last = band == len(pairs) - 1, band == 0
+        wanted = ["base", "base_squares"] * first + ["votes"] * last
+        wanted += ["raters"] * (present is not None)
+        scales = [scale * sides for scale in pairs[band]]
+        mean = band_means(
+            masks,
+            weights,
+            scales,
+            present=present,
+            truncate=TRUNCATE,
+            threads=threads,
+            wanted=wanted,
         )
-        means.append(mean.value)
-        if band == settings.detail_band:
-            detail = keep_share(shared, noise, settings.detail_sharpness)
-    base = rater_mean(coarse, weights, present)
-    common = float(shared_power(base).sum() / max(base.square.sum(), LEAST_POWER))
-    votes = rater_mean(masks, weights, present).value
-    return Coherence(gains, detail, answer(votes, base.value, means, gains, detail), common)
+        raters = number if mean.raters is None else mean.raters
+        if mean.base is not None and mean.base_squares is not None:
+            kept = mean.base
+            common = _common_share(mean.base, mean.base_squares, raters)
+            mean = mean._replace(base_squares=None)
+        wide = settings.windows()[band] * sides
+        kept_detail = detail if band == settings.detail_band else None
+        gains.append(_keep_band(mean, number, wide, settings, kept, kept_detail, threads))
+    assert mean.votes is not None
+    votes = mean.votes
+    kept += detail * (votes - kept)
+    return Coherence(gains[::-1], detail, kept, votes, common)
 
 
-def answer(
-    votes: Floats, base: Floats, bands: list[Floats], gains: list[Floats], detail: Floats
-) -> Floats:
-    """What is kept of each band over the coarsest level, and the votes where detail is shared."""
-    smoothed = base + sum(gain * band for gain, band in zip(gains, bands, strict=True))
-    return np.asarray(smoothed + detail * (votes - smoothed))
+def _common_share(base: Singles, squares: Singles, raters: float | Singles) -> float:
+    total = squares.sum(dtype=np.float64)
+    return float(shared_power(base, squares, raters).sum(dtype=np.float64) / max(total, LEAST_POWER))
+
+
+def _keep_band(
+    mean: BandMeans,
+    number: float,
+    window: Floats,
+    settings: CoherenceSettings,
+    answer: Singles,
+    detail: Singles | None,
+    threads: int | None,
+) -> Singles:
+    """Gain of a band; what it keeps is added to the answer, in place."""
+    value, power = mean.values[0], mean.squares[0]
+    shared = shared_power(value, power, number if mean.raters is None else mean.raters)
+    # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
+    # window that leaves the box needs no correction.
+    for volume in (power, shared):
+        smooth_volume(volume, window.tolist(), truncate=TRUNCATE, border="zero", threads=threads)
+    sharpness = settings.gain_sharpness, settings.detail_sharpness
+    raters = number if mean.raters is None else mean.raters
+    return keep_shared(
+        power, shared, raters, value, answer, detail, sharpness, LEAST_POWER, threads
+    )
 
 
 def clean_answer(
-    chosen: Mask, found: Coherence, sides: Floats, settings: CoherenceSettings
-) -> Floats:
+    chosen: Mask,
+    found: Coherence,
+    sides: Floats,
+    settings: CoherenceSettings,
+    threads: int | None = None,
+) -> Singles:
     """The answer to raters who all draw `chosen`, were they treated alike."""
-    votes = chosen.astype(np.float64)
-    levels = list(levels_of_scale(votes, settings.scales, sides))
-    bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
-    return answer(votes, levels[-1], bands, found.gains, found.detail)
+    scales = [scale * sides for scale in settings.scales]
+    return keep_bands(
+        chosen, found.gains, found.detail, scales, truncate=TRUNCATE, threads=threads
+    )

@@ -15,18 +15,19 @@ import numpy as np
 
 from itk_consensus.algorithms.coherence_bands import (
     TRUNCATE,
-    levels_of_scale,
-    rater_mean,
+    effective_number,
     shared_power,
     smallest_sides,
 )
 from itk_consensus.algorithms.rater_masks import (
     Floats,
     RaterMasks,
-    bounding_box,
+    clipped,
     read_extended,
     widened,
 )
+from itk_consensus.labels.boxes import relative_to
+from itk_consensus.labels.gaussian import band_means
 
 #: Smallest voxel sides where bands begin; each is sqrt(2) wide.
 FIRST_SCALE = 0.5
@@ -94,20 +95,32 @@ def coherence_curve(
 
     None if they differ nowhere, or there is one rater only.
     """
-    tight = bounding_box(masks.disputed(label))
+    tight = masks.disputed_box(label)
     if tight is None or masks.number_of_raters < 2:
         return None
     sides = smallest_sides(spacing)
     starts = FIRST_SCALE * np.sqrt(2.0) ** np.arange(bands + 1)
     reach = [int(TRUNCATE * sigma + 0.5) for sigma in starts[-1] * sides]
-    box = widened(tight, reach)
-    stack = read_extended(masks.read(label), box).astype(np.float64)
-    present = None if masks.present is None else read_extended(masks.present, box)
-    levels = levels_of_scale(stack, starts.tolist(), sides, present)
+    wide = widened(tight, reach)
+    box = clipped(wide, masks.shape)
+    around = relative_to(wide, box)
+    stack = read_extended(masks.read(label, box), around)
+    present = None
+    if masks.present is not None:
+        present = read_extended(masks.present[(slice(None), *box)], around)
     shares = []
-    for fine, coarse in itertools.pairwise(levels):
-        mean = rater_mean(fine - coarse, masks.weights, present)
-        total = mean.square.sum()
-        shares.append(shared_power(mean).sum() / total if total > 0 else np.nan)
+    for pair in itertools.pairwise(starts):
+        mean = band_means(
+            stack,
+            masks.weights,
+            [scale * sides for scale in pair],
+            present=present,
+            truncate=TRUNCATE,
+            wanted=() if present is None else ("raters",),
+        )
+        number = effective_number(masks.weights) if mean.raters is None else mean.raters
+        shared = shared_power(mean.values[0], mean.squares[0], number).sum(dtype=np.float64)
+        total = mean.squares.sum(dtype=np.float64)
+        shares.append(shared / total if total > 0 else np.nan)
     smallest = float(np.min(np.asarray(spacing, np.float64)[-3:]))
     return CoherenceCurve(smallest * starts[:-1] * 2**0.25, np.array(shares))

@@ -6,10 +6,11 @@ Between what the raters mark inside and outside (Rogan & Gladen, American Journa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.ndimage import maximum_filter, minimum_filter
+from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_bands import (
     LEAST_POWER,
@@ -18,6 +19,7 @@ from itk_consensus.algorithms.coherence_bands import (
     clean_answer,
 )
 from itk_consensus.algorithms.rater_masks import Floats, Mask
+from itk_consensus.labels.gaussian import Singles
 
 #: Smallest voxel sides: what lies nearer to a contour, or farther from any mark, is not counted.
 CONTOUR_REACH = 3
@@ -39,8 +41,11 @@ LEVEL_WEIGHT = 0.5**0.5
 #: same have .25, three .5, and what most raters miss voxel by voxel comes near 1.
 LEAST_COMMON = 0.3
 
-#: Answers this close to the cut are a tie, and not chosen.
-TIE_TOLERANCE = 1e-9
+#: Answers this close to the cut are a tie, and not chosen; single precision tells no more.
+TIE_TOLERANCE = 1e-6
+
+#: Planes worked on at a time hold about so many voxels: what is made on the way stays in the cache.
+VOXELS_AT_ONCE = 1 << 17
 
 
 class Cut(NamedTuple):
@@ -60,85 +65,124 @@ class Cut(NamedTuple):
 
 
 def find_cut(
-    found: Coherence, votes: Floats, counted: Mask, sides: Floats, settings: CoherenceSettings
+    found: Coherence,
+    counted: Mask,
+    sides: Floats,
+    settings: CoherenceSettings,
+    threads: int | None = None,
 ) -> Cut:
     """Begin with the strongest answers, then cut by what was counted against the last cut.
 
     Parameters
     ----------
     found : Coherence
-    votes : (\\*box) ndarray
-        Share of the raters.
     counted : (\\*box) ndarray of bool
         Voxels that may count: clean background, however much of it, must not.
     """
     # From one half, structures that most raters miss would never be found; but what hardly two of
     # them draw alike is no structure that the others miss.
-    begin = min(0.5, found.answer.max() / 2) if found.common >= LEAST_COMMON else 0.5
+    strongest = float(found.answer.max()) / 2
+    begin = min(0.5, strongest) if found.common >= LEAST_COMMON else 0.5
     chosen = found.answer > begin
     cut = Cut(0.0, 1.0, 0.5)
     for _ in range(CUT_ROUNDS):
-        clean = clean_answer(chosen, found, sides, settings)
-        cut = cut_levels(votes, chosen, counted, clean, sides)
-        chosen = found.answer > threshold(cut, found.detail) + TIE_TOLERANCE
+        clean = clean_answer(chosen, found, sides, settings, threads)
+        cut = cut_levels(found.votes, chosen, counted, clean, sides)
+        for part in planes(chosen):
+            limit = threshold(cut, found.detail[part])
+            chosen[part] = found.answer[part] > limit + np.float32(TIE_TOLERANCE)
         if not chosen.any():
             break
     return cut
 
 
-def volume_level(clean: Floats, number: int) -> float:
+def volume_level(clean: NDArray[Any], number: int) -> float:
     """Where to cut the answer, judged by where `number` values of a clean mask's lie above."""
     if not 0 < number < clean.size:
         return 0.5
-    ends = np.partition(clean.ravel(), [clean.size - number - 1, clean.size - number])
-    middle = (ends[clean.size - number - 1] + ends[clean.size - number]) / 2
+    # Values are sorted around one place only; the other is the highest below it.
+    ends = np.partition(clean.ravel(), clean.size - number)
+    middle = (float(ends[: clean.size - number].max()) + float(ends[clean.size - number])) / 2
     return float(np.clip(0.5 + LEVEL_WEIGHT * (middle - 0.5), *LEVELS))
 
 
-def mean_share(votes: Floats, far: Mask, side: Mask) -> float:
-    """Mean of votes far from the contour; of the whole side, where little lies far."""
-    if not side.any():
-        return 0.0
-    total = votes[far].sum() + PSEUDO_VOXELS * votes[side].mean()
-    return float(total / (np.count_nonzero(far) + PSEUDO_VOXELS))
-
-
-def cut_levels(votes: Floats, chosen: Mask, counted: Mask, clean: Floats, sides: Floats) -> Cut:
+def cut_levels(
+    votes: Singles, chosen: Mask, counted: Mask, clean: Singles, sides: Floats
+) -> Cut:
     """Mean shares inside and outside a mask, and the level between them, over counted voxels."""
-    size = _box_size(CONTOUR_REACH * sides)
-    inner = minimum_filter(chosen, size, mode="nearest")
-    outer = ~maximum_filter(chosen, size, mode="nearest")
-    inside = mean_share(votes, inner & counted, chosen & counted)
-    outside = mean_share(votes, outer & counted, ~chosen & counted)
+    outside = _mean_share(votes, ~reached(chosen, sides) & counted, ~chosen & counted)
+    inside = _mean_share(votes, ~reached(~chosen, sides) & counted, chosen & counted)
     if inside - outside < LEAST_POWER:
         return Cut(0.0, 1.0, 0.5)
     number = int(np.count_nonzero(chosen & counted))
     return Cut(outside, inside, volume_level(clean[counted], number))
 
 
-def threshold(cut: Cut, detail: Floats) -> Floats:
+def _mean_share(votes: Singles, far: Mask, side: Mask) -> float:
+    """Mean of votes far from the contour; of the whole side, where little lies far."""
+    near, voxels = _sum_where(votes, side), np.count_nonzero(side)
+    if not voxels:
+        return 0.0
+    total = _sum_where(votes, far) + PSEUDO_VOXELS * near / voxels
+    return float(total / (np.count_nonzero(far) + PSEUDO_VOXELS))
+
+
+def _sum_where(values: Singles, flags: Mask) -> float:
+    """Sum in double precision."""
+    return float(sum(values[part][flags[part]].sum(dtype=np.float64) for part in planes(values)))
+
+
+def threshold(cut: Cut, detail: NDArray[Any]) -> NDArray[Any]:
     """Where the contour lies: between the mean shares, but at one half where detail is shared."""
     between = cut.outside + (cut.inside - cut.outside) * cut.level
-    return (1 - detail) * between + detail * 0.5
+    return np.asarray(between + detail * (0.5 - between))
 
 
-def probability_of(found: Coherence, cut: Cut) -> Floats:
-    """0 at the mean share outside, one half at the contour, 1 at the mean share inside."""
-    middle = threshold(cut, found.detail)
-    low = (1 - found.detail) * cut.outside
-    high = (1 - found.detail) * cut.inside + found.detail
-    above = found.answer - middle
-    width = np.where(above > 0, high - middle, middle - low)
-    linear = 0.5 + 0.5 * above / np.maximum(width, 1e-12)
-    # A tie is not chosen, so its probability is below one half.
-    linear = np.where(above > TIE_TOLERANCE, linear, np.minimum(linear, 0.5 - TIE_TOLERANCE))
-    return np.asarray(linear.clip(0, 1))
+def probability_of(found: Coherence, cut: Cut) -> Singles:
+    """0 at the mean share outside, one half at the contour, 1 at the mean share inside.
+
+    Overwrites the answer.
+    """
+    for part in planes(found.answer):
+        detail, answer = found.detail[part], found.answer[part]
+        middle = threshold(cut, detail)
+        low = (1 - detail) * np.float32(cut.outside)
+        high = (1 - detail) * np.float32(cut.inside) + detail
+        above = answer - middle
+        width = np.where(above > 0, high - middle, middle - low)
+        linear = 0.5 + 0.5 * above / np.maximum(width, np.float32(1e-12))
+        # A tie is not chosen, so its probability is below one half.
+        tied = np.minimum(linear, np.float32(0.5 - TIE_TOLERANCE))
+        answer[...] = np.where(above > np.float32(TIE_TOLERANCE), linear, tied).clip(0, 1)
+    return found.answer
 
 
-def near_marks(votes: Floats, sides: Floats) -> Mask:
+def near_marks(votes: Singles, sides: Floats) -> Mask:
     """Voxels within reach of what somebody marked."""
-    return np.asarray(maximum_filter(votes > 0, _box_size(CONTOUR_REACH * sides), mode="nearest"))
+    return reached(votes > 0, sides)
 
 
-def _box_size(radii: Floats) -> list[int]:
-    return [2 * int(radius + 1e-9) + 1 for radius in radii]
+def reached(mask: Mask, sides: Floats) -> Mask:
+    """Voxels with a flagged one in the box of `CONTOUR_REACH` around them."""
+    found = mask.copy()
+    for axis, radius in enumerate(CONTOUR_REACH * sides):
+        _spread(found, axis, int(radius + 1e-9))
+    return found
+
+
+def _spread(mask: Mask, axis: int, radius: int) -> None:
+    """Flag, in place, what lies within `radius` of a flagged voxel along an axis."""
+    lines = np.moveaxis(mask, axis, 0)
+    for direction in (lines, lines[::-1]):
+        spread = 0
+        while spread < radius:
+            # What was spread so far spreads as far again.
+            step = min(spread + 1, radius - spread)
+            direction[step:] |= direction[:-step].copy()
+            spread += step
+
+
+def planes(volume: NDArray[Any]) -> Iterator[slice]:
+    """Parts of the first axis, some planes each."""
+    step = max(1, VOXELS_AT_ONCE // max(1, volume[:1].size))
+    return (slice(first, first + step) for first in range(0, len(volume), step))

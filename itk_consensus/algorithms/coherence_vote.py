@@ -18,8 +18,10 @@ look shared: `near_copies` finds them, `RaterMasks.merged` makes them one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +31,6 @@ from itk_consensus.algorithms.coherence_bands import (
     DEFAULT_SETTINGS,
     CoherenceSettings,
     coherence,
-    rater_mean,
     smallest_sides,
 )
 from itk_consensus.algorithms.coherence_cut import (
@@ -45,12 +46,13 @@ from itk_consensus.algorithms.rater_masks import (
     Floats,
     Mask,
     RaterMasks,
-    bounding_box,
     clipped,
     read_extended,
     widened,
 )
 from itk_consensus.labels.boxes import relative_to
+from itk_consensus.labels.gaussian import Singles
+from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
 
 #: From this many raters on, components that all of them mark are never lost.
@@ -58,11 +60,36 @@ RATERS_TO_GUARANTEE = 5
 
 
 class LabelAnswer(NamedTuple):
-    """A label's answer in the part of the volume where raters differ about it."""
+    """A label's answer in the part of the volume where raters differ about it.
+
+    Attributes
+    ----------
+    box : tuple of slice
+    possible : ndarray of uint8
+        A bit per voxel of the box, packed: whether the probability is above 0.
+    values : (n,) ndarray of float32
+        Those probabilities: most of a label's box is other labels'.
+    cut : Cut
+    """
 
     box: Box
-    probability: Floats
+    possible: NDArray[np.uint8]
+    values: Singles
     cut: Cut
+
+    @classmethod
+    def pack(cls, box: Box, probability: Singles, cut: Cut) -> LabelAnswer:
+        """Keep what is above 0 only."""
+        possible = probability > 0
+        return cls(box, np.packbits(possible), probability[possible], cut)
+
+    @property
+    def probability(self) -> Singles:
+        """(\\*box)."""
+        volume = np.zeros([part.stop - part.start for part in self.box], np.float32)
+        flags = np.unpackbits(self.possible, count=volume.size).view(bool)
+        volume.reshape(-1)[flags] = self.values
+        return volume
 
 
 @dataclass(frozen=True)
@@ -94,10 +121,15 @@ class CoherenceResult:
             one = self._score(1)
             return one if label == 1 else 1 - one
         scores = self._score(label)
-        total = sum(
-            (self._score(k) for k in range(self.masks.number_of_labels)), np.zeros(scores.shape)
-        )
+        total = self._total
         return np.divide(scores, total, out=self.masks.share(label), where=total > 0)
+
+    @cached_property
+    def _total(self) -> Floats:
+        """(\\*shape) sum of all labels' scores."""
+        labels = range(self.masks.number_of_labels)
+        total = sum((self._score(label) for label in labels), np.zeros(self.masks.shape))
+        return np.asarray(total)
 
     def _score(self, label: int) -> Floats:
         volume = _scores(self.masks, label, self.answers.get(label))
@@ -126,42 +158,60 @@ def coherence_vote(
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
-    labels = [1] if masks.number_of_labels == 2 else range(masks.number_of_labels)
-    answers = {}
-    for label in labels:
-        found = _answer_label(masks, label, sides, settings)
-        if found is not None:
-            answers[label] = found
-    decision = _decide(masks, answers, labels)
+    answers = {
+        label: found
+        for label, found in _answer_labels(masks, sides, settings)
+        if found is not None
+    }
+    decision = _decide_two(masks, answers) if _binary(masks) else _decide(masks, answers)
     restored = _restore_unanimous(every, decision)
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED
-    votes = np.array([masks.share(label).sum() for label in range(masks.number_of_labels)])
-    return CoherenceResult(decision, masks, answers, restored, votes / max(votes.sum(), 1e-300))
+    return CoherenceResult(decision, masks, answers, restored, masks.frequencies())
+
+
+def _binary(masks: RaterMasks) -> bool:
+    return masks.number_of_labels == 2
+
+
+def _answer_labels(
+    masks: RaterMasks, sides: Floats, settings: CoherenceSettings
+) -> Iterator[tuple[int, LabelAnswer | None]]:
+    """Every label's answer, in order; of two labels the foreground's, with all threads on it."""
+    if _binary(masks):
+        yield 1, _answer_label(masks, 1, sides, settings, default_threads())
+        return
+    labels = range(masks.number_of_labels)
+    with ThreadPoolExecutor(default_threads()) as pool:
+        answers = pool.map(lambda label: _answer_label(masks, label, sides, settings, 1), labels)
+        yield from zip(labels, answers, strict=True)
 
 
 def _answer_label(
-    masks: RaterMasks, label: int, sides: Floats, settings: CoherenceSettings
+    masks: RaterMasks, label: int, sides: Floats, settings: CoherenceSettings, threads: int
 ) -> LabelAnswer | None:
     """A label's answer in the box around disputed voxels; None if there are none."""
-    tight = bounding_box(masks.disputed(label))
+    tight = masks.disputed_box(label)
     if tight is None:
         return None
     # Beyond the volume its border goes on, so that windows see what they would see in a larger
     # volume: adding background changes nothing.
     wide = widened(tight, settings.margin(sides))
-    stack = read_extended(masks.read(label), wide).astype(np.float64)
-    present = None if masks.present is None else read_extended(masks.present, wide)
-    found = coherence(stack, masks.weights, present, sides, settings)
-    votes = rater_mean(stack, masks.weights, present).value
+    box = clipped(wide, masks.shape)
+    around = relative_to(wide, box)
+    stack = read_extended(masks.read(label, box), around)
+    present = None
+    if masks.present is not None:
+        present = read_extended(masks.present[(slice(None), *box)], around)
+    found = coherence(stack, masks.weights, present, sides, settings, threads)
     # Clean background, however much of it, must not count.
-    counted = near_marks(votes, sides)
+    counted = near_marks(found.votes, sides)
     if present is not None:
         counted &= np.asarray(present.any(axis=0))
-    cut = find_cut(found, votes, counted, sides, settings)
-    box = clipped(wide, masks.shape)
-    return LabelAnswer(box, probability_of(found, cut)[relative_to(box, wide)], cut)
+    del stack
+    cut = find_cut(found, counted, sides, settings, threads)
+    return LabelAnswer.pack(box, probability_of(found, cut)[relative_to(box, wide)], cut)
 
 
 def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
@@ -172,17 +222,44 @@ def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
     return volume
 
 
-def _decide(
-    masks: RaterMasks, answers: dict[int, LabelAnswer], labels: Sequence[int] | range
-) -> NDArray[np.int32]:
+def _decide_two(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
+    """The foreground where its probability is at least one half."""
+    decision = _first_votes(masks, [1], np.int32)
+    if 1 in answers:
+        decision[answers[1].box] = answers[1].probability > 0.5 - TIE_TOLERANCE / 2
+    return decision
+
+
+def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
     """Label with the highest score; ties go to the lower index."""
-    decision = np.zeros(masks.shape, np.int32)
-    best = np.full(masks.shape, 0.5 - TIE_TOLERANCE / 2 if len(labels) == 1 else -1.0)
+    decision = _first_votes(masks, range(1, masks.number_of_labels), np.int32)
+    # Beyond its box a label has all the votes or none.
+    best = np.ones(masks.shape, np.float32)
+    for label, found in answers.items():
+        best[found.box][decision[found.box] == label] = 0
+    decision[best == 0] = 0
+    for label, found in answers.items():
+        scores = found.probability
+        highest, chosen = best[found.box], decision[found.box]
+        better = scores > highest + np.float32(TIE_TOLERANCE)
+        chosen[better] = label
+        highest[better] = scores[better]
+    return decision
+
+
+def _first_votes(
+    masks: RaterMasks, labels: Sequence[int] | range, dtype: type[np.int32]
+) -> NDArray[np.int32]:
+    """Where all who annotated agree, their label; elsewhere whatever."""
+    decision = np.zeros(masks.shape, dtype)
+    patterns = masks.patterns
+    if patterns is not None:
+        first = patterns.present.argmax(axis=1)
+        votes = np.take_along_axis(patterns.patterns, first[:, None], axis=1)[:, 0]
+        known = np.where(patterns.present.any(axis=1), votes, 0).astype(dtype)
+        return patterns.expand(known, out=decision)
     for label in labels:
-        scores = _scores(masks, label, answers.get(label))
-        better = scores > best + (0.0 if len(labels) == 1 else TIE_TOLERANCE)
-        decision[better] = label
-        best[better] = scores[better]
+        decision[masks.share(label) > 0.5] = label
     return decision
 
 

@@ -28,7 +28,8 @@ class RaterMasks:
     Attributes
     ----------
     read : callable
-        ``read(label)`` gives (J, \\*shape): bool masks, or probabilities in [0, 1].
+        ``read(label, box=())`` gives (J, \\*box): bool masks, or probabilities in [0, 1]; of the
+        whole volume without a box.
     shape : tuple of int
     number_of_raters, number_of_labels : int
         Two labels are background and one foreground.
@@ -36,14 +37,17 @@ class RaterMasks:
         Of the raters; all positive.
     present : (J, \\*shape) ndarray of bool, or None
         Where each rater annotated, and the mask holds; None: everywhere.
+    patterns : DecisionPatterns, or None
+        Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
     """
 
-    read: Callable[[int], NDArray[Any]]
+    read: Callable[..., NDArray[Any]]
     shape: tuple[int, ...]
     number_of_raters: int
     number_of_labels: int
     weights: Floats
     present: Mask | None = None
+    patterns: DecisionPatterns | None = None
 
     @classmethod
     def foreground(
@@ -55,8 +59,13 @@ class RaterMasks:
         weights: Sequence[float] | Floats | None = None,
     ) -> RaterMasks:
         """Masks or probabilities (J, \\*shape) of one foreground label."""
+
+        def read(label: int, box: Box = ()) -> NDArray[Any]:
+            part = masks[(slice(None), *box)]
+            return part if label == 1 else 1 - part.astype(np.float64)
+
         return cls(
-            lambda label: masks if label == 1 else 1 - masks.astype(np.float64),
+            read,
             masks.shape[1:],
             len(masks),
             2,
@@ -76,7 +85,7 @@ class RaterMasks:
     ) -> RaterMasks:
         """Label indices (J, \\*shape), 0 to K - 1."""
         return cls(
-            lambda label: raters == label,
+            lambda label, box=(): raters[(slice(None), *box)] == label,
             raters.shape[1:],
             len(raters),
             number_of_labels,
@@ -95,15 +104,20 @@ class RaterMasks:
         missing = patterns.number_of_labels
         counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
         used = np.flatnonzero(counted)
-        columns = np.ascontiguousarray(patterns.patterns[:, used].T)
         assert patterns.codes is not None
-        raters = np.empty((len(used), *patterns.codes.shape), columns.dtype)
-        for column, volume in zip(columns, raters, strict=True):
-            patterns.expand(column, outside=missing, out=volume)
+        voted = replace(patterns, patterns=np.ascontiguousarray(patterns.patterns[:, used]))
         masked = patterns.number_of_voxels < patterns.codes.size
-        complete = not masked and bool(patterns.present[:, used].all())
-        present = None if complete else raters != missing
-        return cls.labels(raters, missing, present=present, weights=counted[used])
+        complete = not masked and bool(voted.present.all())
+        # Memberships are looked up where they are asked for: a label's box is small.
+        return cls(
+            lambda label, box=(): _expand_rows(voted, voted.patterns == label, box),
+            patterns.codes.shape,
+            len(used),
+            missing,
+            _checked_weights(counted[used], len(used)),
+            None if complete else _expand_rows(voted, voted.present),
+            voted,
+        )
 
     def merged(self, groups: Sequence[Sequence[int]]) -> RaterMasks:
         """Each group of raters as one, who says what they say on average."""
@@ -113,16 +127,16 @@ class RaterMasks:
         shares = [self.weights[group] / self.weights[group].sum() for group in members]
         present = self.present
 
-        def read(label: int) -> NDArray[Any]:
-            masks = self.read(label)
+        def read(label: int, box: Box = ()) -> NDArray[Any]:
+            masks = self.read(label, box)
             if present is None:
                 pairs = zip(shares, members, strict=True)
                 return np.stack([np.tensordot(w, masks[g], 1) for w, g in pairs])
-            means = []
-            for w, group in zip(shares, members, strict=True):
-                here = np.tensordot(w, present[group], 1)
-                total = np.tensordot(w, np.where(present[group], masks[group], 0.0), 1)
-                means.append(np.divide(total, here, out=np.zeros(self.shape), where=here > 0))
+            there = present[(slice(None), *box)]
+            means = [
+                weighted_share(masks[group], w, there[group])
+                for w, group in zip(shares, members, strict=True)
+            ]
             return np.stack(means)
 
         return replace(
@@ -132,21 +146,17 @@ class RaterMasks:
             # A group weighs as much as one of its members.
             weights=np.array([self.weights[group].mean() for group in members]),
             present=None if present is None else np.stack([present[g].any(0) for g in members]),
+            patterns=None,
         )
 
     def annotated(self) -> Mask | None:
         """(\\*shape) where at least one rater annotated; None: everywhere."""
         return None if self.present is None else np.asarray(self.present.any(axis=0))
 
-    def share(self, label: int) -> Floats:
-        """(\\*shape) weighted mean membership among those who annotated; 0 where nobody did."""
-        masks = self.read(label)
-        if self.present is None:
-            mean: Floats = np.tensordot(self.weights / self.weights.sum(), masks, 1)
-            return mean
-        here = np.tensordot(self.weights, self.present, 1)
-        total = np.tensordot(self.weights, np.where(self.present, masks, 0.0), 1)
-        return np.asarray(np.divide(total, here, out=np.zeros(self.shape), where=here > 0))
+    def share(self, label: int, box: Box = ()) -> Floats:
+        """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
+        present = None if self.present is None else self.present[(slice(None), *box)]
+        return weighted_share(self.read(label, box), self.weights, present)
 
     def disputed(self, label: int) -> Mask:
         """(\\*shape) where raters differ about a label, by more than rounding."""
@@ -157,6 +167,50 @@ class RaterMasks:
             lowest = np.where(self.present, masks, 1.0).min(axis=0)
             highest = np.where(self.present, masks, 0.0).max(axis=0)
         return np.asarray(highest > lowest + ROUNDING)
+
+    def disputed_box(self, label: int) -> Box | None:
+        """The smallest box around voxels where raters differ about a label; None if nowhere."""
+        if self.patterns is None:
+            return bounding_box(self.disputed(label))
+        voted = self.patterns.patterns == label
+        differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
+        if not differ.any():
+            return None
+        return self.patterns.region(differ, [0] * len(self.shape))
+
+    def frequencies(self) -> Floats:
+        """(K,) share of each label among all votes."""
+        if self.patterns is None:
+            totals = np.array([self.share(k).sum() for k in range(self.number_of_labels)])
+            return np.asarray(totals / max(totals.sum(), 1e-300))
+        table, present = self.patterns.patterns, self.patterns.present
+        here = np.maximum(present @ self.weights, 1e-300)
+        totals = np.zeros(self.number_of_labels)
+        for votes, there, weight in zip(table.T, present.T, self.weights, strict=True):
+            share = weight * self.patterns.counts[there] / here[there]
+            totals += np.bincount(votes[there], share, self.number_of_labels)
+        return np.asarray(totals / max(totals.sum(), 1e-300))
+
+
+def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
+    """Weighted mean over raters (the first axis) among those who annotated; 0 where nobody did."""
+    if present is None:
+        mean: Floats = np.tensordot(weights / weights.sum(), masks, 1)
+        return mean
+    here = np.tensordot(weights, present, 1)
+    total = np.tensordot(weights, np.where(present, masks, 0.0), 1)
+    return np.asarray(np.divide(total, here, out=np.zeros(here.shape), where=here > 0))
+
+
+def _expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
+    """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
+    assert patterns.codes is not None
+    part = replace(patterns, codes=np.ascontiguousarray(patterns.codes[box]))
+    assert part.codes is not None
+    found = np.empty((rows.shape[1], *part.codes.shape), bool)
+    for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
+        part.expand(column, outside=False, out=volume)
+    return found
 
 
 def bounding_box(flagged: Mask) -> Box | None:

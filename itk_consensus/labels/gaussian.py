@@ -62,26 +62,31 @@ def smooth_volume(
     return volume
 
 
+#: Outputs of `band_means` that may be left out.
+OPTIONAL = ("base", "base_squares", "votes", "raters")
+
+
 class BandMeans(NamedTuple):
-    """Weighted means over the raters who annotated a voxel; 0 where nobody did.
+    """Weighted means over the raters who annotated a voxel; 0 where nobody did, None: not wanted.
 
     Attributes
     ----------
     values, squares : (B, \\*shape) ndarray of float32
         Mean of each band, and of its square.
-    base : (\\*shape) ndarray of float32
-        Mean of the masks at the coarsest scale.
-    votes : (\\*shape) ndarray of float32
+    base, base_squares : (\\*shape) ndarray of float32, or None
+        Mean of the masks at the coarsest scale, and of its square.
+    votes : (\\*shape) ndarray of float32, or None
         Mean of the masks.
-    raters : (\\*shape) ndarray of float32
+    raters : (\\*shape) ndarray of float32, or None
         How many raters of equal weight count as much: (sum w)^2 / sum w^2.
     """
 
     values: Singles
     squares: Singles
-    base: Singles
-    votes: Singles
-    raters: Singles
+    base: Singles | None
+    base_squares: Singles | None
+    votes: Singles | None
+    raters: Singles | None
 
 
 def band_means(
@@ -93,6 +98,7 @@ def band_means(
     truncate: float = TRUNCATE,
     tile: tuple[int, int, int, int] | None = None,
     threads: int | None = None,
+    wanted: Sequence[str] = OPTIONAL,
 ) -> BandMeans:
     """Split every rater's mask into bands of scale, and average them.
 
@@ -103,7 +109,7 @@ def band_means(
     weights : (J,) ndarray
         Of the raters; positive.
     scales : (B + 1, ndim) sequence
-        Standard deviations in voxels per axis, 0 for none; each pair bounds a band. The first of
+        Ascending standard deviations in voxels per axis, 0 for none; each pair bounds a band. The first of
         four axes holds independent volumes and is never smoothed.
     present : (J, \\*shape) ndarray, optional
         Non-zero where a rater annotated; levels are then means over annotated voxels.
@@ -112,18 +118,19 @@ def band_means(
     tile : four int, optional
     threads : int, optional
         All processors by default. Neither shows in the result.
+    wanted : sequence of str
+        Which of `OPTIONAL` to make.
     """
     shape = masks.shape[1:]
     _check_masks(masks, weights, scales, present)
-    kernels = [_four_gaussians(sigmas, truncate) for sigmas in scales]
+    kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     full = four_axes(shape)
-    reach = [max(len(kernel[axis]) - 1 for kernel in kernels) for axis in range(len(full))]
     there = None if present is None else np.ascontiguousarray(present != 0).view(np.uint8)
     bands = len(scales) - 1
     found = BandMeans(
         np.empty((bands, *shape), np.float32),
         np.empty((bands, *shape), np.float32),
-        *(np.empty(shape, np.float32) for _ in range(3)),
+        *(np.empty(shape, np.float32) if name in wanted else None for name in OPTIONAL),
     )
     _kernels.band_means(
         _as_masks(masks),
@@ -131,11 +138,16 @@ def band_means(
         np.asarray(weights, np.float64),
         kernels,
         full,
-        tile or tile_sizes(full, reach),
+        tile or tile_sizes(full, reach_of(kernels)),
         threads or default_threads(),
         *found,
     )
     return found
+
+
+def reach_of(kernels: list[list[Floats]]) -> list[int]:
+    """How far the widest Gaussian goes along each of four axes."""
+    return [max(len(kernel[axis]) - 1 for kernel in kernels) for axis in range(4)]
 
 
 def _check_masks(
@@ -164,7 +176,8 @@ def _as_masks(masks: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(masks, np.uint8 if masks.dtype == np.uint8 else np.float32)
 
 
-def _four_gaussians(sigmas: Sequence[float], truncate: float) -> list[Floats]:
+def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[Floats]:
+    """Weights along four axes of a Gaussian of so many voxels per axis of space."""
     spatial = list(voxel_sides(sigmas))
     padded = [0.0] * (4 - len(spatial)) + spatial
     return [half_gaussian(float(sigma), truncate) for sigma in padded]

@@ -2,19 +2,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.ndimage import gaussian_filter
-from scipy.ndimage import label as components
-
-from itk_consensus.algorithms.coherence_bands import (
-    CoherenceSettings,
+from coherence_reference import (
     answer,
+    answer_label,
     coherence,
+    decide,
     keep_share,
     levels_of_scale,
     rater_mean,
     shared_power,
-    smallest_sides,
 )
+from scipy.ndimage import gaussian_filter
+from scipy.ndimage import label as components
+
+from itk_consensus.algorithms import coherence_bands
+from itk_consensus.algorithms.coherence_bands import CoherenceSettings, smallest_sides
 from itk_consensus.algorithms.coherence_curve import coherence_curve
 from itk_consensus.algorithms.coherence_cut import Cut, cut_levels, threshold, volume_level
 from itk_consensus.algorithms.coherence_vote import coherence_vote
@@ -43,6 +45,77 @@ def noisy_disc(seed: int = 0, raters: int = 5, radius: int = 10, shape=(40, 44))
 
 def fused(raters: np.ndarray, spacing=UNIT, **options) -> np.ndarray:
     return coherence_vote(RaterMasks.foreground(raters, **options), spacing).decision
+
+
+def close_to_the_formulas(masks: RaterMasks, spacing, settings=CoherenceSettings()):
+    """The vote, once its probabilities and decisions are found to be those of the formulas."""
+    found = coherence_vote(masks, spacing, settings)
+    labels = [1] if masks.number_of_labels == 2 else range(masks.number_of_labels)
+    for label in labels:
+        wanted = answer_label(masks, label, spacing, settings)
+        if wanted is None:
+            assert label not in found.answers
+            continue
+        ours = found.answers[label]
+        assert ours.box == wanted.box
+        np.testing.assert_allclose(ours.cut, wanted.cut, atol=1e-5)
+        width = max(wanted.cut.inside - wanted.cut.outside, 1e-2)
+        width *= min(wanted.cut.level, 1 - wanted.cut.level)
+        np.testing.assert_allclose(ours.probability, wanted.probability, atol=1e-5 / width)
+    wanted_decision, lead = decide(masks, spacing, settings)
+    clear = (lead > 1e-4) & (found.decision != UNDECIDED)
+    for where in found.restored.values():
+        clear &= ~where
+    assert clear.mean() > 0.5
+    np.testing.assert_array_equal(found.decision[clear], wanted_decision[clear])
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(STRUCTURE_SETTINGS))
+def test_the_vote_is_what_the_formulas_give_in_double_precision(name):
+    case = STRUCTURE_SETTINGS[name](5)
+    close_to_the_formulas(RaterMasks.foreground(case.raters), case.spacing)
+
+
+@pytest.mark.parametrize(
+    ("shape", "spacing"),
+    [((40, 44), (1.0, 1.0)), ((14, 20, 20), (3.0, 1.0, 0.8)), ((2, 10, 14, 14), (1.0,) * 4)],
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_weights_missing_raters_and_any_dimension_follow_the_formulas(shape, spacing, missing):
+    truth = disc_phantom(5, shape=shape[-3:]).truth
+    truth = np.broadcast_to(truth, shape)
+    raters = heterogeneous_raters(truth, 3, [(0.8, 0.95)] * 4)
+    present = np.random.default_rng(0).random(raters.shape) < 0.8 if missing else None
+    masks = RaterMasks.foreground(raters, present=present, weights=[1.0, 2.0, 1.0, 0.5])
+    settings = CoherenceSettings(window=3.0, gain_sharpness=1.5, detail_sharpness=1.0)
+    close_to_the_formulas(masks, spacing, settings)
+
+
+def test_labels_follow_the_formulas_each_in_its_own_box():
+    truth = nested_phantom((16, 20, 20), 4, 0).truth
+    raters = contour_error_raters(truth, 5, 0)
+    unit = (1.0, 1.0, 1.0)
+    found = close_to_the_formulas(RaterMasks.labels(raters, 4), unit)
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(raters.astype(np.uint8))))
+    again = coherence_vote(RaterMasks.from_patterns(patterns), unit)
+    np.testing.assert_array_equal(again.decision, found.decision)
+    np.testing.assert_allclose(again.frequencies, found.frequencies, atol=1e-12)
+    for label in range(4):
+        np.testing.assert_array_equal(again.probability(label), found.probability(label))
+
+
+def test_the_number_of_threads_does_not_show():
+    raters = noisy_disc(3, shape=(20, 40, 44))
+    runs = [
+        coherence_bands.coherence(
+            raters, np.ones(5), None, np.ones(3), CoherenceSettings(), threads=threads
+        )
+        for threads in (1, 2, 7)
+    ]
+    for other in runs[1:]:
+        for one, same in zip(runs[0][1:4], other[1:4], strict=True):
+            np.testing.assert_array_equal(one, same)
 
 
 def test_bands_are_differences_of_gaussians_by_direct_summation():

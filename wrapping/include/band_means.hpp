@@ -5,7 +5,8 @@
 // annotated a voxel count there.
 //
 // Preconditions (checked in Python): masks and present flags are (raters, voxels); outputs are
-// (bands, voxels) or (voxels); weights are positive; there is one Gaussian per scale, at least two.
+// (bands, voxels) or (voxels), and null where not wanted; weights are positive; there is one Gaussian
+// per scale, at least two, the last of which reaches farthest.
 #pragma once
 
 #include <algorithm>
@@ -30,12 +31,13 @@ struct MaskField {
   std::size_t bands() const { return scales.size() - 1; }
 };
 
-// Weighted means over raters: of bands, of their squares, of the coarsest level and of the masks;
-// and the effective number of raters, (sum of weights)^2 / sum of squared weights.
+// Weighted means over raters: of bands, of their squares, of the coarsest level, of its square and of
+// the masks; and the effective number of raters, (sum of weights)^2 / sum of squared weights.
 struct BandOutputs {
   float* values;
   float* squares;
   float* base;
+  float* base_squares;
   float* votes;
   float* raters;
 };
@@ -52,6 +54,7 @@ class BandMeans {
     values_.assign(bands * voxels, 0.0f);
     squares_.assign(bands * voxels, 0.0f);
     base_.assign(voxels, 0.0f);
+    base_squares_.assign(voxels, 0.0f);
     votes_.assign(voxels, 0.0f);
     here_.assign(voxels, 0.0f);
     squared_.assign(voxels, 0.0f);
@@ -62,6 +65,7 @@ class BandMeans {
       write(box, squares_.data() + band * voxels, out.squares + band * field_->voxels());
     }
     write(box, base_.data(), out.base);
+    write(box, base_squares_.data(), out.base_squares);
     write(box, votes_.data(), out.votes);
     write(box, here_.data(), out.raters);
   }
@@ -77,9 +81,22 @@ class BandMeans {
       here_[i] += weight * present_[i];
       squared_[i] += weight * weight * present_[i];
     }
+    if (!level(field_->bands(), rater, box, last_)) {
+      // Constant as far as any scale sees: no band has anything.
+      for (std::size_t i = 0; i < voxels; ++i) {
+        const float counted = weight * present_[i];
+        base_[i] += counted * fine_[i];
+        base_squares_[i] += counted * fine_[i] * fine_[i];
+      }
+      return;
+    }
     level(0, rater, box, fine_);
     for (std::size_t band = 0; band < field_->bands(); ++band) {
-      level(band + 1, rater, box, coarse_);
+      if (band + 1 < field_->bands()) {
+        level(band + 1, rater, box, coarse_);
+      } else {
+        coarse_.swap(last_);
+      }
       float* values = values_.data() + band * voxels;
       float* squares = squares_.data() + band * voxels;
       for (std::size_t i = 0; i < voxels; ++i) {
@@ -90,7 +107,11 @@ class BandMeans {
       }
       fine_.swap(coarse_);
     }
-    for (std::size_t i = 0; i < voxels; ++i) base_[i] += weight * present_[i] * fine_[i];
+    for (std::size_t i = 0; i < voxels; ++i) {
+      const float counted = weight * present_[i];
+      base_[i] += counted * fine_[i];
+      base_squares_[i] += counted * fine_[i] * fine_[i];
+    }
   }
 
   // A rater's mask, or flags of presence, in a box; as it is, whether the rater was there or not.
@@ -108,11 +129,15 @@ class BandMeans {
     });
   }
 
-  // The mask smoothed at a scale, in the tile.
-  void level(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
+  // The mask smoothed at a scale, in the tile; false if it is constant, and left alone.
+  bool level(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
     Gaussian<float>& gaussian = gaussians_[scale];
     const Box from = gaussian.source(box);
     read(rater, from, out, false);
+    if (!field_->present && std::all_of(out.begin(), out.end(), [&](float value) { return value == out[0]; })) {
+      out.resize(box.voxels());
+      return false;
+    }
     if (field_->present && !(from == box && unsmoothed(gaussian))) {
       read(rater, from, mass_, true);
       for (std::size_t i = 0; i < out.size(); ++i) out[i] *= mass_[i];
@@ -122,6 +147,7 @@ class BandMeans {
     } else {
       gaussian.smooth(out, box);
     }
+    return true;
   }
 
   static bool unsmoothed(const Gaussian<float>& gaussian) {
@@ -138,12 +164,14 @@ class BandMeans {
         squares_[band * voxels + i] *= share;
       }
       base_[i] *= share;
+      base_squares_[i] *= share;
       votes_[i] *= share;
       here_[i] = total > 0 ? total * total / squared_[i] : 0.0f;
     }
   }
 
   void write(const Box& box, const float* values, float* volume) {
+    if (!volume) return;
     const Box whole = whole_box(field_->shape);
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       std::copy_n(values + box.at(t, z, y, box.low[3]), box.size(3), volume + whole.at(t, z, y, box.low[3]));
@@ -152,8 +180,8 @@ class BandMeans {
 
   const MaskField<Mask>* field_;
   std::vector<Gaussian<float>> gaussians_;
-  std::vector<float> fine_, coarse_, mass_, present_;
-  std::vector<float> values_, squares_, base_, votes_, here_, squared_;
+  std::vector<float> fine_, coarse_, last_, mass_, present_;
+  std::vector<float> values_, squares_, base_, base_squares_, votes_, here_, squared_;
 };
 
 }  // namespace consensus
