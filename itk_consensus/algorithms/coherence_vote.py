@@ -269,13 +269,18 @@ def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[i
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     for label in range(1, masks.number_of_labels):
-        marked = masks.read(label) > 0.5
+        box = masks.marked_box(label)
+        if box is None:
+            continue
+        marked = masks.read(label, box) > 0.5
         unanimous = np.asarray(marked.all(axis=0))
         if masks.present is not None:
-            unanimous = np.asarray((marked | ~masks.present).all(axis=0))
-            unanimous &= masks.present.sum(axis=0) >= RATERS_TO_GUARANTEE
-        lost = lost_components(unanimous, decision == label, time_axis=len(masks.shape) > 3)
+            present = masks.present[(slice(None), *box)]
+            unanimous = np.asarray((marked | ~present).all(axis=0))
+            unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+        lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
         if lost.any():
-            restored[label] = lost
-            decision[lost] = label
+            restored[label] = np.zeros(masks.shape, bool)
+            restored[label][box] = lost
+            decision[box][lost] = label
     return restored

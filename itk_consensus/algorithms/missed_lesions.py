@@ -74,17 +74,20 @@ def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions
     raters = masks.number_of_raters
     if raters < LEAST_RATERS or masks.present is not None or len(masks.shape) > 3:
         return MissedLesions(found, 0, np.nan, np.nan)
-    lesions = list(_lesions(np.asarray(masks.read(index) > 0.5)))
+    around = masks.marked_box(index)
+    if around is None:
+        return MissedLesions(found, 0, np.nan, np.nan)
+    lesions = list(_lesions(np.asarray(masks.read(index, around) > 0.5)))
     finders = np.array([len(lesion.drawn) for lesion in lesions])
     if not (finders > 1).any():
         return MissedLesions(found, 0, np.nan, np.nan)
     detection = float(finders[finders > 1].mean() / raters)
     least = threshold_of_finders(detection, raters)
-    number = 0
+    number, chosen, added = 0, chosen[around], found[around]
     for box, drawn in lesions:
         lacking = not chosen[box][drawn.any(axis=0)].any()
         if lacking and len(drawn) > max(least, 1) and _agreement(drawn) >= LEAST_AGREEMENT:
-            found[box] |= drawn.mean(axis=0) >= 0.5
+            added[box] |= drawn.mean(axis=0) >= 0.5
             number += 1
     return MissedLesions(found, number, detection, least)
 

@@ -178,6 +178,15 @@ class RaterMasks:
             return None
         return self.patterns.region(differ, [0] * len(self.shape))
 
+    def marked_box(self, label: int) -> Box | None:
+        """The smallest box around what anybody marked; None if nothing."""
+        if self.patterns is None:
+            masks = self.read(label) > 0
+            marked = masks if self.present is None else masks & self.present
+            return bounding_box(np.asarray(marked.any(axis=0)))
+        voted = np.asarray((self.patterns.patterns == label).any(axis=1))
+        return self.patterns.region(voted, [0] * len(self.shape)) if voted.any() else None
+
     def frequencies(self) -> Floats:
         """(K,) share of each label among all votes."""
         if self.patterns is None:

@@ -89,6 +89,8 @@ def shared_consensus(
     missed: dict[int, MissedLesions] = {}
     for label in range(1, masks.number_of_labels):
         lesions = missed_lesions(result.masks, label, result.decision == label)
+        if lesions.number == 0:
+            continue
         # Another label's voxels are not taken away.
         lesions = lesions._replace(mask=lesions.mask & (decision == 0))
         if lesions.mask.any():
