@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.rater_masks import Floats, Mask
 from itk_consensus.labels.band_gains import keep_bands, keep_shared
-from itk_consensus.labels.gaussian import BandMeans, Singles, band_means, smooth_volume
+from itk_consensus.labels.gaussian import Singles, band_means, smooth_volume
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 3.0
 
 #: A band weaker than this is rounding.
 LEAST_POWER = 1e-8
+
+#: In boxes of so many voxels all bands are made at once: levels between two are smoothed once.
+VOXELS_OF_ALL_BANDS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -139,37 +142,36 @@ def coherence(
 ) -> Coherence:
     """Gains and answer for one label's masks (J, \\*box)."""
     number = effective_number(weights)
+    bands = len(settings.scales) - 1
     gains: list[Singles] = []
     detail = np.empty(masks.shape[1:], np.float32)
-    pairs = list(itertools.pairwise(settings.scales))
-    # One band at a time, the coarsest first: what the answer begins with. All of them would be most
-    # of the memory.
-    for band in reversed(range(len(pairs))):
-        first, last = band == len(pairs) - 1, band == 0
-        wanted = ["base", "base_squares"] * first + ["votes"] * last
-        wanted += ["raters"] * (present is not None)
-        scales = [scale * sides for scale in pairs[band]]
+    # In a large box one band at a time, the coarsest first: what the answer begins with. All of
+    # them would be most of the memory.
+    at_once = 1 if detail.size > VOXELS_OF_ALL_BANDS else bands
+    for last in range(bands, 0, -at_once):
+        first = last - at_once
+        wanted = ["base", "base_squares"] * (last == bands) + ["votes"] * (first == 0)
         mean = band_means(
             masks,
             weights,
-            scales,
+            [scale * sides for scale in settings.scales[first : last + 1]],
             present=present,
             truncate=TRUNCATE,
             threads=threads,
-            wanted=wanted,
+            wanted=wanted + ["raters"] * (present is not None),
         )
         raters = number if mean.raters is None else mean.raters
         if mean.base is not None and mean.base_squares is not None:
-            kept = mean.base
-            common = _common_share(mean.base, mean.base_squares, raters)
+            kept, common = mean.base, _common_share(mean.base, mean.base_squares, raters)
             mean = mean._replace(base_squares=None)
-        wide = settings.windows()[band] * sides
-        kept_detail = detail if band == settings.detail_band else None
-        gains.append(_keep_band(mean, number, wide, settings, kept, kept_detail, threads))
+        for band in reversed(range(first, last)):
+            one = mean.values[band - first], mean.squares[band - first]
+            kept_detail = detail if band == settings.detail_band else None
+            window = settings.windows()[band] * sides
+            gains.append(_keep_band(*one, raters, window, settings, kept, kept_detail, threads))
     assert mean.votes is not None
-    votes = mean.votes
-    kept += detail * (votes - kept)
-    return Coherence(gains[::-1], detail, kept, votes, common)
+    kept += detail * (mean.votes - kept)
+    return Coherence(gains[::-1], detail, kept, mean.votes, common)
 
 
 def _common_share(base: Singles, squares: Singles, raters: float | Singles) -> float:
@@ -178,8 +180,9 @@ def _common_share(base: Singles, squares: Singles, raters: float | Singles) -> f
 
 
 def _keep_band(
-    mean: BandMeans,
-    number: float,
+    value: Singles,
+    power: Singles,
+    raters: float | Singles,
     window: Floats,
     settings: CoherenceSettings,
     answer: Singles,
@@ -187,14 +190,12 @@ def _keep_band(
     threads: int | None,
 ) -> Singles:
     """Gain of a band; what it keeps is added to the answer, in place."""
-    value, power = mean.values[0], mean.squares[0]
-    shared = shared_power(value, power, number if mean.raters is None else mean.raters)
+    shared = shared_power(value, power, raters)
     # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
     # window that leaves the box needs no correction.
     for volume in (power, shared):
         smooth_volume(volume, window.tolist(), truncate=TRUNCATE, border="zero", threads=threads)
     sharpness = settings.gain_sharpness, settings.detail_sharpness
-    raters = number if mean.raters is None else mean.raters
     return keep_shared(
         power, shared, raters, value, answer, detail, sharpness, LEAST_POWER, threads
     )

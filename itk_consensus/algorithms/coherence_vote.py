@@ -19,7 +19,6 @@ look shared: `near_copies` finds them, `RaterMasks.merged` makes them one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -47,6 +46,7 @@ from itk_consensus.algorithms.rater_masks import (
     Mask,
     RaterMasks,
     clipped,
+    over_labels,
     read_extended,
     widened,
 )
@@ -183,9 +183,8 @@ def _answer_labels(
         yield 1, _answer_label(masks, 1, sides, settings, default_threads())
         return
     labels = range(masks.number_of_labels)
-    with ThreadPoolExecutor(default_threads()) as pool:
-        answers = pool.map(lambda label: _answer_label(masks, label, sides, settings, 1), labels)
-        yield from zip(labels, answers, strict=True)
+    answers = over_labels(lambda label: _answer_label(masks, label, sides, settings, 1), labels)
+    yield from zip(labels, answers, strict=True)
 
 
 def _answer_label(
@@ -268,19 +267,29 @@ def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[i
     restored: dict[int, Mask] = {}
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
-    for label in range(1, masks.number_of_labels):
-        box = masks.marked_box(label)
-        if box is None:
-            continue
-        marked = masks.read(label, box) > 0.5
-        unanimous = np.asarray(marked.all(axis=0))
-        if masks.present is not None:
-            present = masks.present[(slice(None), *box)]
-            unanimous = np.asarray((marked | ~present).all(axis=0))
-            unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
-        lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
+    labels = range(1, masks.number_of_labels)
+    # What all mark is of one label only: no label takes from another.
+    found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels)
+    for label, (box, lost) in zip(labels, list(found), strict=True):
         if lost.any():
             restored[label] = np.zeros(masks.shape, bool)
             restored[label][box] = lost
             decision[box][lost] = label
     return restored
+
+
+def _lost_unanimous(
+    masks: RaterMasks, label: int, decision: NDArray[np.int32]
+) -> tuple[Box, Mask]:
+    """Components that everybody marked and the decision lost, in a box."""
+    box = masks.marked_box(label)
+    if box is None:
+        return (), np.zeros(0, bool)
+    marked = masks.read(label, box) > 0.5
+    unanimous = np.asarray(marked.all(axis=0))
+    if masks.present is not None:
+        present = masks.present[(slice(None), *box)]
+        unanimous = np.asarray((marked | ~present).all(axis=0))
+        unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+    lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
+    return box, lost

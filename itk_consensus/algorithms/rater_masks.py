@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects
 
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import relative_to
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import default_threads
+
+T = TypeVar("T")
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -172,20 +178,35 @@ class RaterMasks:
         """The smallest box around voxels where raters differ about a label; None if nowhere."""
         if self.patterns is None:
             return bounding_box(self.disputed(label))
+        marked = self.marked_box(label)
         voted = self.patterns.patterns == label
         differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
-        if not differ.any():
+        if marked is None or not differ.any():
             return None
-        return self.patterns.region(differ, [0] * len(self.shape))
+        assert self.patterns.codes is not None
+        part = replace(self.patterns, codes=np.ascontiguousarray(self.patterns.codes[marked]))
+        found = part.region(differ, [0] * len(marked))
+        return relative_to(found, tuple(slice(-side.start, None) for side in marked))
 
     def marked_box(self, label: int) -> Box | None:
         """The smallest box around what anybody marked; None if nothing."""
-        if self.patterns is None:
-            masks = self.read(label) > 0
-            marked = masks if self.present is None else masks & self.present
-            return bounding_box(np.asarray(marked.any(axis=0)))
-        voted = np.asarray((self.patterns.patterns == label).any(axis=1))
-        return self.patterns.region(voted, [0] * len(self.shape)) if voted.any() else None
+        if self.patterns is not None:
+            return self._marked_boxes[label]
+        masks = self.read(label) > 0
+        marked = masks if self.present is None else masks & self.present
+        return bounding_box(np.asarray(marked.any(axis=0)))
+
+    @cached_property
+    def _marked_boxes(self) -> list[Box | None]:
+        """Of all labels, in one pass per rater."""
+        assert self.patterns is not None
+        votes = self.patterns.patterns
+        boxes: list[Box | None] = [None] * self.number_of_labels
+        numbers = np.where(self.patterns.present, votes.astype(np.int32) + 1, 0)
+        for rater in np.ascontiguousarray(numbers.T):
+            for label, box in enumerate(find_objects(self.patterns.expand(rater))):
+                boxes[label] = _around(boxes[label], box)
+        return boxes
 
     def frequencies(self) -> Floats:
         """(K,) share of each label among all votes."""
@@ -199,6 +220,20 @@ class RaterMasks:
             share = weight * self.patterns.counts[there] / here[there]
             totals += np.bincount(votes[there], share, self.number_of_labels)
         return np.asarray(totals / max(totals.sum(), 1e-300))
+
+
+def over_labels(work: Callable[[int], T], labels: Iterable[int]) -> Iterable[T]:
+    """What a function of a label gives, in order, several labels at a time."""
+    with ThreadPoolExecutor(default_threads()) as pool:
+        yield from pool.map(work, labels)
+
+
+def _around(one: Box | None, other: Box | None) -> Box | None:
+    if one is None or other is None:
+        return one or other
+    return tuple(
+        slice(min(a.start, b.start), max(a.stop, b.stop)) for a, b in zip(one, other, strict=True)
+    )
 
 
 def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:

@@ -21,7 +21,7 @@ from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, Coherence
 from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
 from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
 from itk_consensus.algorithms.near_copies import near_copies
-from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.algorithms.rater_masks import Floats, RaterMasks, over_labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 
@@ -87,8 +87,11 @@ def shared_consensus(
     result = coherence_vote(masks, spacing, settings, [place[group].tolist() for group in groups])
     decision = result.decision.copy()
     missed: dict[int, MissedLesions] = {}
-    for label in range(1, masks.number_of_labels):
-        lesions = missed_lesions(result.masks, label, result.decision == label)
+    labels = range(1, masks.number_of_labels)
+    found = over_labels(
+        lambda label: missed_lesions(result.masks, label, result.decision == label), labels
+    )
+    for label, lesions in zip(labels, found, strict=True):
         if lesions.number == 0:
             continue
         # Another label's voxels are not taken away.
