@@ -288,9 +288,7 @@ def answer_label(
     box = clipped(wide, masks.shape)
     inside = relative_to(box, wide)
     above = found.answer - threshold(cut, found.detail)
-    return Answer(
-        box, found.answer[inside], above[inside], probability_of(found, cut)[inside], cut
-    )
+    return Answer(box, found.answer[inside], above[inside], probability_of(found, cut)[inside], cut)
 
 
 def decide(

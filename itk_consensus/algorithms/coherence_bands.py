@@ -6,7 +6,6 @@ written out in double precision, with scipy's Gaussians, in ``tests/coherence_re
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -154,7 +153,7 @@ def coherence(
         mean = band_means(
             masks,
             weights,
-            [scale * sides for scale in settings.scales[first : last + 1]],
+            [(scale * sides).tolist() for scale in settings.scales[first : last + 1]],
             present=present,
             truncate=TRUNCATE,
             threads=threads,
@@ -176,7 +175,9 @@ def coherence(
 
 def _common_share(base: Singles, squares: Singles, raters: float | Singles) -> float:
     total = squares.sum(dtype=np.float64)
-    return float(shared_power(base, squares, raters).sum(dtype=np.float64) / max(total, LEAST_POWER))
+    return float(
+        shared_power(base, squares, raters).sum(dtype=np.float64) / max(total, LEAST_POWER)
+    )
 
 
 def _keep_band(
@@ -209,7 +210,5 @@ def clean_answer(
     threads: int | None = None,
 ) -> Singles:
     """The answer to raters who all draw `chosen`, were they treated alike."""
-    scales = [scale * sides for scale in settings.scales]
-    return keep_bands(
-        chosen, found.gains, found.detail, scales, truncate=TRUNCATE, threads=threads
-    )
+    scales = [(scale * sides).tolist() for scale in settings.scales]
+    return keep_bands(chosen, found.gains, found.detail, scales, truncate=TRUNCATE, threads=threads)

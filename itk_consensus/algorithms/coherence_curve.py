@@ -113,7 +113,7 @@ def coherence_curve(
         mean = band_means(
             stack,
             masks.weights,
-            [scale * sides for scale in pair],
+            [(scale * sides).tolist() for scale in pair],
             present=present,
             truncate=TRUNCATE,
             wanted=() if present is None else ("raters",),

@@ -44,6 +44,9 @@ LEAST_COMMON = 0.3
 #: Answers this close to the cut are a tie, and not chosen; single precision tells no more.
 TIE_TOLERANCE = 1e-6
 
+#: Values that tell where in a distribution to look.
+VALUES_IN_SAMPLE = 10_000
+
 #: Planes worked on at a time hold about so many voxels: what is made on the way stays in the cache.
 VOXELS_AT_ONCE = 1 << 17
 
@@ -100,15 +103,29 @@ def volume_level(clean: NDArray[Any], number: int) -> float:
     """Where to cut the answer, judged by where `number` values of a clean mask's lie above."""
     if not 0 < number < clean.size:
         return 0.5
-    # Values are sorted around one place only; the other is the highest below it.
-    ends = np.partition(clean.ravel(), clean.size - number)
-    middle = (float(ends[: clean.size - number].max()) + float(ends[clean.size - number])) / 2
+    middle = sum(ranked_values(clean.ravel(), clean.size - number)) / 2
     return float(np.clip(0.5 + LEVEL_WEIGHT * (middle - 0.5), *LEVELS))
 
 
-def cut_levels(
-    votes: Singles, chosen: Mask, counted: Mask, clean: Singles, sides: Floats
-) -> Cut:
+def ranked_values(values: NDArray[Any], place: int) -> tuple[float, float]:
+    """The values at `place` - 1 and `place`, were they sorted; 0 < `place` < their number.
+
+    A sample tells between which values they lie, and only those are sorted.
+    """
+    sample = np.sort(values[:: max(1, values.size // VALUES_IN_SAMPLE)])
+    middle = place / values.size * len(sample)
+    margin = 4 * np.sqrt(len(sample)) + 1
+    low = sample[int(max(middle - margin, 0))]
+    high = sample[int(min(middle + margin, len(sample) - 1))]
+    below = int(np.count_nonzero(values < low))
+    among = values[(values >= low) & (values <= high)]
+    if not below < place < below + len(among):
+        below, among = 0, values
+    among = np.sort(among)
+    return float(among[place - 1 - below]), float(among[place - below])
+
+
+def cut_levels(votes: Singles, chosen: Mask, counted: Mask, clean: Singles, sides: Floats) -> Cut:
     """Mean shares inside and outside a mask, and the level between them, over counted voxels."""
     outside = _mean_share(votes, ~reached(chosen, sides) & counted, ~chosen & counted)
     inside = _mean_share(votes, ~reached(~chosen, sides) & counted, chosen & counted)

@@ -159,9 +159,7 @@ def coherence_vote(
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
     answers = {
-        label: found
-        for label, found in _answer_labels(masks, sides, settings)
-        if found is not None
+        label: found for label, found in _answer_labels(masks, sides, settings) if found is not None
     }
     decision = _decide_two(masks, answers) if _binary(masks) else _decide(masks, answers)
     restored = _restore_unanimous(every, decision)
@@ -278,9 +276,7 @@ def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[i
     return restored
 
 
-def _lost_unanimous(
-    masks: RaterMasks, label: int, decision: NDArray[np.int32]
-) -> tuple[Box, Mask]:
+def _lost_unanimous(masks: RaterMasks, label: int, decision: NDArray[np.int32]) -> tuple[Box, Mask]:
     """Components that everybody marked and the decision lost, in a box."""
     box = masks.marked_box(label)
     if box is None:

@@ -109,8 +109,8 @@ def band_means(
     weights : (J,) ndarray
         Of the raters; positive.
     scales : (B + 1, ndim) sequence
-        Ascending standard deviations in voxels per axis, 0 for none; each pair bounds a band. The first of
-        four axes holds independent volumes and is never smoothed.
+        Ascending standard deviations in voxels per axis, 0 for none; each pair bounds a band. The
+        first of four axes holds independent volumes and is never smoothed.
     present : (J, \\*shape) ndarray, optional
         Non-zero where a rater annotated; levels are then means over annotated voxels.
     truncate : float

@@ -16,9 +16,19 @@ from scipy.ndimage import gaussian_filter
 from scipy.ndimage import label as components
 
 from itk_consensus.algorithms import coherence_bands
-from itk_consensus.algorithms.coherence_bands import CoherenceSettings, smallest_sides
+from itk_consensus.algorithms.coherence_bands import (
+    DEFAULT_SETTINGS,
+    CoherenceSettings,
+    smallest_sides,
+)
 from itk_consensus.algorithms.coherence_curve import coherence_curve
-from itk_consensus.algorithms.coherence_cut import Cut, cut_levels, threshold, volume_level
+from itk_consensus.algorithms.coherence_cut import (
+    Cut,
+    cut_levels,
+    ranked_values,
+    threshold,
+    volume_level,
+)
 from itk_consensus.algorithms.coherence_vote import coherence_vote
 from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -47,7 +57,7 @@ def fused(raters: np.ndarray, spacing=UNIT, **options) -> np.ndarray:
     return coherence_vote(RaterMasks.foreground(raters, **options), spacing).decision
 
 
-def close_to_the_formulas(masks: RaterMasks, spacing, settings=CoherenceSettings()):
+def close_to_the_formulas(masks: RaterMasks, spacing, settings=DEFAULT_SETTINGS):
     """The vote, once its probabilities and decisions are found to be those of the formulas."""
     found = coherence_vote(masks, spacing, settings)
     labels = [1] if masks.number_of_labels == 2 else range(masks.number_of_labels)
@@ -442,3 +452,15 @@ def test_resolutions_beyond_the_curve_are_bounds():
     assert found.bound == "<="
     assert found.millimetres == pytest.approx(2**0.25)
     assert coherence_curve(RaterMasks.foreground(almost[1:]), 1, UNIT) is None
+
+
+@pytest.mark.parametrize("number", [2, 3, 1000, 50_000])
+@pytest.mark.parametrize("distinct", [1, 3, 10**6])
+def test_values_of_a_rank_are_found_as_by_sorting(number, distinct):
+    rng = np.random.default_rng(number)
+    values = rng.integers(0, distinct, number).astype(np.float32)
+    wanted = np.sort(values)
+    for place in {1, number // 2, number - 1}:
+        assert ranked_values(values, place) == (wanted[place - 1], wanted[place])
+    # Sorted input: a sample that is taken at regular steps.
+    assert ranked_values(wanted, number - 1) == (wanted[-2], wanted[-1])
