@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
-from itk_consensus.algorithms.expectation_maximization import largest_change
 from itk_consensus.algorithms.initialization import majority_of_votes, mean_of_votes
+from itk_consensus.algorithms.iteration import largest_change
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.errors import InputError
