@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.files import read_image, write_image, write_text
+from itk_consensus.images.files import destination, files_of, read_image, write_image, write_text
 from itk_consensus.images.geometry import ImageGeometry
 
 
@@ -42,26 +43,25 @@ def check_outputs(outputs: Iterable[Output], inputs: Iterable[Path], dimension: 
     FileError
         The folder is missing or closed, no format has this extension, the format does not give
         back what it was given (PNG keeps one slice of a volume, JPEG changes labels), or the
-        output is an input or another output.
+        output is a file that an input consists of, or another output. Also if an input is missing.
     """
-    owners = {path: f"the input {path}" for path in inputs}
+    owners = {_identity(file): path for path in inputs for file in files_of(path)}
+    makers: dict[object, str] = {}
     for output in outputs:
         for made in _rehearse(output, dimension):
-            for path, owner in owners.items():
-                if _same_file(made, path):
-                    raise FileError(f"{output.option} {output.path} would overwrite {owner}")
-            owners[made] = f"the file of {output.option}"
+            identity = _identity(made)
+            if identity in owners or identity in makers:
+                owner = makers.get(identity) or f"the input {owners[identity]}"
+                raise FileError(f"{output.option} {output.path} would overwrite {owner}")
+            makers[identity] = f"the file of {output.option}"
 
 
 def _rehearse(output: Output, dimension: int) -> list[Path]:
     """Write a stand-in beside the target and return the files that the real one will make."""
     path = output.path
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder, not a file to write")
-    if not path.parent.is_dir():
-        raise FileError(f"{path}: the folder {path.parent} does not exist")
+    folder_of_draft = destination(path).parent
     try:
-        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=path.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=folder_of_draft) as folder:
             draft = Path(folder, path.name)
             if output.pixel_type is None:
                 write_text(draft, "")
@@ -89,7 +89,10 @@ def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> 
     return len(back) == 1 and np.array_equal(np.asarray(back[0]), labels)
 
 
-def _same_file(a: Path, b: Path) -> bool:
-    if a.exists() and b.exists():
-        return a.samefile(b)
-    return a.resolve() == b.resolve()
+def _identity(path: Path) -> object:
+    """Equal for two names of one file, whether it exists or not."""
+    try:
+        status = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino
