@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 
 from itk_consensus.algorithms.local_correlation import correlation, patches_of_raters
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.distance import VOLUME_AXES
+from itk_consensus.labels.smoothing import gaussian
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def edge_strength(
         slice(part.start - around.start, part.stop - around.start)
         for part, around in zip(region, wide, strict=True)
     )
-    smooth = gaussian_filter(image[wide].astype(np.float64), sigmas, truncate=_TRUNCATE)
+    smooth = gaussian(image[wide], sigmas, _TRUNCATE, "reflect")
     squared = np.zeros(smooth.shape)
     for axis in range(independent, smooth.ndim):
         if smooth.shape[axis] > 1:

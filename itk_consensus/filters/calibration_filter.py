@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.conformal_scores import consensus_labels
 from itk_consensus.calibration.rater_spread import contour_areas
 from itk_consensus.errors import FileError, InputError, NotExecutedError
-from itk_consensus.filters.kinds import Boolean, Real
+from itk_consensus.filters.kinds import LENGTH, Boolean
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.images import convert
@@ -97,7 +97,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     record_class: ClassVar[type[Any]]
 
     RegionMargin: Parameter[float] = Parameter(
-        Real(low=0.0), 10.0, "Width in mm of the region that counts around the structure."
+        LENGTH, 10.0, "Width in mm of the region that counts around the structure."
     )
     ProbabilityIsVoteFraction: Parameter[bool] = Parameter(
         Boolean(), False, "Whether probabilities are shares of votes."

@@ -22,7 +22,7 @@ from itk_consensus.algorithms.reliability_vote import ReliabilityVote, reliabili
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Real, optional
+from itk_consensus.filters.kinds import LENGTH, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -61,7 +61,7 @@ class ConsensusFilter(LabelFusionFilter):
     laws = frozenset({"rater permutation"})
 
     SmoothingSigma: Parameter[float | None] = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
         default_doc="smallest voxel side",

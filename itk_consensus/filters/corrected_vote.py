@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.filters.fusion import Fusion, FusionCase, VolumeFusion
-from itk_consensus.filters.kinds import Real, optional
+from itk_consensus.filters.kinds import LENGTH, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
@@ -31,7 +31,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     laws = frozenset({"rater permutation", "relabelling"})
 
     SmoothingSigma: Parameter[float | None] = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
         default_doc="smallest voxel side",

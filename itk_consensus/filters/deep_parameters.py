@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from itk_consensus.deep.cases import MISSING
-from itk_consensus.filters.kinds import Boolean, Choice, Integer, Integers, OneOf, Real, optional
+from itk_consensus.filters.kinds import (
+    LENGTH,
+    Boolean,
+    Choice,
+    Integer,
+    Integers,
+    OneOf,
+    Real,
+    optional,
+)
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
@@ -39,7 +48,7 @@ class DeepConsensusParameters(ProcessObject):
         "Where Execute asks the network; elsewhere the unanimous label is the answer.",
     )
     RegionMargin: Parameter[float] = Parameter(
-        Real(low=0.0),
+        LENGTH,
         5.0,
         "Millimetres by which disputed regions grow if unanimous voxels are not locked.",
     )

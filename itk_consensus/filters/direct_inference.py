@@ -54,12 +54,12 @@ class DirectInferenceFilter(LabelFusionFilter):
         "vote and its thresholds are tried always.",
     )
     NumberOfSamples: Parameter[int] = Parameter(
-        Integer(low=0),
+        Integer(0, 1_000_000),
         _DEFAULT.sampling.number,
         "Gibbs samples, for marginal probabilities and performance; 0: none.",
     )
     BurnIn: Parameter[int] = Parameter(
-        Integer(low=0),
+        Integer(0, 1_000_000),
         _DEFAULT.sampling.burn_in,
         "Gibbs samples thrown away before the first that counts.",
     )

@@ -14,7 +14,7 @@ from itk_consensus.algorithms.hybrid import contour_band
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion import Fusion, FusionCase, VolumeFusion
-from itk_consensus.filters.kinds import Choice, Kind, Real, optional
+from itk_consensus.filters.kinds import LENGTH, Choice, Kind, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
 from itk_consensus.labels.distance import VOLUME_AXES
@@ -69,7 +69,7 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         Fuser(), "consensus", "Fuser whose answer is taken in the band."
     )
     BandWidth: Parameter[float | None] = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "How far, in mm, the band reaches on both sides of the contour.",
         default_doc="3 smallest voxel sides",

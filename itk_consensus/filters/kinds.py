@@ -16,6 +16,15 @@ import numpy as np
 
 T = TypeVar("T")
 
+# Whole numbers of a parameter are counts, indices or labels, and labels go up to uint64.
+_INDEX_RANGE = (-(2**63), 2**64 - 1)
+# Counts, weights and tolerances beyond this drown the data they are added to or compared with.
+_LARGEST_AMOUNT = 1e15
+
+
+class BeyondRange(ValueError):
+    """A number that no parameter takes, whatever its own limits; the text says what would do."""
+
 
 def is_integer(value: Any) -> bool:
     """Whether a value is a whole number of Python or NumPy, and not True or False."""
@@ -58,6 +67,7 @@ class Integer(Kind[int]):
         if not is_integer(value):
             raise TypeError
         _check_limits(int(value), self.low, self.high)
+        _check_range(int(value), *_INDEX_RANGE)
         return int(value)
 
     def parse(self, text: str) -> int:
@@ -80,10 +90,15 @@ class Real(Kind[float]):
     def accept(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise TypeError
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise BeyondRange("a number that a double can hold") from None
         if not math.isfinite(number):
             raise ValueError
         _check_limits(number, self.low, self.high, self.exclusive)
+        if self.low is not None and self.high is None:
+            _check_range(number, self.low, _LARGEST_AMOUNT)
         return number
 
     def parse(self, text: str) -> float:
@@ -225,12 +240,15 @@ class OneOf(Kind[Any]):
         return self._first(lambda kind: kind.parse(text))
 
     def _first(self, attempt: Any) -> Any:
+        reason = ValueError()
         for kind in self.kinds:
             try:
                 return attempt(kind)
+            except BeyondRange as error:
+                reason = error
             except (TypeError, ValueError):
                 continue
-        raise ValueError
+        raise reason
 
 
 @dataclass(frozen=True)
@@ -306,6 +324,10 @@ class ImageList(Kind[tuple[Any, ...]]):
         raise ValueError
 
 
+#: A distance in mm; nothing that is scanned is larger.
+LENGTH = Real(low=0.0, high=1e5)
+
+
 def optional(*kinds: Kind[Any]) -> OneOf:
     """These kinds, or None."""
     return OneOf((*kinds, Nothing()))
@@ -329,3 +351,8 @@ def _check_limits(
         raise ValueError
     if high is not None and (value > high or (exclusive and value == high)):
         raise ValueError
+
+
+def _check_range(value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise BeyondRange(f"a number from {_number(low)} to {_number(high)}")

@@ -7,7 +7,7 @@ from typing import Any
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion, VolumeFusion
-from itk_consensus.filters.kinds import Choice, Real, optional
+from itk_consensus.filters.kinds import LENGTH, Choice, Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
@@ -32,7 +32,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     )
     TieRule: Parameter[Any] = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
     SmoothingSigma: Parameter[float] = Parameter(
-        Real(low=0.0), 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
+        LENGTH, 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

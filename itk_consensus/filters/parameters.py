@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.kinds import Kind
+from itk_consensus.filters.kinds import BeyondRange, Kind
 
 if TYPE_CHECKING:
     from itk_consensus.filters.process_object import ProcessObject
@@ -87,6 +87,10 @@ class Parameter(Generic[T]):
         """Return the accepted value or raise the one message every filter uses."""
         try:
             accepted: T = self.kind.accept(value)
+        except BeyondRange as error:
+            raise ParameterError(
+                f"{owner}: {self.name} must be {error}, got {_shown(value)}"
+            ) from None
         except (TypeError, ValueError):
             raise ParameterError(
                 f"{owner}: {self.name} must be {self.kind.wanted}, got {_shown(value)}"
@@ -199,5 +203,8 @@ def _attach(owner: type, name: str, function: Callable[..., Any], doc: str) -> N
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of thousands of digits
+        text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -13,7 +13,7 @@ from itk_consensus.algorithms.simple import selective_simple
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import Fusion, FusionCase, PatternFusion
-from itk_consensus.filters.kinds import Choice, ImageLike, Integer, Real, optional
+from itk_consensus.filters.kinds import LENGTH, Choice, ImageLike, Integer, Real, optional
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import PROGRESS_EVENT
@@ -60,7 +60,7 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Boundary: intensity image whose edges raise the weight of raters who follow them.",
     )
     PatchRadius: Parameter[float | None] = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Boundary: half width, in mm, of the patch in which raters are compared.",
         default_doc="3 smallest voxel sides",
@@ -76,7 +76,7 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Boundary: factor of the weight of a rater whose contour is the image's edge; 1: no gate.",
     )
     EdgeScale: Parameter[float | None] = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Boundary: standard deviation, in mm, of the smoothing of Image before its gradient.",
         default_doc="smallest voxel side",

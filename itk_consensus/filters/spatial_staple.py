@@ -22,7 +22,7 @@ from itk_consensus.algorithms.spatial_staple import (
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.disputed_fusion import DisputedFusion
 from itk_consensus.filters.fusion import FusionCase
-from itk_consensus.filters.kinds import Choice, Integer, Real, Reals
+from itk_consensus.filters.kinds import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -47,7 +47,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
 
     WindowRadius: Parameter[float] = Parameter(
-        Real(low=0.0), 20.0, "Half width, in mm, of the box over which performance is pooled."
+        LENGTH, 20.0, "Half width, in mm, of the box over which performance is pooled."
     )
     Kappa: Parameter[float] = Parameter(
         Real(low=0.0),
