@@ -89,7 +89,9 @@ class MultiLabelResult:
     Attributes
     ----------
     posterior : (P, K) ndarray
-        Probability of each label; zero in a row that no label can explain.
+        Probability of each label. Votes that no label explains, because some rater never said
+        this where the truth was that, leave the model without an answer: such rows hold the shares
+        of the votes, and their decision is undecided.
     decision : (P,) ndarray of int64
         Label index, or undecided on a tie.
     theta : (J, K, K) ndarray
@@ -177,6 +179,8 @@ def _result(
     posterior = optima.responsibilities[:, winner]
     if settings.exclude_consensus:
         posterior = np.where(patterns.unanimous[:, None], np.exp(log_joint[:, winner]), posterior)
+    impossible = posterior.sum(axis=1) == 0
+    posterior = np.where(impossible[:, None], mean_of_votes(patterns), posterior)
     prior = optima.prior
     summary = StartSummary(
         winner,

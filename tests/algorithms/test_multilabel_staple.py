@@ -17,6 +17,8 @@ from itk_consensus.algorithms.multilabel_staple import (
     pairwise_overlap,
 )
 from itk_consensus.algorithms.staple import StapleSettings, staple
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import UNDECIDED
 
 
@@ -163,9 +165,12 @@ def test_patterns_give_what_voxels_give(data: st.DataObject) -> None:
     naive = NaiveMultiLabelStaple(inside(drawn), len(drawn.labels()), settings)
     truth, theta = naive.run(iterations)
     if not settings.exclude_consensus:
+        # Where no label is possible the naive form has zeros, and the fusion the votes' shares.
+        possible = truth.sum(axis=1) > 0
         for label in range(len(drawn.labels())):
             volume = patterns.expand(result.posterior[:, label].copy(), outside=np.nan)
-            np.testing.assert_allclose(volume[~np.isnan(volume)], truth[:, label], atol=1e-9)
+            found = volume[~np.isnan(volume)]
+            np.testing.assert_allclose(found[possible], truth[possible, label], atol=1e-9)
     there = patterns.present.any(axis=0)
     np.testing.assert_allclose(result.theta[there], np.nan_to_num(theta[there]), atol=1e-9)
     assert np.isnan(result.theta[~there]).all()
@@ -365,3 +370,23 @@ def test_overlap_is_the_dice_of_everything_but_the_first_label() -> None:
         for j, b in enumerate(volumes):
             both = ((a == b) & (a != 0)).sum()
             assert overlap[i, j] == pytest.approx(2 * both / ((a != 0).sum() + (b != 0).sum()))
+
+
+@pytest.mark.parametrize("seed", [188, 195])
+def test_votes_that_no_label_explains_keep_the_shares_of_the_votes(seed: int) -> None:
+    """Two raters drawing noise: the model rules out every label at most of the voxels."""
+    rng = np.random.default_rng(seed)
+    labels, raters = int(rng.integers(3, 8)), int(rng.integers(2, 7))
+    images = [rng.integers(0, labels, (7, 10, 10)).astype(np.uint8) for _ in range(raters)]
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(images))
+    result = multilabel_staple(patterns)
+    with np.errstate(divide="ignore"):
+        log_theta = np.log(result.theta)
+    likelihood = patterns.one_hot @ log_theta.reshape(-1, patterns.number_of_labels)
+    impossible = np.isneginf(likelihood).all(axis=1)
+    assert patterns.counts[impossible].sum() > 500
+    np.testing.assert_allclose(result.posterior.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(
+        result.posterior[impossible], patterns.votes()[impossible] / raters
+    )
+    assert (result.decision[impossible] == UNDECIDED).all()
