@@ -63,4 +63,5 @@ def folded_weights(
         places = np.clip(offsets, -extent, extent)
     else:
         places = (offsets + extent) % (2 * extent) - extent
-    return np.bincount(places + extent, weights, 2 * extent + 1)
+    folded = np.bincount(places + extent, weights, 2 * extent + 1)
+    return np.asarray(folded, dtype=np.float64)
