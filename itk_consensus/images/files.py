@@ -130,8 +130,9 @@ def read_bytes(path: PathLike) -> bytes:
     try:
         require_regular(path)
         return path.read_bytes()
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (FileError, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
+        raise FileError(f"{path}: cannot be read: {reason}") from error
 
 
 def require_writable(path: PathLike) -> None:

@@ -520,4 +520,4 @@ def test_a_table_with_a_row_per_voxel_takes_a_few_times_the_images_bytes(
     tracemalloc.stop()
     assert len(patterns.counts) == 20_000
     # The parts, their union and the sorted table; whole, the votes alone took 32 times the images.
-    assert peak < 4.5 * sum(array.nbytes for array in arrays)
+    assert peak < 3 * sum(array.nbytes for array in arrays)
