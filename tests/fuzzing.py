@@ -394,11 +394,6 @@ def _command(words: list[str]) -> str:
     return "refused" if code else "answered"
 
 
-def run_records(_seed: int, _numbers: range) -> Tally:
-    """Load mutated records and models: where `tests/mutations.py` says how to mutate."""
-    return Tally()
-
-
 def _attempt(tally: Tally, what: str, action: Callable[[], str]) -> None:
     try:
         tally.outcomes[action()] += 1
@@ -413,7 +408,6 @@ def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--commands", type=int, default=500)
-    parser.add_argument("--records", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", type=int, help="one API case")
     arguments = parser.parse_args()
@@ -425,8 +419,8 @@ def _main() -> int:
         parts = {
             "API": run_cases(seed, range(arguments.cases)),
             "command line": run_command_lines(seed, range(arguments.commands)),
-            "records": run_records(seed, range(arguments.records)),
         }
+    # A part for mutated records and models belongs here, beside the other two.
     for name, tally in parts.items():
         print(
             f"{name}: {dict(tally.outcomes)}, {len(tally.failures)} failed, {len(tally.slow)} slow"
