@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 
 from itk_consensus.algorithms.majority_vote import VoteResult, decide_shares
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, in_space
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, VolumeFusion
+from itk_consensus.labels.smoothing import gaussian
 from itk_consensus.labels.ties import BACKGROUND, TieRule
 
 #: Standard deviations after which the Gaussian is cut off.
@@ -68,8 +68,7 @@ class SmoothedVote:
     def _smooth(self, box: Floats) -> Floats:
         if box.size == 0:
             return box
-        smooth = gaussian_filter(box, self._sigmas, mode="nearest", truncate=TRUNCATE)
-        return np.asarray(smooth, dtype=np.float64)
+        return gaussian(box, self._sigmas, TRUNCATE, "nearest")
 
     def inside(self, region: Box) -> NDArray[np.bool_] | None:
         """Which voxels of the region the mask holds; None without a mask."""
