@@ -127,3 +127,72 @@ def packed_probability(
     out: NDArray[Any],
     threads: int,
 ) -> None: ...
+
+class VoteField:
+    def __init__(
+        self,
+        raters: Sequence[RaterVotes],
+        weights: NDArray[np.float64],
+        mask: RaterVotes | None,
+        labels: int,
+        may_miss: bool,
+        frequencies: NDArray[np.float64],
+        shape: Sequence[int],
+        gaussian: Sequence[NDArray[np.float64]],
+    ) -> None: ...
+    @property
+    def number_of_raters(self) -> int: ...
+
+def count_votes(
+    raters: Sequence[RaterVotes], mask: RaterVotes | None, extent: int, digits: int, threads: int
+) -> NDArray[np.int64]: ...
+def count_tiles(field: VoteField, tile: Sequence[int]) -> int: ...
+def decide_votes(
+    field: VoteField,
+    inverse: NDArray[np.float64] | None,
+    tie: int,
+    threshold: float,
+    tolerance: float,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+    out: NDArray[Any],
+) -> None: ...
+def smoothed_share(
+    field: VoteField,
+    inverse: NDArray[np.float64] | None,
+    label: int,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+    out: NDArray[np.float64],
+) -> None: ...
+def mix_votes(
+    field: VoteField,
+    decision: NDArray[Any],
+    units: float,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def gaussian(
+    volume: NDArray[Any],
+    spare: NDArray[Any],
+    weights: Sequence[NDArray[np.float64]],
+    nearest: bool,
+    threads: int,
+) -> None: ...
+def band_means(
+    masks: NDArray[Any],
+    present: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    scales: Sequence[Sequence[NDArray[np.float64]]],
+    shape: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+    values: NDArray[np.float32],
+    squares: NDArray[np.float32],
+    base: NDArray[np.float32],
+    votes: NDArray[np.float32],
+    raters: NDArray[np.float32],
+) -> None: ...

@@ -22,6 +22,7 @@ FLOORS = {
     "labels": 1,
     "images": 1,
     "simulation": 1,
+    "agreement": 2,
     "algorithms": 2,
     "calibration": 2,
     "deep": 2,

@@ -5,7 +5,9 @@ namespace consensus {
 
 void bind_em(pybind11::module_& m);
 void bind_packed(pybind11::module_& m);
+void bind_gaussian(pybind11::module_& m);
 void bind_patterns(pybind11::module_& m);
+void bind_tiles(pybind11::module_& m);
 void bind_volumes(pybind11::module_& m);
 void bind_voting(pybind11::module_& m);
 
@@ -15,7 +17,9 @@ PYBIND11_MODULE(_kernels, m) {
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_em(m);
   consensus::bind_packed(m);
+  consensus::bind_gaussian(m);
   consensus::bind_patterns(m);
+  consensus::bind_tiles(m);
   consensus::bind_volumes(m);
   consensus::bind_voting(m);
 }

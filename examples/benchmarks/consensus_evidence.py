@@ -27,7 +27,7 @@ from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.rater_masks import RaterMasks, bounding_box
 from itk_consensus.algorithms.shared_consensus import shared_consensus
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
@@ -48,13 +48,12 @@ def vote(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
 
 def smoothed(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
     """The vote smoothed by one smallest voxel side."""
-    shares = majority_vote(patterns, ties="background")
-    return SmoothedVote(patterns, shares, min(spacing), spacing, None, "background").decision()
+    return smoothed_vote(patterns, min(spacing), spacing, ties="background").decision()
 
 
 def corrected(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
     """The corrected vote, smoothed by one smallest voxel side."""
-    return corrected_vote(patterns, majority_vote(patterns), min(spacing), spacing).decision()
+    return corrected_vote(patterns, min(spacing), spacing).decision()
 
 
 def coherence(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:

@@ -12,31 +12,37 @@ The mean shares are counted against the smoothed vote, beyond the Gaussian's rea
 what raters miss and add there is noise. Near a contour they also disagree about where it runs,
 which needs no correction, the median of their contours being as good as any. Counted once:
 counting again against the corrected map lets contours creep outwards.
+
+Of the background, which is as large as the image happens to be, only what lies within reach of any
+other vote is counted: background that is added around an image must not change what is inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter, minimum_filter
 
-from itk_consensus.algorithms.majority_vote import VoteResult
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.fusions import VolumeFusion
-from itk_consensus.labels.ties import BACKGROUND, TieRule
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.ties import TieRule
+from itk_consensus.labels.tiles import Progress
+from itk_consensus.labels.vote_tiles import MixedVotes, VoteTiles
 
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9
 
 #: Where few voxels lie beyond a contour's reach, all voxels count as this many of them.
 PSEUDO_VOXELS = 10.0
+
+#: Smaller coefficients of an inverse are rounding.
+NO_COEFFICIENT = 1e-13
 
 
 @dataclass(frozen=True)
@@ -45,112 +51,90 @@ class CorrectedVote:
 
     Attributes
     ----------
-    smoothed : SmoothedVote
+    tiles : VoteTiles
+        The smoothed shares.
     mixing : (K, K) ndarray
         ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far from
         its contours; NaN in the column of a label that it never says.
+    ties : TieRule
     """
 
-    smoothed: SmoothedVote
+    tiles: VoteTiles
     mixing: Floats
+    ties: TieRule
 
-    def fusion(self) -> VolumeFusion:
+    def fusion(self, progress: Progress | None = None) -> VolumeFusion:
         """The corrected result."""
-        return VolumeFusion(self.decision(), self.probability)
+        return VolumeFusion(self.decision(progress), self.probability)
 
-    def decision(self) -> NDArray[np.int32]:
+    def decision(self, progress: Progress | None = None) -> NDArray[Any]:
         """Label index per voxel, or a code of `labels.ties`."""
-        patterns, vote = self.smoothed.patterns, self.smoothed.vote
-        by_pattern = self._decide(self.unmixed(vote.fractions.T))
-        decision = patterns.expand(by_pattern, outside=BACKGROUND)
-        self._write(lambda shares: self._decide(self.unmixed(shares)), decision, BACKGROUND)
-        return decision
+        return self.tiles.decision(
+            self.ties, unmixing=self.inverse, tolerance=TIE_TOLERANCE, progress=progress
+        )
 
     def probability(self, label: int) -> Floats:
         """Corrected share of a label index at every voxel, zero outside the mask."""
-        patterns, vote = self.smoothed.patterns, self.smoothed.vote
-        by_pattern = self.unmixed(vote.fractions.T)[label]
-        volume = patterns.expand(np.ascontiguousarray(by_pattern))
-        self._write(lambda shares: self.unmixed(shares)[label], volume, 0)
-        return volume
+        return self.tiles.share(label, unmixing=self.inverse)
 
-    def unmixed(self, shares: Floats) -> Floats:
-        """(K, N) share of each true label that would give these (K, N) shares of votes."""
+    @cached_property
+    def inverse(self) -> Floats:
+        """(K, K): shares of true labels by shares of votes."""
         taken = np.flatnonzero(~np.isnan(self.mixing[0]))
         # Raters who tell labels apart no better than chance leave nothing to invert.
         inverse = np.zeros_like(self.mixing)
         inverse[taken] = np.linalg.pinv(self.mixing[:, taken])
-        found = inverse @ shares
-        np.maximum(found, 0.0, out=found)
-        total = found.sum(axis=0)
-        return np.asarray(np.divide(found, total, out=shares.copy(), where=total > 0))
-
-    def _write(
-        self, answer: Callable[[Floats], NDArray[Any]], volume: NDArray[Any], outside: int
-    ) -> None:
-        """Write what (K, N) smoothed shares say into the region that smoothing changes."""
-        region = self.smoothed.region()
-        box = volume[region]
-        if box.size == 0:
-            return
-        labels = range(self.smoothed.patterns.number_of_labels)
-        shares = np.stack([self.smoothed.probability(label)[region].ravel() for label in labels])
-        found = answer(shares).reshape(box.shape)
-        inside = self.smoothed.inside(region)
-        volume[region] = found if inside is None else np.where(inside, found, outside)
-
-    def _decide(self, found: Floats) -> NDArray[np.int32]:
-        smoothed = self.smoothed
-        return decide_voxels(
-            found,
-            smoothed.patterns.labels,
-            smoothed.ties,
-            tolerance=TIE_TOLERANCE,
-            prior=smoothed.vote.frequencies,
-        )
+        inverse[np.abs(inverse) < NO_COEFFICIENT] = 0.0
+        return inverse
 
 
 def corrected_vote(
-    patterns: DecisionPatterns,
-    vote: VoteResult,
+    votes: LabelStack | DecisionPatterns,
     sigma: float,
-    spacing: tuple[float, ...],
+    spacing: Sequence[float],
+    *,
+    weights: Floats | None = None,
     ties: TieRule = "prior",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> CorrectedVote:
     """Smooth a vote and count how its shares mix the labels.
 
     Parameters
     ----------
-    patterns : DecisionPatterns
-        With codes.
-    vote : VoteResult
-        Of these patterns; its raters may be weighed.
+    votes : LabelStack or DecisionPatterns
+        Patterns need codes.
     sigma : float
         Standard deviation of the smoothing in mm; 0: none.
-    spacing : tuple of float
+    spacing : sequence of float
         Voxel size per array axis.
+    weights : (J,) ndarray, optional
+        Weight of each rater's vote.
     ties : TieRule
+    threads : int, optional
+        All processors by default.
+    progress : callable, optional
+        Called with the share of the counting that is done.
     """
-    smoothed = SmoothedVote(patterns, vote, sigma, spacing, None, ties)
-    decision = smoothed.decision()
-    # The lowest bit tells voxels far from contours apart.
-    table, rows, codes = patterns.split_by(2 * decision + _far_from_contours(decision, smoothed))
-    shares, said, far = vote.fractions[rows], codes // 2, codes % 2
-    here = (said[:, None] == np.arange(patterns.number_of_labels)) * table.counts[:, None]
-    with np.errstate(invalid="ignore"):
-        everywhere = shares.T @ here / here.sum(axis=0)
-    beyond = here * far[:, None]
-    mass = shares.T @ beyond + PSEUDO_VOXELS * everywhere
-    return CorrectedVote(smoothed, mass / (beyond.sum(axis=0) + PSEUDO_VOXELS))
+    tiles = VoteTiles.make(votes, sigma, spacing, weights=weights, threads=threads)
+    counted = tiles.mixed_votes(tiles.decision(ties, progress=progress))
+    return CorrectedVote(tiles, mixing_matrix(counted), ties)
 
 
-def _far_from_contours(decision: NDArray[np.int32], smoothed: SmoothedVote) -> NDArray[np.bool_]:
-    """Voxels that the Gaussian cannot reach from any voxel of another label."""
-    far = np.ones(decision.shape, dtype=bool)
-    region = smoothed.region()
-    if far[region].size:
-        size = [2 * reach + 1 for reach in smoothed.reach]
-        labels = decision[region].astype(np.int16 if decision.max() < 2**15 else np.int32)
-        highest = maximum_filter(labels, size, mode="nearest")
-        far[region] = highest == minimum_filter(labels, size, mode="nearest")
-    return far
+def mixing_matrix(counted: MixedVotes) -> Floats:
+    """(K, K) mean share of votes for a label (row) where the smoothed vote says another (column).
+
+    Where all votes around are for one label, its share is 1. Such voxels count, but for the label
+    that has most of them: it is the background.
+    """
+    is_background = counted.agreed == counted.agreed.max()
+    agreed = np.where(is_background, 0, counted.agreed)
+    agreed_far = np.where(is_background, 0, counted.agreed_far)
+    here = counted.near_voxels + agreed
+    said = counted.near_voxels + counted.agreed > 0
+    everywhere = (counted.near + np.diag(agreed)) / np.maximum(here, 1)
+    # A label that is said only where nobody dissents has no error to be corrected.
+    everywhere = np.where(here > 0, everywhere, np.eye(len(here)))
+    mass = counted.far + np.diag(agreed_far) + PSEUDO_VOXELS * everywhere
+    mixing = mass / (counted.far_voxels + agreed_far + PSEUDO_VOXELS)
+    return np.where(said, mixing, np.nan)

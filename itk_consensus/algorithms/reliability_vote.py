@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule
@@ -63,7 +63,7 @@ def reliability_vote(
     """
     first = majority_vote(patterns, ties=ties)
     if sigma > 0:
-        wide = SmoothedVote(patterns, first, REFERENCE_SMOOTHING * sigma, spacing, None, ties)
+        wide = smoothed_vote(patterns, REFERENCE_SMOOTHING * sigma, spacing, ties=ties)
         table, _, decision = patterns.split_by(wide.decision())
     else:
         table, decision = patterns, first.decision

@@ -8,9 +8,10 @@ from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.reliability_vote import ReliabilityVote, reliability_vote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import LENGTH, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -94,17 +95,20 @@ class ConsensusFilter(LabelFusionFilter):
         weighted = reliability_vote(patterns, sigma, case.spacing)
         self._staple = staple(patterns, MULTILABEL.for_variant("Advanced"))
 
-        def smoothed(vote: VoteResult) -> Fusion:
-            return SmoothedVote(patterns, vote, sigma, case.spacing, None, "prior").fusion()
+        def smoothed(vote: VoteResult, weights: Floats | None) -> Fusion:
+            if sigma == 0:
+                return vote
+            votes = smoothed_vote(patterns, sigma, case.spacing, weights=weights, ties="prior")
+            return votes.fusion()
 
         self._candidates = {
             VOTE: plain,
-            SMOOTHED: smoothed(plain),
+            SMOOTHED: smoothed(plain, None),
             WEIGHTED: weighted.vote,
-            WEIGHTED_SMOOTHED: smoothed(weighted.vote),
+            WEIGHTED_SMOOTHED: smoothed(weighted.vote, weighted.weights),
             CORRECTED: plain
             if sigma == 0
-            else corrected_vote(patterns, plain, sigma, case.spacing).fusion(),
+            else corrected_vote(patterns, sigma, case.spacing).fusion(),
             STAPLE: PatternFusion(patterns, self._staple.decision, self._staple.posterior),
         }
         erased = _erased(patterns, self._candidates[CORRECTED])

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.filters.constraints import LENGTH, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -45,14 +44,11 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         sigma = self.SmoothingSigma
-        vote = majority_vote(
-            case.patterns, weights=self._weights(case.patterns.number_of_raters), ties="prior"
-        )
         corrected = corrected_vote(
             case.patterns,
-            vote,
             min(voxel_sides(case.spacing)) if sigma is None else sigma,
             case.spacing,
+            weights=self._weights(case.patterns.number_of_raters),
         )
         self.VoteShares = corrected.mixing
         return corrected.fusion()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
@@ -36,12 +36,16 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        vote = majority_vote(
+        weights = self._weights(patterns.number_of_raters)
+        if self.SmoothingSigma == 0:
+            return majority_vote(
+                patterns, weights=weights, threshold=self.Threshold, ties=self.TieRule
+            )
+        return smoothed_vote(
             patterns,
-            weights=self._weights(patterns.number_of_raters),
+            self.SmoothingSigma,
+            case.spacing,
+            weights=weights,
             threshold=self.Threshold,
             ties=self.TieRule,
-        )
-        return SmoothedVote(
-            patterns, vote, self.SmoothingSigma, case.spacing, self.Threshold, self.TieRule
         ).fusion()

@@ -1,29 +1,22 @@
-"""Gaussian smoothing whose cost grows with the image, never with the Gaussian."""
+"""Gaussian of a volume that is mirrored at its edges; the cost never grows with the Gaussian."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import correlate1d
 
-from itk_consensus.errors import InputError
-
-Floats = NDArray[np.float64]
-
-# The weights themselves must be written down before they can be folded.
-_MOST_WEIGHTS = 10_000_000
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.tiles import TRUNCATE, half_gaussian
 
 
-def gaussian(
-    volume: NDArray[Any],
-    sigmas: Sequence[float],
-    truncate: float,
-    border: Literal["nearest", "reflect"],
+def mirrored_gaussian(
+    volume: NDArray[Any], sigmas: Sequence[float], truncate: float = TRUNCATE
 ) -> Floats:
-    """Smooth along every axis, as scipy's `gaussian_filter` does.
+    """Smooth along every axis, as scipy's `gaussian_filter` does by default.
 
     Parameters
     ----------
@@ -32,36 +25,25 @@ def gaussian(
         Standard deviation per axis, in voxels; 0: not smoothed.
     truncate : float
         Standard deviations after which the Gaussian is cut off.
-    border : {"nearest", "reflect"}
-        What the volume is continued by.
     """
     smooth = np.array(volume, dtype=np.float64)
     for axis, sigma in enumerate(sigmas):
         if sigma > 0 and smooth.shape[axis] > 0:
-            weights = folded_weights(sigma, truncate, smooth.shape[axis], border)
-            smooth = correlate1d(smooth, weights, axis, mode=border)
+            weights = folded_weights(sigma, truncate, smooth.shape[axis])
+            smooth = correlate1d(smooth, weights, axis, mode="reflect")
     return smooth
 
 
-def folded_weights(
-    sigma: float, truncate: float, extent: int, border: Literal["nearest", "reflect"]
-) -> Floats:
+def folded_weights(sigma: float, truncate: float, extent: int) -> Floats:
     """(2 r + 1,) weights of a Gaussian, r <= extent; those that reach farther are folded back.
 
-    A voxel that lies farther away than the image is wide shows what another, nearer one shows: the
-    border voxel, or the one that a reflection repeats. So the sums are the same.
+    A voxel that lies farther away than the image is wide shows what another, nearer one shows,
+    since a mirrored image repeats itself.
     """
-    reach = truncate * sigma + 0.5
-    if reach > _MOST_WEIGHTS:
-        raise InputError(f"a Gaussian of {sigma:g} voxels is too wide to be computed")
-    offsets = np.arange(-int(reach), int(reach) + 1)
-    weights = np.exp(-0.5 * (offsets / sigma) ** 2)
-    weights /= weights.sum()
-    if int(reach) <= extent:
+    half = half_gaussian(sigma, truncate)
+    weights = np.concatenate([half[:0:-1], half])
+    reach = len(half) - 1
+    if reach <= extent:
         return weights
-    if border == "nearest":
-        places = np.clip(offsets, -extent, extent)
-    else:
-        places = (offsets + extent) % (2 * extent) - extent
-    folded = np.bincount(places + extent, weights, 2 * extent + 1)
-    return np.asarray(folded, dtype=np.float64)
+    places = (np.arange(-reach, reach + 1) + extent) % (2 * extent)
+    return np.asarray(np.bincount(places, weights, 2 * extent + 1), dtype=np.float64)

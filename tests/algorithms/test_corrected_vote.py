@@ -7,7 +7,6 @@ from scipy.ndimage import distance_transform_cdt, gaussian_filter
 from stacks import drawn_stacks, encode
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.simulation import (
@@ -19,7 +18,7 @@ from itk_consensus.simulation import (
 
 
 def corrected(patterns: DecisionPatterns, sigma: float, dimension: int = 2):
-    return corrected_vote(patterns, majority_vote(patterns), sigma, (1.0,) * dimension)
+    return corrected_vote(patterns, sigma, (1.0,) * dimension)
 
 
 def encoded(raters: np.ndarray) -> DecisionPatterns:
@@ -101,5 +100,22 @@ def test_three_labels_are_unmixed_by_the_inverse_of_their_mean_shares():
     ]
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(raters))
     result = corrected(patterns, 1.0)
-    np.testing.assert_allclose(result.unmixed(result.mixing), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(result.inverse @ result.mixing, np.eye(3), atol=1e-9)
     assert np.mean(result.decision() == truth) > 0.98
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_clean_background_around_an_image_changes_nothing_inside(seed):
+    rng = np.random.default_rng(seed)
+    truth = np.pad(disc_phantom(9, shape=(24, 24)).truth, 4)
+    raters = heterogeneous_raters(truth, seed, [(0.7, 0.8)] * 5)
+    # Noise in a region only: counted over all background it would look rarer the more there is.
+    raters &= rng.random(raters.shape) < 0.95
+    near = np.pad(raters, ((0, 0), (9, 9), (9, 9)))
+    wide = np.pad(near, ((0, 0), (30, 0), (50, 70)))
+    inner = np.s_[30:, 50:-70]
+    one, other = corrected(encoded(near), 1.0), corrected(encoded(wide), 1.0)
+    np.testing.assert_allclose(other.mixing, one.mixing, atol=1e-12)
+    np.testing.assert_array_equal(other.decision()[inner], one.decision())
+    np.testing.assert_allclose(other.probability(1)[inner], one.probability(1), atol=1e-12)
+    assert not other.decision()[:30].any()

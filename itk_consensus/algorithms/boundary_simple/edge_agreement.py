@@ -19,7 +19,7 @@ from itk_consensus.algorithms.boundary_simple.local_correlation import (
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, grown, in_space, relative_to, space_axes
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.smoothing import gaussian
+from itk_consensus.labels.smoothing import mirrored_gaussian
 
 #: Standard deviations after which the Gaussian is cut off.
 _TRUNCATE = 4.0
@@ -73,7 +73,7 @@ def edge_strength(
     # One voxel more than the Gaussian reaches, for the difference between neighbours.
     reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
     wide = grown(region, reach, image.shape)
-    smooth = gaussian(image[wide], sigmas, _TRUNCATE, "reflect")
+    smooth = mirrored_gaussian(image[wide], sigmas, _TRUNCATE)
     squared = np.zeros(smooth.shape)
     for axis in space_axes(smooth.ndim):
         if smooth.shape[axis] > 1:

@@ -1,0 +1,170 @@
+"""Gaussians of volumes, and means over raters of the bands of scale between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
+from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.labels.tiles import TRUNCATE, four_axes, half_gaussian, tile_sizes
+
+#: What lies beyond the edge: its last voxel, or nothing.
+Border = Literal["nearest", "zero"]
+
+Singles = NDArray[np.float32]
+
+
+def smooth_volume(
+    volume: NDArray[Any],
+    sigmas: Sequence[float],
+    *,
+    truncate: float = TRUNCATE,
+    border: Border = "nearest",
+    threads: int | None = None,
+) -> NDArray[Any]:
+    """Smooth a volume in place by a Gaussian; returns `volume`.
+
+    Parameters
+    ----------
+    volume : C-contiguous ndarray of float32 or float64
+        Smoothed in its own precision; what is constant stays exactly what it is.
+    sigmas : sequence of float >= 0
+        Standard deviation in voxels per axis; 0: none.
+    truncate : float
+        Standard deviations after which the Gaussian is cut off.
+    border : str
+        Whether the last voxel goes on beyond the edge, or zeros come.
+    threads : int, optional
+        All processors by default. The result does not depend on it.
+    """
+    writable = volume.flags.c_contiguous and volume.flags.writeable
+    if volume.dtype not in (np.float32, np.float64) or not writable:
+        raise InputError(
+            "smooth_volume: volume must be a writable C-contiguous float32 or float64 array, "
+            f"got {volume.dtype} with strides {volume.strides}"
+        )
+    if len(sigmas) != volume.ndim or not all(np.isfinite(s) and s >= 0 for s in sigmas):
+        raise InputError(f"smooth_volume: sigmas must be {volume.ndim} numbers >= 0, got {sigmas}")
+    if border not in ("nearest", "zero"):
+        raise InputError(f"smooth_volume: border must be 'nearest' or 'zero', got {border!r}")
+    if volume.size:
+        weights = [half_gaussian(float(sigma), truncate) for sigma in sigmas]
+        nearest = border == "nearest"
+        workers = threads or default_threads()
+        _kernels.gaussian(volume, np.empty_like(volume), weights, nearest, workers)
+    return volume
+
+
+class BandMeans(NamedTuple):
+    """Weighted means over the raters who annotated a voxel; 0 where nobody did.
+
+    Attributes
+    ----------
+    values, squares : (B, \\*shape) ndarray of float32
+        Mean of each band, and of its square.
+    base : (\\*shape) ndarray of float32
+        Mean of the masks at the coarsest scale.
+    votes : (\\*shape) ndarray of float32
+        Mean of the masks.
+    raters : (\\*shape) ndarray of float32
+        How many raters of equal weight count as much: (sum w)^2 / sum w^2.
+    """
+
+    values: Singles
+    squares: Singles
+    base: Singles
+    votes: Singles
+    raters: Singles
+
+
+def band_means(
+    masks: NDArray[Any],
+    weights: Floats,
+    scales: Sequence[Sequence[float]],
+    *,
+    present: NDArray[Any] | None = None,
+    truncate: float = TRUNCATE,
+    tile: tuple[int, int, int, int] | None = None,
+    threads: int | None = None,
+) -> BandMeans:
+    """Split every rater's mask into bands of scale, and average them.
+
+    Parameters
+    ----------
+    masks : (J, \\*shape) ndarray
+        Masks of 0 and 1, or probabilities. Beyond the edge the last voxel goes on.
+    weights : (J,) ndarray
+        Of the raters; positive.
+    scales : (B + 1, ndim) sequence
+        Standard deviations in voxels per axis, 0 for none; each pair bounds a band. The first of
+        four axes holds independent volumes and is never smoothed.
+    present : (J, \\*shape) ndarray, optional
+        Non-zero where a rater annotated; levels are then means over annotated voxels.
+    truncate : float
+        Standard deviations after which the Gaussian is cut off.
+    tile : four int, optional
+    threads : int, optional
+        All processors by default. Neither shows in the result.
+    """
+    shape = masks.shape[1:]
+    _check_masks(masks, weights, scales, present)
+    kernels = [_four_gaussians(sigmas, truncate) for sigmas in scales]
+    full = four_axes(shape)
+    reach = [max(len(kernel[axis]) - 1 for kernel in kernels) for axis in range(len(full))]
+    there = None if present is None else np.ascontiguousarray(present != 0).view(np.uint8)
+    bands = len(scales) - 1
+    found = BandMeans(
+        np.empty((bands, *shape), np.float32),
+        np.empty((bands, *shape), np.float32),
+        *(np.empty(shape, np.float32) for _ in range(3)),
+    )
+    _kernels.band_means(
+        _as_masks(masks),
+        there,
+        np.asarray(weights, np.float64),
+        kernels,
+        full,
+        tile or tile_sizes(full, reach),
+        threads or default_threads(),
+        *found,
+    )
+    return found
+
+
+def _check_masks(
+    masks: NDArray[Any],
+    weights: Floats,
+    scales: Sequence[Sequence[float]],
+    present: NDArray[Any] | None,
+) -> None:
+    if masks.ndim < 2 or masks.size == 0:
+        raise InputError(f"band_means: masks must be (raters, *shape), got {masks.shape}")
+    if len(weights) != len(masks) or not (np.asarray(weights) > 0).all():
+        raise InputError(f"band_means: weights must be {len(masks)} positive numbers")
+    if len(scales) < 2 or any(len(sigmas) != masks.ndim - 1 for sigmas in scales):
+        raise InputError(
+            f"band_means: scales must be two or more of {masks.ndim - 1} axes, got {scales}"
+        )
+    if present is not None and present.shape != masks.shape:
+        raise InputError(
+            f"band_means: present must have the masks' shape {masks.shape}, got {present.shape}"
+        )
+
+
+def _as_masks(masks: NDArray[Any]) -> NDArray[Any]:
+    if masks.dtype.kind == "b":
+        return np.ascontiguousarray(masks).view(np.uint8)
+    return np.ascontiguousarray(masks, np.uint8 if masks.dtype == np.uint8 else np.float32)
+
+
+def _four_gaussians(sigmas: Sequence[float], truncate: float) -> list[Floats]:
+    spatial = list(voxel_sides(sigmas))
+    padded = [0.0] * (4 - len(spatial)) + spatial
+    return [half_gaussian(float(sigma), truncate) for sigma in padded]

@@ -1,0 +1,236 @@
+"""The votes of a stack, smoothed in mm and decided tile by tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.ties import TIE_RULES, TieRule
+from itk_consensus.labels.tiles import (
+    Progress,
+    four_axes,
+    gaussian_weights,
+    tile_groups,
+    tile_sizes,
+)
+
+Floats = NDArray[np.float64]
+
+#: Smoothed shares this close are equal on paper.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class MixedVotes:
+    """How often votes for one label meet a decision for another.
+
+    Attributes
+    ----------
+    near, far : (K, K) ndarray
+        Sums of vote shares for label d (row) where the decision says t (column): within reach of
+        any dissent, and of these where the decision is the same within reach.
+    near_voxels, far_voxels : (K,) ndarray of int64
+        Voxels that were summed over.
+    agreed, agreed_far : (K,) ndarray of int64
+        The same for voxels without any dissent within reach: there the share of t is 1.
+    """
+
+    near: Floats
+    far: Floats
+    near_voxels: NDArray[np.int64]
+    far_voxels: NDArray[np.int64]
+    agreed: NDArray[np.int64]
+    agreed_far: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class VoteTiles:
+    """Vote shares smoothed by a Gaussian, computed in tiles whenever they are asked for.
+
+    Attributes
+    ----------
+    labels : (K,) ndarray
+        The label values behind the indices.
+    frequencies : (K,) ndarray
+        Overall frequency of each label among the (weighted) votes.
+    shape : tuple of int
+    reach : tuple of int
+        Voxels that the Gaussian covers to each side, per four axes.
+    tile : tuple of int
+        Size of a tile per four axes. Results do not depend on it.
+    threads : int
+        Results do not depend on it.
+    """
+
+    labels: NDArray[Any]
+    frequencies: Floats
+    shape: tuple[int, ...]
+    reach: tuple[int, ...]
+    tile: tuple[int, int, int, int]
+    threads: int
+    _field: _kernels.VoteField
+
+    @classmethod
+    def make(
+        cls,
+        votes: LabelStack | DecisionPatterns,
+        sigma: float,
+        spacing: Sequence[float],
+        *,
+        weights: Floats | None = None,
+        tile: tuple[int, int, int, int] | None = None,
+        threads: int | None = None,
+    ) -> VoteTiles:
+        """Tiles of a stack, or of the voxels of its patterns.
+
+        Parameters
+        ----------
+        votes : LabelStack or DecisionPatterns
+            A stack is read anew at every call of a method; patterns need codes.
+        sigma : float
+            Standard deviation of the smoothing in mm; 0: none.
+        spacing : sequence of float
+            Voxel size per array axis.
+        weights : (J,) ndarray, optional
+            Weight of each rater's vote, missing raters included.
+        tile : four int, optional
+        threads : int, optional
+            All processors by default.
+        """
+        raters, mask, present, shape, may_miss = (
+            _stack_votes(votes) if isinstance(votes, LabelStack) else _pattern_votes(votes)
+        )
+        workers = threads or default_threads()
+        size = len(votes.labels)
+        kept = np.ones(len(present)) if weights is None else np.asarray(weights)[present]
+        counts = _kernels.count_votes(raters, mask, int(np.prod(shape)), size + 1, workers)
+        frequencies = kept @ counts[:, :size]
+        frequencies = frequencies / max(frequencies.sum(), np.finfo(float).tiny)
+        gaussian = gaussian_weights(sigma, spacing, shape)
+        reach = tuple(len(axis) - 1 for axis in gaussian)
+        full = four_axes(shape)
+        field = _kernels.VoteField(raters, kept, mask, size, may_miss, frequencies, full, gaussian)
+        return cls(
+            votes.labels,
+            frequencies,
+            shape,
+            reach,
+            tile or tile_sizes(full, reach, size),
+            workers,
+            field,
+        )
+
+    @property
+    def _count(self) -> int:
+        return _kernels.count_tiles(self._field, self.tile)
+
+    def decision(
+        self,
+        ties: TieRule,
+        *,
+        threshold: float | None = None,
+        unmixing: Floats | None = None,
+        tolerance: float = ROUNDING,
+        progress: Progress | None = None,
+    ) -> NDArray[Any]:
+        """Label index of the largest smoothed share per voxel, or a code of `labels.ties`.
+
+        Parameters
+        ----------
+        ties : TieRule
+        threshold : float, optional
+            A label needs more than this share.
+        unmixing : (K, K) ndarray, optional
+            Applied to the shares first; what becomes negative is taken for 0.
+        tolerance : float
+            Shares this close are tied.
+        """
+        narrow = len(self.labels) < np.iinfo(np.int16).max
+        decision = np.empty(self.shape, np.int16 if narrow else np.int32)
+        for group in tile_groups(self._count, self.threads, progress):
+            _kernels.decide_votes(
+                self._field,
+                unmixing,
+                TIE_RULES.index(ties),
+                -1.0 if threshold is None else threshold,
+                tolerance,
+                self.tile,
+                group,
+                self.threads,
+                decision,
+            )
+        return decision
+
+    def share(
+        self, label: int, *, unmixing: Floats | None = None, progress: Progress | None = None
+    ) -> Floats:
+        """Smoothed share, after `unmixing`, of a label index at every voxel; 0 outside the mask."""
+        share = np.empty(self.shape)
+        for group in tile_groups(self._count, self.threads, progress):
+            _kernels.smoothed_share(
+                self._field, unmixing, label, self.tile, group, self.threads, share
+            )
+        return share
+
+    def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:
+        """Count the votes against a decision with this stack's label indices."""
+        size = len(self.labels)
+        # Units are multiples of the number of raters, so that equal votes are whole, and as fine as
+        # a sum over all voxels allows.
+        raters = self._field.number_of_raters
+        finest = 62 - int(np.ceil(np.log2(max(decision.size * raters, 2))))
+        units = float(raters * 2**finest)
+        keys, sums, voxels = _kernels.mix_votes(
+            self._field, decision, units, self.tile, (0, self._count), self.threads
+        )
+        flat = np.zeros((2, size * size))
+        flat[:, keys] = sums.T / units
+        mixed = flat.reshape(2, size, size)
+        mixed += self.frequencies[:, None] * voxels[:, 2:4].T[:, None, :]
+        near, far, _, _, agreed, agreed_far = voxels.T
+        return MixedVotes(mixed[0], mixed[1], near, far, agreed, agreed_far)
+
+
+_Votes = tuple[
+    list[_kernels.RaterVotes],
+    _kernels.RaterVotes | None,
+    list[int],
+    tuple[int, ...],
+    bool,
+]
+
+
+def _stack_votes(stack: LabelStack) -> _Votes:
+    present = [index for index, array in enumerate(stack.arrays) if array is not None]
+    mask = None
+    if stack.mask is not None:
+        flags = stack.mask.reshape(-1)
+        mask = _kernels.RaterVotes(flags, np.zeros(1, np.uint8), [0], 1, None, 0)
+    return stack.votes(), mask, present, stack.shape, stack.may_be_missing
+
+
+def _pattern_votes(patterns: DecisionPatterns) -> _Votes:
+    """Each rater's vote is looked up by the voxel's code."""
+    if patterns.codes is None or patterns.slots is None:
+        raise InputError("VoteTiles: a merged table has no voxels")
+    codes, slots, outside = patterns.codes.reshape(-1), patterns.slots, patterns.outside_code
+    values = np.arange(patterns.number_of_codes, dtype=np.int64).astype(codes.dtype)
+    present = np.flatnonzero(patterns.present.any(axis=0)).tolist()
+    raters = []
+    for rater in present:
+        digits = np.zeros(len(values), np.uint16)
+        digits[slots] = patterns.patterns[:, rater]
+        raters.append(_kernels.RaterVotes(codes, values, digits.tolist(), 0, None, 0))
+    mask = None
+    if outside is not None:
+        mask = _kernels.RaterVotes(codes, np.array([outside], codes.dtype), [0], 1, None, 0)
+    may_miss = not bool(patterns.present[:, present].all())
+    return raters, mask, present, patterns.codes.shape, may_miss

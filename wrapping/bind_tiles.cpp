@@ -1,0 +1,238 @@
+// Tiles: smoothed and unmixed votes of a stack of raters, and what their votes mix.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "bindings.hpp"
+#include "parallel.hpp"
+#include "rater_votes.hpp"
+#include "smoothed_vote.hpp"
+#include "vote_counts.hpp"
+#include "vote_mixing.hpp"
+
+namespace consensus {
+
+namespace {
+
+using Doubles = py::array_t<double, py::array::c_style>;
+
+const Votes* votes_of(const RaterVotes* rater, std::size_t extent) {
+  if (!rater) throw std::invalid_argument("every rater must be a RaterVotes, got None");
+  require_extent(rater->data, extent);
+  return rater->votes.get();
+}
+
+Extents extents_of(const std::vector<std::size_t>& sizes) {
+  if (sizes.size() != kAxes || *std::min_element(sizes.begin(), sizes.end()) == 0) {
+    throw std::invalid_argument("four positive sizes wanted");
+  }
+  return {sizes[0], sizes[1], sizes[2], sizes[3]};
+}
+
+// The binding keeps the raters alive (py::keep_alive), the field only points at them.
+VoteField make_field(const std::vector<const RaterVotes*>& raters, const std::vector<double>& weights,
+                     const RaterVotes* mask, std::size_t labels, bool may_miss,
+                     const std::vector<double>& frequencies, const std::vector<std::size_t>& shape,
+                     const std::vector<std::vector<double>>& gaussian) {
+  VoteField field;
+  field.shape = extents_of(shape);
+  const std::size_t extent = whole_box(field.shape).voxels();
+  for (const RaterVotes* rater : raters) field.raters.push_back(votes_of(rater, extent));
+  if (raters.empty() || weights.size() != raters.size() || frequencies.size() != labels ||
+      gaussian.size() != kAxes) {
+    throw std::invalid_argument("a weight per rater, a frequency per label, a Gaussian per axis wanted");
+  }
+  field.mask = mask ? votes_of(mask, extent) : nullptr;
+  field.weights = weights;
+  field.whole_weight = 0;
+  field.plain = raters.size() < 256;
+  for (double weight : weights) {
+    field.whole_weight += weight;
+    field.plain = field.plain && weight == 1.0;
+  }
+  field.labels = labels;
+  field.may_miss = may_miss;
+  field.frequencies = frequencies;
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    if (gaussian[axis].empty()) throw std::invalid_argument("a Gaussian has at least one weight");
+    field.gaussian[axis] = gaussian[axis];
+  }
+  if (field.gaussian[0].size() != 1) throw std::invalid_argument("the first axis is not smoothed");
+  return field;
+}
+
+template <class F>
+auto with_vote_type(const VoteField& field, F f) {
+  if (field.plain) return f(Tag<std::uint8_t>{});
+  return f(Tag<double>{});
+}
+
+template <class F>
+auto with_index_type(const py::array& array, F f) {
+  if (array.dtype().kind() != 'i') throw std::invalid_argument("decisions must be signed integers");
+  if (array.itemsize() == 2) return f(Tag<std::int16_t>{});
+  if (array.itemsize() == 4) return f(Tag<std::int32_t>{});
+  throw std::invalid_argument("decisions must have 2 or 4 bytes");
+}
+
+// What Python says once for every kernel that runs over tiles.
+struct Run {
+  TileGrid grid;
+  TileRange range;
+  std::size_t threads;
+
+  Run(const VoteField& field, const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
+      std::size_t threads_)
+      : grid{field.shape, extents_of(tile)}, range{tiles.first, tiles.second}, threads(threads_) {
+    if (grid.tile[0] != 1) throw std::invalid_argument("the first axis is cut into ones");
+    if (range.first > range.last || range.last > grid.count()) throw std::invalid_argument("no such tiles");
+  }
+};
+
+Unmixing unmixing_of(const std::optional<Doubles>& inverse, const VoteField& field) {
+  if (!inverse) return {nullptr, field.labels};
+  require_extent(*inverse, field.labels * field.labels);
+  return {inverse->data(), field.labels};
+}
+
+std::size_t count_tiles(const VoteField& field, const std::vector<std::size_t>& tile) {
+  return TileGrid{field.shape, extents_of(tile)}.count();
+}
+
+void run_decide(const VoteField& field, const std::optional<Doubles>& inverse, int tie, double threshold,
+                double tolerance, const std::vector<std::size_t>& tile,
+                std::pair<std::size_t, std::size_t> tiles, std::size_t threads, py::array out) {
+  require_extent(out, whole_box(field.shape).voxels());
+  const Run run(field, tile, tiles, threads);
+  const Unmixing unmixing = unmixing_of(inverse, field);
+  if (tie < 0 || tie > static_cast<int>(Tie::prior)) throw std::invalid_argument("no such tie rule");
+  const Choice choice{static_cast<Tie>(tie), threshold, tolerance, field.frequencies.data()};
+  with_vote_type(field, [&](auto vote_tag) {
+    with_index_type(out, [&](auto index_tag) {
+      using Index = typename decltype(index_tag)::type;
+      using Worker = SmoothedVote<typename decltype(vote_tag)::type>;
+      auto* volume = static_cast<Index*>(out.mutable_data());
+      py::gil_scoped_release release;
+      for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
+                    [&](Worker& worker, const Box& box) { worker.decide(box, volume); });
+    });
+  });
+}
+
+void run_probability(const VoteField& field, const std::optional<Doubles>& inverse, std::size_t label,
+                     const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
+                     std::size_t threads, Doubles out) {
+  require_extent(out, whole_box(field.shape).voxels());
+  const Run run(field, tile, tiles, threads);
+  const Unmixing unmixing = unmixing_of(inverse, field);
+  const Choice choice{Tie::lowest, -1, 0, nullptr};
+  with_vote_type(field, [&](auto tag) {
+    using Worker = SmoothedVote<typename decltype(tag)::type>;
+    double* volume = out.mutable_data();
+    py::gil_scoped_release release;
+    for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
+                  [&](Worker& worker, const Box& box) {
+                    worker.probability(box, static_cast<std::int32_t>(label), volume);
+                  });
+  });
+}
+
+template <class Worker>
+py::tuple gathered(const std::vector<Worker>& workers, std::size_t labels) {
+  std::map<std::uint64_t, MixingSums::Pair> pairs;
+  py::array_t<std::int64_t> voxels({static_cast<py::ssize_t>(labels), py::ssize_t{6}});
+  std::fill_n(voxels.mutable_data(), labels * 6, std::int64_t{0});
+  for (const Worker& worker : workers) {
+    for (const auto& [key, pair] : worker.sums().pairs) {
+      pairs[key].near += pair.near;
+      pairs[key].far += pair.far;
+    }
+    for (std::size_t t = 0; t < labels; ++t) {
+      const auto& from = worker.sums().voxels[t];
+      std::int64_t* row = voxels.mutable_data() + t * 6;
+      row[0] += from.near;
+      row[1] += from.far;
+      row[2] += from.nobody_near;
+      row[3] += from.nobody_far;
+      row[4] += from.agreed;
+      row[5] += from.agreed_far;
+    }
+  }
+  const auto n = static_cast<py::ssize_t>(pairs.size());
+  py::array_t<std::int64_t> keys(n), sums({n, py::ssize_t{2}});
+  std::size_t at = 0;
+  for (const auto& [key, pair] : pairs) {
+    keys.mutable_data()[at] = static_cast<std::int64_t>(key);
+    sums.mutable_data()[2 * at] = pair.near;
+    sums.mutable_data()[2 * at + 1] = pair.far;
+    ++at;
+  }
+  return py::make_tuple(keys, sums, voxels);
+}
+
+py::tuple run_mixing(const VoteField& field, const py::array& decision, double units,
+                     const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
+                     std::size_t threads) {
+  require_extent(decision, whole_box(field.shape).voxels());
+  const Run run(field, tile, tiles, threads);
+  return with_vote_type(field, [&](auto vote_tag) {
+    return with_index_type(decision, [&](auto index_tag) {
+      using Index = typename decltype(index_tag)::type;
+      using Worker = MixingCounter<typename decltype(vote_tag)::type, Index>;
+      const auto* said = static_cast<const Index*>(decision.data());
+      std::vector<Worker> workers;
+      {
+        py::gil_scoped_release release;
+        workers = for_each_tile(run.grid, run.range, run.threads, Worker(field, units),
+                                [&](Worker& worker, const Box& box) { worker.count(box, said); });
+      }
+      return gathered(workers, field.labels);
+    });
+  });
+}
+
+py::array_t<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& raters, const RaterVotes* mask,
+                                          std::size_t extent, std::size_t digits, std::size_t threads) {
+  std::vector<const Votes*> votes;
+  for (const RaterVotes* rater : raters) votes.push_back(votes_of(rater, extent));
+  const Votes* inside = mask ? votes_of(mask, extent) : nullptr;
+  py::array_t<std::int64_t> total({static_cast<py::ssize_t>(raters.size()), static_cast<py::ssize_t>(digits)});
+  const std::size_t cells = raters.size() * digits;
+  std::fill_n(total.mutable_data(), cells, std::int64_t{0});
+  const auto slabs = make_slabs(extent, threads);
+  std::vector<std::vector<std::int64_t>> parts(slabs.size(), std::vector<std::int64_t>(cells, 0));
+  {
+    py::gil_scoped_release release;
+    for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+      for (std::size_t rater = 0; rater < votes.size(); ++rater) {
+        count_votes(*votes[rater], inside, slab.begin, slab.end, parts[k].data() + rater * digits);
+      }
+    });
+  }
+  for (const auto& part : parts) {
+    for (std::size_t i = 0; i < cells; ++i) total.mutable_data()[i] += part[i];
+  }
+  return total;
+}
+
+}  // namespace
+
+void bind_tiles(py::module_& m) {
+  py::class_<VoteField>(m, "VoteField")
+      .def(py::init(&make_field), py::arg("raters"), py::arg("weights"), py::arg("mask"), py::arg("labels"),
+           py::arg("may_miss"), py::arg("frequencies"), py::arg("shape"), py::arg("gaussian"),
+           py::keep_alive<1, 2>(), py::keep_alive<1, 4>())
+      .def_property_readonly("number_of_raters", [](const VoteField& field) { return field.raters.size(); });
+  m.def("count_votes", &run_count_votes, py::arg("raters"), py::arg("mask"), py::arg("extent"),
+        py::arg("digits"), py::arg("threads"));
+  m.def("count_tiles", &count_tiles, py::arg("field"), py::arg("tile"));
+  m.def("decide_votes", &run_decide, py::arg("field"), py::arg("inverse"), py::arg("tie"),
+        py::arg("threshold"), py::arg("tolerance"), py::arg("tile"), py::arg("tiles"), py::arg("threads"),
+        py::arg("out"));
+  m.def("smoothed_share", &run_probability, py::arg("field"), py::arg("inverse"), py::arg("label"),
+        py::arg("tile"), py::arg("tiles"), py::arg("threads"), py::arg("out"));
+  m.def("mix_votes", &run_mixing, py::arg("field"), py::arg("decision"), py::arg("units"), py::arg("tile"),
+        py::arg("tiles"), py::arg("threads"));
+}
+
+}  // namespace consensus

@@ -1,0 +1,159 @@
+// Bands of scale of every rater's mask, and their means over raters, tile by tile.
+//
+// A band is the difference of a mask smoothed at two neighbouring scales. Where raters are missing,
+// smoothing is a normalised convolution over the voxels that a rater annotated, and only raters who
+// annotated a voxel count there.
+//
+// Preconditions (checked in Python): masks and present flags are (raters, voxels); outputs are
+// (bands, voxels) or (voxels); weights are positive; there is one Gaussian per scale, at least two.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gaussian_lines.hpp"
+#include "tiles.hpp"
+
+namespace consensus {
+
+template <class Mask>
+struct MaskField {
+  const Mask* masks;
+  const std::uint8_t* present;  // null: everybody annotated everything
+  std::vector<double> weights;
+  std::vector<GaussianWeights> scales;
+  Extents shape;
+
+  std::size_t voxels() const { return whole_box(shape).voxels(); }
+  std::size_t bands() const { return scales.size() - 1; }
+};
+
+// Weighted means over raters: of bands, of their squares, of the coarsest level and of the masks;
+// and the effective number of raters, (sum of weights)^2 / sum of squared weights.
+struct BandOutputs {
+  float* values;
+  float* squares;
+  float* base;
+  float* votes;
+  float* raters;
+};
+
+template <class Mask>
+class BandMeans {
+ public:
+  explicit BandMeans(const MaskField<Mask>& field) : field_(&field) {
+    for (const auto& scale : field.scales) gaussians_.emplace_back(scale, field.shape);
+  }
+
+  void compute(const Box& box, const BandOutputs& out) {
+    const std::size_t voxels = box.voxels(), bands = field_->bands();
+    values_.assign(bands * voxels, 0.0f);
+    squares_.assign(bands * voxels, 0.0f);
+    base_.assign(voxels, 0.0f);
+    votes_.assign(voxels, 0.0f);
+    here_.assign(voxels, 0.0f);
+    squared_.assign(voxels, 0.0f);
+    for (std::size_t rater = 0; rater < field_->weights.size(); ++rater) add_rater(rater, box);
+    divide(box);
+    for (std::size_t band = 0; band < bands; ++band) {
+      write(box, values_.data() + band * voxels, out.values + band * field_->voxels());
+      write(box, squares_.data() + band * voxels, out.squares + band * field_->voxels());
+    }
+    write(box, base_.data(), out.base);
+    write(box, votes_.data(), out.votes);
+    write(box, here_.data(), out.raters);
+  }
+
+ private:
+  void add_rater(std::size_t rater, const Box& box) {
+    const auto weight = static_cast<float>(field_->weights[rater]);
+    const std::size_t voxels = box.voxels();
+    read(rater, box, present_, true);
+    read(rater, box, fine_, false);
+    for (std::size_t i = 0; i < voxels; ++i) {
+      votes_[i] += weight * present_[i] * fine_[i];
+      here_[i] += weight * present_[i];
+      squared_[i] += weight * weight * present_[i];
+    }
+    level(0, rater, box, fine_);
+    for (std::size_t band = 0; band < field_->bands(); ++band) {
+      level(band + 1, rater, box, coarse_);
+      float* values = values_.data() + band * voxels;
+      float* squares = squares_.data() + band * voxels;
+      for (std::size_t i = 0; i < voxels; ++i) {
+        const float difference = fine_[i] - coarse_[i];
+        const float counted = weight * present_[i];
+        values[i] += counted * difference;
+        squares[i] += counted * difference * difference;
+      }
+      fine_.swap(coarse_);
+    }
+    for (std::size_t i = 0; i < voxels; ++i) base_[i] += weight * present_[i] * fine_[i];
+  }
+
+  // A rater's mask, or flags of presence, in a box; as it is, whether the rater was there or not.
+  void read(std::size_t rater, const Box& box, std::vector<float>& out, bool presence) {
+    out.resize(box.voxels());
+    const std::size_t first = rater * field_->voxels();
+    const Box whole = whole_box(field_->shape);
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t at = first + whole.at(t, z, y, box.low[3]);
+      float* row = out.data() + box.at(t, z, y, box.low[3]);
+      for (std::size_t x = 0; x < box.size(3); ++x) {
+        row[x] = presence ? (!field_->present || field_->present[at + x] ? 1.0f : 0.0f)
+                          : static_cast<float>(field_->masks[at + x]);
+      }
+    });
+  }
+
+  // The mask smoothed at a scale, in the tile.
+  void level(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
+    Gaussian<float>& gaussian = gaussians_[scale];
+    const Box from = gaussian.source(box);
+    read(rater, from, out, false);
+    if (field_->present && !(from == box && unsmoothed(gaussian))) {
+      read(rater, from, mass_, true);
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] *= mass_[i];
+      gaussian.smooth(out, box);
+      gaussian.smooth(mass_, box);
+      for (std::size_t i = 0; i < box.voxels(); ++i) out[i] = mass_[i] > 0 ? out[i] / mass_[i] : 0.0f;
+    } else {
+      gaussian.smooth(out, box);
+    }
+  }
+
+  static bool unsmoothed(const Gaussian<float>& gaussian) {
+    return gaussian.reach() == Extents{};
+  }
+
+  void divide(const Box& box) {
+    const std::size_t voxels = box.voxels();
+    for (std::size_t i = 0; i < voxels; ++i) {
+      const float total = here_[i];
+      const float share = total > 0 ? 1.0f / total : 0.0f;
+      for (std::size_t band = 0; band < field_->bands(); ++band) {
+        values_[band * voxels + i] *= share;
+        squares_[band * voxels + i] *= share;
+      }
+      base_[i] *= share;
+      votes_[i] *= share;
+      here_[i] = total > 0 ? total * total / squared_[i] : 0.0f;
+    }
+  }
+
+  void write(const Box& box, const float* values, float* volume) {
+    const Box whole = whole_box(field_->shape);
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      std::copy_n(values + box.at(t, z, y, box.low[3]), box.size(3), volume + whole.at(t, z, y, box.low[3]));
+    });
+  }
+
+  const MaskField<Mask>* field_;
+  std::vector<Gaussian<float>> gaussians_;
+  std::vector<float> fine_, coarse_, mass_, present_;
+  std::vector<float> values_, squares_, base_, votes_, here_, squared_;
+};
+
+}  // namespace consensus

@@ -1,0 +1,52 @@
+// Separable Gaussian on the buffer of a tile.
+//
+// A voxel's answer is itself plus weighted differences to its neighbours, outermost first, axis by
+// axis: what is constant stays exactly what it is, and a voxel's answer is the same to the last bit
+// in whatever box it is computed.
+//
+// Preconditions: those of neighbour_lines.hpp; the weights of an axis are those of the voxels
+// 0 .. reach steps away and, both sides counted, sum to 1.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "neighbour_lines.hpp"
+#include "simd.hpp"
+
+namespace consensus {
+
+using GaussianWeights = std::array<std::vector<double>, kAxes>;
+
+inline Extents reach_of(const GaussianWeights& weights) {
+  Extents reach{};
+  for (std::size_t axis = 0; axis < kAxes; ++axis) reach[axis] = weights[axis].size() - 1;
+  return reach;
+}
+
+template <class Real>
+class Gaussian {
+ public:
+  Gaussian(const GaussianWeights& weights, const Extents& shape) : lines_(reach_of(weights), shape) {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      weights_[axis].assign(weights[axis].begin(), weights[axis].end());
+    }
+  }
+
+  const Extents& reach() const { return lines_.reach(); }
+  Box source(const Box& to) const { return lines_.source(to); }
+
+  // Turns `values`, an array of source(to), into the smoothed array of `to`.
+  void smooth(std::vector<Real>& values, const Box& to) {
+    lines_.run(values, to, [&](std::size_t axis, const Real* const* rows, std::size_t n, Real* out) {
+      blend(rows, weights_[axis].data(), lines_.reach()[axis], n, out);
+    });
+  }
+
+ private:
+  NeighbourLines<Real> lines_;
+  std::array<std::vector<Real>, kAxes> weights_;
+};
+
+}  // namespace consensus

@@ -1,0 +1,116 @@
+// Inner loops that gain from wider registers, compiled once per instruction set where the compiler
+// can choose at load time. No set with fused multiply-add is among them: results are the same bits
+// on every machine.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CONSENSUS_WIDE __attribute__((target_clones("avx2", "default")))
+#define CONSENSUS_INLINE inline __attribute__((always_inline))
+#else
+#define CONSENSUS_WIDE
+#define CONSENSUS_INLINE inline
+#endif
+
+namespace consensus {
+
+constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are blended
+
+template <class Real>
+CONSENSUS_INLINE void blend_block(const Real* const* rows, const Real* weights, std::size_t reach,
+                                  std::size_t begin, std::size_t end, Real* out) {
+  const Real* centre = rows[reach];
+  for (std::size_t i = begin; i < end; ++i) out[i] = centre[i];
+  std::size_t k = reach;
+  for (; k >= 2; k -= 2) {
+    const Real* a = rows[reach - k];
+    const Real* b = rows[reach + k];
+    const Real* c = rows[reach - k + 1];
+    const Real* d = rows[reach + k - 1];
+    const Real outer = weights[k], inner = weights[k - 1];
+    for (std::size_t i = begin; i < end; ++i) {
+      const Real at = centre[i];
+      const Real partly = out[i] + outer * ((a[i] - at) + (b[i] - at));
+      out[i] = partly + inner * ((c[i] - at) + (d[i] - at));
+    }
+  }
+  if (k == 1) {
+    const Real* a = rows[reach - 1];
+    const Real* b = rows[reach + 1];
+    const Real weight = weights[1];
+    for (std::size_t i = begin; i < end; ++i) {
+      out[i] += weight * ((a[i] - centre[i]) + (b[i] - centre[i]));
+    }
+  }
+}
+
+// out = rows[reach] + sum over k of weights[k] * (rows[reach - k] + rows[reach + k] - 2 rows[reach]).
+CONSENSUS_WIDE static inline void blend(const float* const* rows, const float* weights, std::size_t reach,
+                                        std::size_t n, float* out) {
+  for (std::size_t at = 0; at < n; at += kBlock) {
+    blend_block(rows, weights, reach, at, std::min(n, at + kBlock), out);
+  }
+}
+
+CONSENSUS_WIDE static inline void blend(const double* const* rows, const double* weights,
+                                        std::size_t reach, std::size_t n, double* out) {
+  for (std::size_t at = 0; at < n; at += kBlock) {
+    blend_block(rows, weights, reach, at, std::min(n, at + kBlock), out);
+  }
+}
+
+template <class Index>
+CONSENSUS_INLINE void extremes_block(const Index* const* rows, std::size_t number, bool highest, std::size_t n,
+                                     Index* out) {
+  std::copy_n(rows[0], n, out);
+  for (std::size_t k = 1; k < number; ++k) {
+    const Index* row = rows[k];
+    if (highest) {
+      for (std::size_t i = 0; i < n; ++i) out[i] = row[i] > out[i] ? row[i] : out[i];
+    } else {
+      for (std::size_t i = 0; i < n; ++i) out[i] = row[i] < out[i] ? row[i] : out[i];
+    }
+  }
+}
+
+// out = the lowest or the highest of `number` rows.
+CONSENSUS_WIDE static inline void extremes(const std::int16_t* const* rows, std::size_t number, bool highest,
+                                           std::size_t n, std::int16_t* out) {
+  extremes_block(rows, number, highest, n, out);
+}
+
+CONSENSUS_WIDE static inline void extremes(const std::int32_t* const* rows, std::size_t number, bool highest,
+                                           std::size_t n, std::int32_t* out) {
+  extremes_block(rows, number, highest, n, out);
+}
+
+// Widens lowest .. highest of the voxels that have votes for a label.
+template <class Vote, class Index>
+inline void mark_extremes(const Vote* votes, Index label, std::size_t n, Index* lowest, Index* highest) {
+  for (std::size_t i = 0; i < n; ++i) {
+    lowest[i] = votes[i] > 0 && label < lowest[i] ? label : lowest[i];
+    highest[i] = votes[i] > 0 && label > highest[i] ? label : highest[i];
+  }
+}
+
+// Whether any value is above a limit.
+CONSENSUS_WIDE static inline bool any_above(const float* values, std::size_t n, float limit) {
+  unsigned found = 0;
+  for (std::size_t i = 0; i < n; ++i) found |= values[i] > limit;
+  return found != 0;
+}
+
+// sums[i] += factor * values[i].
+CONSENSUS_WIDE static inline void add_scaled(const float* values, float factor, std::size_t n, float* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i];
+}
+
+CONSENSUS_WIDE static inline void add_scaled(const double* values, double factor, std::size_t n, double* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i];
+}
+
+}  // namespace consensus

@@ -1,0 +1,114 @@
+// Cuts a volume into tiles and runs one function over them, several threads at a time.
+//
+// A tile is a box of the volume; what looks some voxels around reads the tile grown by that reach.
+// Threads take the next tile when they are done with one, so cheap tiles do not make others wait.
+// What a tile writes is its own; sums over tiles must be of integers, so that neither the tiles'
+// size nor the number of threads shows in a result.
+//
+// Preconditions (checked in Python): four axes, the first of which holds independent volumes and is
+// cut into ones; every size of a tile is at least 1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace consensus {
+
+constexpr std::size_t kAxes = 4;
+using Extents = std::array<std::size_t, kAxes>;
+
+struct Box {
+  Extents low{};
+  Extents high{};
+
+  std::size_t size(std::size_t axis) const { return high[axis] - low[axis]; }
+  std::size_t rows() const { return size(0) * size(1) * size(2); }
+  std::size_t voxels() const { return rows() * size(3); }
+  bool empty() const {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      if (high[axis] <= low[axis]) return true;
+    }
+    return false;
+  }
+  bool operator==(const Box& other) const { return low == other.low && high == other.high; }
+
+  // Position in a C-ordered array of this box of a voxel of the volume.
+  std::size_t at(std::size_t t, std::size_t z, std::size_t y, std::size_t x) const {
+    return (((t - low[0]) * size(1) + (z - low[1])) * size(2) + (y - low[2])) * size(3) + (x - low[3]);
+  }
+};
+
+inline Box whole_box(const Extents& shape) { return {{}, shape}; }
+
+inline Box intersection(const Box& a, const Box& b) {
+  Box shared;
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    shared.low[axis] = std::max(a.low[axis], b.low[axis]);
+    shared.high[axis] = std::max(shared.low[axis], std::min(a.high[axis], b.high[axis]));
+  }
+  return shared;
+}
+
+// The box and what lies within reach of it, inside the volume.
+inline Box grown(const Box& box, const Extents& reach, const Extents& shape) {
+  Box wide;
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    wide.low[axis] = box.low[axis] - std::min(box.low[axis], reach[axis]);
+    wide.high[axis] = std::min(shape[axis], box.high[axis] + reach[axis]);
+  }
+  return wide;
+}
+
+// Calls work(t, z, y) for every row of the box, in C order.
+template <class Work>
+void for_each_row(const Box& box, Work work) {
+  for (std::size_t t = box.low[0]; t < box.high[0]; ++t) {
+    for (std::size_t z = box.low[1]; z < box.high[1]; ++z) {
+      for (std::size_t y = box.low[2]; y < box.high[2]; ++y) work(t, z, y);
+    }
+  }
+}
+
+struct TileGrid {
+  Extents shape;
+  Extents tile;
+
+  std::size_t along(std::size_t axis) const { return (shape[axis] + tile[axis] - 1) / tile[axis]; }
+  std::size_t count() const { return along(0) * along(1) * along(2) * along(3); }
+  Box box(std::size_t number) const {
+    Box box;
+    for (std::size_t axis = kAxes; axis-- > 0;) {
+      box.low[axis] = number % along(axis) * tile[axis];
+      box.high[axis] = std::min(shape[axis], box.low[axis] + tile[axis]);
+      number /= along(axis);
+    }
+    return box;
+  }
+};
+
+// A range of a grid's tiles, so that a long run can report in between.
+struct TileRange {
+  std::size_t first;
+  std::size_t last;
+};
+
+// Calls work(worker, box) for every tile of the range; every thread has a worker of its own, which
+// keeps its memory from tile to tile. Returns the workers, for what they have summed up.
+template <class Worker, class Work>
+std::vector<Worker> for_each_tile(const TileGrid& grid, TileRange range, std::size_t threads,
+                                  const Worker& fresh, Work work) {
+  const std::size_t tiles = range.last - range.first;
+  std::vector<Worker> workers(std::max<std::size_t>(1, std::min(threads, tiles)), fresh);
+  std::atomic<std::size_t> next{range.first};
+  for_each_slab(make_slabs(workers.size(), workers.size(), 1), [&](std::size_t k, Slab) {
+    for (std::size_t tile = next++; tile < range.last; tile = next++) work(workers[k], grid.box(tile));
+  });
+  return workers;
+}
+
+}  // namespace consensus

@@ -1,0 +1,91 @@
+// The shares of true labels that would give the measured shares of votes: a linear map, then
+// negative shares are taken for none and the rest is scaled to 1.
+//
+// Of the labels that do not occur around a tile only those can get a share whose coefficient is
+// positive for some label that does; leaving out the others is exact.
+//
+// Preconditions (checked in Python): `inverse` is (labels, labels) in C order, finite.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simd.hpp"
+#include "vote_shares.hpp"
+
+namespace consensus {
+
+struct Unmixing {
+  const double* inverse;  // null: shares are taken as they are
+  std::size_t labels;
+
+  double at(std::size_t row, std::size_t column) const { return inverse[row * labels + column]; }
+
+  // How much the map can enlarge an error of the shares.
+  double gain() const {
+    double most = 1;
+    for (std::size_t row = 0; inverse && row < labels; ++row) {
+      double sum = 0;
+      for (std::size_t column = 0; column < labels; ++column) sum += std::abs(at(row, column));
+      most = std::max(most, sum);
+    }
+    return most;
+  }
+};
+
+// The part of an unmixing that matters for some labels.
+class LocalUnmixing {
+ public:
+  struct Row {
+    std::int32_t label;
+    std::vector<std::pair<std::size_t, double>> terms;  // place among the labels, coefficient
+  };
+
+  static constexpr double kSmall = 1e-6;  // coefficients that single precision may leave out
+
+  // Leaves out coefficients up to `small`, and labels that can have no share above `hopeless`.
+  void restrict_to(const Unmixing& unmixing, const std::vector<std::int32_t>& labels, double small,
+                   double hopeless) {
+    rows_.clear();
+    for (std::size_t row = 0; row < unmixing.labels; ++row) {
+      Row found{static_cast<std::int32_t>(row), {}};
+      bool positive = false;
+      for (std::size_t k = 0; k < labels.size(); ++k) {
+        const double factor = unmixing.at(row, static_cast<std::size_t>(labels[k]));
+        positive |= factor > hopeless;
+        if (std::abs(factor) > small) found.terms.emplace_back(k, factor);
+      }
+      if (positive) rows_.push_back(std::move(found));
+    }
+  }
+
+  const std::vector<Row>& rows() const { return rows_; }
+
+  // Whether the row's combination of active shares, which sum to 1, can be more than a limit.
+  static bool can_exceed(const Row& row, const std::vector<char>& active, double limit) {
+    for (const auto& [k, factor] : row.terms) {
+      if (active[k] && factor > limit) return true;
+    }
+    return false;
+  }
+
+  // found = the row's combination of the shares at `at` .. `at + n - 1`, not below 0.
+  template <class Real>
+  static void combine(const Row& row, const Shares<Real>& shares, std::size_t at, std::size_t n, Real* found,
+                      const std::vector<char>* active = nullptr) {
+    std::fill_n(found, n, Real{0});
+    for (const auto& [k, factor] : row.terms) {
+      if (active && !(*active)[k]) continue;
+      add_scaled(shares.of(k) + at, static_cast<Real>(factor), n, found);
+    }
+    for (std::size_t i = 0; i < n; ++i) found[i] = std::max(found[i], Real{0});
+  }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+}  // namespace consensus

@@ -1,0 +1,281 @@
+// The votes in and around one tile: which labels occur there, where, and their smoothed shares.
+//
+// Only labels that occur are ever looked at, each only in its own box. Shares are sums of votes over
+// the sum of weights of who annotated; where nobody did, they are the labels' overall frequencies,
+// which are added as one smoothed field times each frequency. Voxels outside the mask neither vote
+// nor count.
+//
+// Preconditions (checked in Python): raters and mask hold the whole volume; digits below `labels`
+// are labels and `labels` itself means missing; weights are finite and not negative.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gaussian_lines.hpp"
+#include "simd.hpp"
+#include "tiles.hpp"
+#include "votes.hpp"
+
+namespace consensus {
+
+// The whole volume's votes, from which tiles are cut.
+struct VoteField {
+  std::vector<const Votes*> raters;
+  std::vector<double> weights;      // one per rater
+  double whole_weight;              // their sum
+  bool plain;                       // all weights are 1 and a byte can count the raters
+  bool may_miss;                    // some rater may not have annotated some voxel
+  const Votes* mask;                // digit 0: outside; null: all voxels are inside
+  std::size_t labels;
+  std::vector<double> frequencies;  // one per label
+  Extents shape;
+  GaussianWeights gaussian;
+
+  std::size_t first_of(std::size_t t, std::size_t z, std::size_t y, std::size_t x) const {
+    return ((t * shape[1] + z) * shape[2] + y) * shape[3] + x;
+  }
+};
+
+// Vote is std::uint8_t where the field is plain, else double.
+template <class Vote>
+class VoteTile {
+ public:
+  struct Label {
+    std::size_t digit;
+    Box box;            // of the voxels around the tile for which anybody voted for it
+    std::size_t place;  // of its votes
+  };
+
+  explicit VoteTile(const VoteField& field)
+      : field_(&field), single_(field.gaussian, field.shape), twice_(field.gaussian, field.shape),
+        slots_(field.labels, kAbsent) {}
+
+  // Reads the votes in the tile and within the Gaussian's reach of it.
+  void load(const Box& tile) {
+    tile_ = tile;
+    around_ = twice_.source(tile);
+    for (const Label& label : labels_) slots_[label.digit] = kAbsent;
+    labels_.clear();
+    outside_ = nobody_ = false;
+    read_mask();
+    alike_ = !outside_ && read_unanimous();
+    if (alike_) return;
+    for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) read_rater(rater);
+    std::sort(labels_.begin(), labels_.end(),
+              [](const Label& a, const Label& b) { return a.digit < b.digit; });
+    for (std::size_t k = 0; k < labels_.size(); ++k) slots_[labels_[k].digit] = k;
+    if (field_->may_miss) sum_weights();
+  }
+
+  const VoteField& field() const { return *field_; }
+  const Box& tile() const { return tile_; }
+  const Box& around() const { return around_; }
+  const std::vector<Label>& labels() const { return labels_; }
+  // All who annotated anything around the tile say the same label.
+  bool unanimous() const { return labels_.size() == 1 && !nobody_; }
+  // Every rater says one and the same label everywhere around the tile; votes() are then not there.
+  bool alike() const { return alike_; }
+  bool has_outside() const { return outside_; }
+  // Some voxel around the tile was annotated by nobody.
+  bool has_nobody() const { return nobody_; }
+  std::size_t slot(std::size_t digit) const { return slots_[digit]; }
+  static constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+
+  // Votes for a label around the tile.
+  const Vote* votes(const Label& label) const { return votes_.data() + label.place * around_.voxels(); }
+  bool inside(std::size_t around_index) const { return !outside_ || inside_[around_index]; }
+  // Weight of all who annotated a voxel around the tile.
+  double weight_at(std::size_t around_index) const {
+    return field_->may_miss && !alike_ ? sums_[around_index] : field_->whole_weight;
+  }
+
+  // What a smoothed vote is divided by: votes are smoothed unscaled unless voxels count differently.
+  double unit() const { return scaled() ? 1.0 : field_->whole_weight; }
+
+  // Part of `to` that votes for the label can reach.
+  Box reached(const Label& label, const Box& to) const {
+    return intersection(grown(label.box, twice_.reach(), field_->shape), to);
+  }
+
+  // Smoothed votes for a label in `to`, in units of unit(); the buffer is good until the next call.
+  template <class Real>
+  const Real* smooth(const Label& label, const Box& to) {
+    const Box from = twice_.source(to);
+    auto& values = scratch<Real>();
+    values.assign(from.voxels(), Real{0});
+    gather(label, from, values.data());
+    gaussian<Real>().smooth(values, to);
+    return values.data();
+  }
+
+  // Smoothed mask; to be asked for only where some voxel is outside.
+  template <class Real>
+  const Real* smooth_mask(const Box& to) {
+    return smooth_flags<Real>(to, [&](std::size_t at) { return inside_[at] != 0; });
+  }
+
+  // Smoothed indicator of voxels that nobody annotated.
+  template <class Real>
+  const Real* smooth_nobody(const Box& to) {
+    return smooth_flags<Real>(to, [&](std::size_t at) { return inside(at) && !(sums_[at] > 0); });
+  }
+
+ private:
+  bool scaled() const { return field_->may_miss || field_->mask; }
+
+  template <class Real>
+  Gaussian<Real>& gaussian() {
+    if constexpr (sizeof(Real) == sizeof(float)) return single_;
+    else return twice_;
+  }
+  template <class Real>
+  std::vector<Real>& scratch() {
+    if constexpr (sizeof(Real) == sizeof(float)) return single_values_;
+    else return twice_values_;
+  }
+
+  void read_mask() {
+    if (!field_->mask) return;
+    const std::size_t length = around_.size(3);
+    inside_.assign(around_.voxels(), 1);
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      std::uint8_t* row = inside_.data() + around_.at(t, z, y, around_.low[3]);
+      field_->mask->append(field_->first_of(t, z, y, around_.low[3]), length, 0, row);
+      for (std::size_t x = 0; x < length; ++x) outside_ |= row[x] == 0;
+    });
+  }
+
+  // The commonest tile: every rater says one and the same label throughout.
+  bool read_unanimous() {
+    const std::size_t length = around_.size(3);
+    const auto& low = around_.low;
+    const std::uint32_t first = field_->raters[0]->digit(field_->first_of(low[0], low[1], low[2], low[3]));
+    if (first >= field_->labels) return false;
+    bool one = true;
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t begin = field_->first_of(t, z, y, low[3]);
+      for (std::size_t j = 0; one && j < field_->raters.size(); ++j) {
+        one = field_->raters[j]->digit(begin) == first && field_->raters[j]->constant(begin, length);
+      }
+    });
+    if (!one) return false;
+    labels_.push_back({first, around_, 0});
+    slots_[first] = 0;
+    return true;
+  }
+
+  void read_rater(std::size_t rater) {
+    const Votes* votes = field_->raters[rater];
+    const auto weight = static_cast<Vote>(field_->weights[rater]);
+    const std::size_t length = around_.size(3);
+    row_.assign(length, 0);
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t begin = field_->first_of(t, z, y, around_.low[3]);
+      if (votes->constant(begin, length)) {
+        add_run(votes->digit(begin), t, z, y, 0, length, weight);
+        return;
+      }
+      votes->append(begin, length, 0, row_.data());
+      for (std::size_t from = 0, to = 1; from < length; from = to, ++to) {
+        while (to < length && row_[to] == row_[from]) ++to;
+        add_run(row_[from], t, z, y, from, to, weight);
+      }
+    });
+  }
+
+  // A run of one digit adds a vote to its voxels and widens the box of its label.
+  void add_run(std::size_t digit, std::size_t t, std::size_t z, std::size_t y, std::size_t from,
+               std::size_t to, Vote weight) {
+    if (digit >= field_->labels) return;  // missing
+    const Box run{{t, z, y, around_.low[3] + from}, {t + 1, z + 1, y + 1, around_.low[3] + to}};
+    if (slots_[digit] == kAbsent) {
+      slots_[digit] = labels_.size();
+      labels_.push_back({digit, run, labels_.size()});
+      votes_.resize(std::max(votes_.size(), labels_.size() * around_.voxels()));
+      std::fill_n(votes_.data() + slots_[digit] * around_.voxels(), around_.voxels(), Vote{0});
+    }
+    Box& box = labels_[slots_[digit]].box;
+    for (std::size_t axis = 1; axis < kAxes; ++axis) {
+      box.low[axis] = std::min(box.low[axis], run.low[axis]);
+      box.high[axis] = std::max(box.high[axis], run.high[axis]);
+    }
+    Vote* row = votes_.data() + slots_[digit] * around_.voxels() + around_.at(t, z, y, around_.low[3]);
+    for (std::size_t x = from; x < to; ++x) row[x] = static_cast<Vote>(row[x] + weight);
+  }
+
+  void sum_weights() {
+    const std::size_t voxels = around_.voxels();
+    sums_.assign(voxels, 0.0);
+    for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) add_present(rater);
+    for (std::size_t i = 0; i < voxels; ++i) nobody_ |= inside(i) && !(sums_[i] > 0);
+  }
+
+  // In the order of raters, as votes are summed: a unanimous share is then exactly 1.
+  void add_present(std::size_t rater) {
+    const std::size_t length = around_.size(3);
+    const double weight = field_->weights[rater];
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      field_->raters[rater]->append(field_->first_of(t, z, y, around_.low[3]), length, 0, row_.data());
+      double* row = sums_.data() + around_.at(t, z, y, around_.low[3]);
+      for (std::size_t x = 0; x < length; ++x) row[x] += row_[x] < field_->labels ? weight : 0.0;
+    });
+  }
+
+  // Votes for a label in `from`, which starts as zeros: only the label's own box is filled.
+  template <class Real>
+  void gather(const Label& label, const Box& from, Real* out) {
+    const Box box = intersection(label.box, from);
+    if (box.empty()) return;
+    const std::size_t length = box.size(3);
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t at = around_.at(t, z, y, box.low[3]);
+      Real* row = out + from.at(t, z, y, box.low[3]);
+      if (alike_) {
+        std::fill_n(row, length, static_cast<Real>(unit()));
+        return;
+      }
+      const Vote* said = votes(label) + at;
+      for (std::size_t x = 0; x < length; ++x) row[x] = static_cast<Real>(said[x]);
+      if (scaled()) {
+        for (std::size_t x = 0; x < length; ++x) {
+          const double weight = inside(at + x) ? weight_at(at + x) : 0.0;
+          row[x] = weight > 0 ? static_cast<Real>(said[x] / weight) : Real{0};
+        }
+      }
+    });
+  }
+
+  template <class Real, class Flag>
+  const Real* smooth_flags(const Box& to, Flag flag) {
+    const Box from = twice_.source(to);
+    auto& values = scratch<Real>();
+    values.resize(from.voxels());
+    for_each_row(from, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t at = around_.at(t, z, y, from.low[3]);
+      Real* row = values.data() + from.at(t, z, y, from.low[3]);
+      for (std::size_t x = 0; x < from.size(3); ++x) row[x] = flag(at + x) ? Real{1} : Real{0};
+    });
+    gaussian<Real>().smooth(values, to);
+    return values.data();
+  }
+
+  const VoteField* field_;
+  Gaussian<float> single_;
+  Gaussian<double> twice_;
+  Box tile_, around_;
+  std::vector<Label> labels_;
+  std::vector<std::size_t> slots_;  // by digit: place in labels_
+  bool outside_ = false, nobody_ = false, alike_ = false;
+  std::vector<Vote> votes_;  // (labels, voxels around)
+  std::vector<std::uint16_t> row_;
+  std::vector<std::uint8_t> inside_;
+  std::vector<double> sums_;
+  std::vector<float> single_values_;
+  std::vector<double> twice_values_;
+};
+
+}  // namespace consensus
