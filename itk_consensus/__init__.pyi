@@ -181,9 +181,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetMaximumIterations(self) -> int:
         """Most iterations of EM."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -261,9 +261,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
-        """EM stops when no element of a confusion matrix changes by more. Default: 1e-05."""
+        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
-        """EM stops when no element of a confusion matrix changes by more."""
+        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetMaximumNumberOfIterations(self, value: int) -> None:
         """Most iterations of EM. Default: no cap."""
     def GetMaximumNumberOfIterations(self) -> int:
@@ -942,9 +942,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetMaximumIterations(self) -> int:
         """Most iterations of EM."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -1279,7 +1279,8 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     maximumIterations : an integer >= 1 and <= 4294967295; default no cap
         Most iterations of EM.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more.
+        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
+        10,000 iterations at most.
     sensitivityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
@@ -1350,7 +1351,8 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     maximum_iterations : an integer >= 1 and <= 4294967295; default no cap
         Most iterations of EM.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more.
+        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
+        10,000 iterations at most.
     sensitivity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
@@ -1413,7 +1415,8 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
+        after 10,000 iterations at most.
     maximumNumberOfIterations : an integer >= 0 and <= 4294967295; default no cap
         Most iterations of EM.
     priorProbabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
@@ -1481,7 +1484,8 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
     termination_update_threshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
+        after 10,000 iterations at most.
     maximum_number_of_iterations : an integer >= 0 and <= 4294967295; default no cap
         Most iterations of EM.
     prior_probabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies

@@ -30,7 +30,7 @@ from contract import FAMILIES, bad_values, capped, good_value, make, to_array, w
 from itk_consensus.cli import main
 from itk_consensus.errors import ConsensusError, ConsensusWarning
 from itk_consensus.filters.constraints import Integer, Kind, OneOf, Real, Reals
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import FUSERS
 
@@ -107,11 +107,14 @@ def draw_case(rng: np.random.Generator) -> Case:
     for index in rng.permutation(len(parameters))[: rng.integers(0, 4)]:
         parameter = parameters[index]
         case.drawn[parameter.name] = _draw_value(rng, parameter, there)
-    iterations = capped(fuser, ITERATIONS)
-    case.drawn = iterations | case.drawn
-    stops = [value for name, value in case.drawn.items() if "Tolerance" in name or "Update" in name]
-    if any(isinstance(value, float) and value < 1e-9 for value in stops):
-        case.drawn |= iterations
+    case.drawn = capped(fuser, ITERATIONS) | case.drawn
+    stops = [case.drawn.get(name, 1.0) for name in ("Tolerance", "TerminationUpdateThreshold")]
+    if any(isinstance(value, float) and 0 < value < 1e-7 for value in stops):
+        # Independent raters come as close as asked only after millions of iterations.
+        case.drawn |= capped(fuser, ITERATIONS)
+    elif 0.0 in stops:
+        # Without any tolerance, and without a cap, a run must end by itself.
+        case.drawn |= capped(fuser, 2**32 - 1)
     return case
 
 
@@ -245,7 +248,10 @@ def check_case(case: Case, rng: np.random.Generator) -> str:
 
 def _check_outputs(case: Case, filter_: LabelFusionFilter) -> None:
     labels = to_array(filter_.GetLabelImage())
-    known = {*filter_.GetLabels(), 0, filter_._undecided_value}
+    undecided = getattr(filter_, "LabelForUndecidedPixels", AUTOMATIC_LABEL)
+    if undecided == AUTOMATIC_LABEL:
+        undecided = max(filter_.GetLabels()) + 1
+    known = {*filter_.GetLabels(), 0, undecided}
     assert set(np.unique(labels).tolist()) <= known, "labels that no rater used"
     shares = [to_array(filter_.GetProbabilityImage(label)) for label in filter_.GetLabels()]
     total = np.sum(shares, axis=0)

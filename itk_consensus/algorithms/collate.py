@@ -136,9 +136,7 @@ def collate(
         return Step((new, expected), trace, bool(done[0]))
 
     first = model.start()
-    run = iterate(
-        step, (first, model.e_step(first)), model.settings.stop.maximum_iterations, observer
-    )
+    run = iterate(step, (first, model.e_step(first)), model.settings.stop.most_iterations, observer)
     now, expected = run.state
     return CollateResult(
         # Sums of probabilities may exceed one by rounding.
