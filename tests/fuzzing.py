@@ -1,7 +1,8 @@
 """Random inputs and parameters for every fuser, and what must hold whatever they are.
 
 The fast suite runs some cases; ``python -m tests.fuzzing --cases 5000 --seed 1`` runs as many as
-asked for. Case 17 of seed 1 alone: ``--seed 1 --only 17``.
+asked for, and command lines, and damaged records and models. Case 17 of seed 1 alone:
+``--seed 1 --only 17``.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from typing import Any
 import numpy as np
 import SimpleITK as sitk
 
-sys.path.append(str(Path(__file__).parent / "filters"))  # pytest does the same for test files
+sys.path.append(str(Path(__file__).parent))  # pytest does the same for test files
+sys.path.append(str(Path(__file__).parent / "filters"))
 
 from contract import FAMILIES, bad_values, capped, good_value, make, to_array, without_chance
+from damaged_files import check_damage
 
 from itk_consensus.cli import main
 from itk_consensus.errors import ConsensusError, ConsensusWarning
@@ -39,6 +42,7 @@ FEW = {"NumberOfInitializations": 6, "NumberOfSamples": 20, "BurnIn": 20}
 #: Given by the case itself, or without effect on the answer.
 NOT_DRAWN = {"MaskImage", "RaterMasks", "MissingLabel", "NumberOfThreads", "Debug"}
 ITERATIONS = 60
+ONE_LARGE_IN = 250
 SECONDS_PER_VOXEL = 60 / 1e6
 SECONDS_TO_BEGIN = 2.0
 DTYPES = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64", "f4", "f8")
@@ -96,11 +100,11 @@ class Case:
 # -- drawing -----------------------------------------------------------------------------------
 
 
-def draw_case(rng: np.random.Generator) -> Case:
-    """A case of any fuser."""
+def draw_case(rng: np.random.Generator, *, large: bool = False) -> Case:
+    """A case of any fuser; a large one has about 100,000 voxels."""
     fuser = FUSERS[rng.integers(len(FUSERS))]
     family = FAMILIES[rng.integers(len(FAMILIES))]
-    raters = _draw_raters(rng, family)
+    raters = _draw_raters(rng, family, large)
     case = Case(fuser, raters, family, _draw_given(rng, raters))
     parameters = [p for p in parameters_of(fuser) if p.name not in NOT_DRAWN]
     there = [array for array in raters if array is not None]
@@ -118,11 +122,13 @@ def draw_case(rng: np.random.Generator) -> Case:
     return case
 
 
-def _draw_raters(rng: np.random.Generator, family: str) -> list[Any]:
+def _draw_raters(rng: np.random.Generator, family: str, large: bool) -> list[Any]:
     dimension = int(rng.integers(2, 5))
     # itk turns an array of one row into one of one column, and lacks two types.
     least, dtypes = (2, ITK_DTYPES) if family == "itk" else (1, DTYPES)
     shape = tuple(int(n) for n in rng.integers(least, {2: 18, 3: 9, 4: 6}[dimension], dimension))
+    if large:
+        shape = {2: (310, 320), 3: (40, 50, 50), 4: (2, 36, 37, 38)}[dimension]
     number, labels = int(rng.integers(1, 7)), int(rng.choice([2, 2, 2, 3, 5]))
     values = np.arange(labels)
     if rng.random() < 0.2:
@@ -340,7 +346,7 @@ def run_cases(seed: int, numbers: range | list[int]) -> Tally:
     tally = Tally()
     for number in numbers:
         rng = np.random.default_rng([seed, number])
-        case = draw_case(rng)
+        case = draw_case(rng, large=number % ONE_LARGE_IN == ONE_LARGE_IN - 1)
         voxels = next(array.size for array in case.raters if array is not None)
         began = time.process_time()
         _attempt(
@@ -400,6 +406,18 @@ def _command(words: list[str]) -> str:
     return "refused" if code else "answered"
 
 
+def run_damage(seed: int, numbers: range) -> Tally:
+    """Read records and models that were damaged or forged."""
+    tally = Tally()
+    for number in numbers:
+        damage = 1000 * (seed % 1_000_000) + number
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ConsensusWarning)
+            _attempt(tally, f"check_damage({damage})", lambda d=damage: check_damage(d))
+    return tally
+
+
 def _attempt(tally: Tally, what: str, action: Callable[[], str]) -> None:
     try:
         tally.outcomes[action()] += 1
@@ -414,6 +432,7 @@ def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--commands", type=int, default=500)
+    parser.add_argument("--files", type=int, default=1000, help="damaged records and models")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", type=int, help="one API case")
     arguments = parser.parse_args()
@@ -425,8 +444,8 @@ def _main() -> int:
         parts = {
             "API": run_cases(seed, range(arguments.cases)),
             "command line": run_command_lines(seed, range(arguments.commands)),
+            "records and models": run_damage(seed, range(arguments.files)),
         }
-    # A part for mutated records and models belongs here, beside the other two.
     for name, tally in parts.items():
         print(
             f"{name}: {dict(tally.outcomes)}, {len(tally.failures)} failed, {len(tally.slow)} slow"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fuzzing import draw_case, run_cases, run_command_lines
+from fuzzing import draw_case, run_cases, run_command_lines, run_damage
 
 from itk_consensus.filters.registry import FUSERS
 
@@ -20,6 +20,14 @@ def test_random_cases_are_answered_or_refused_and_what_must_hold_holds(part: int
 
 def test_random_command_lines_end_with_an_answer_or_a_reason() -> None:
     tally = run_command_lines(SEED, range(20))
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.outcomes["answered"] > 0
+    assert tally.outcomes["refused"] > 0
+
+
+def test_damaged_records_and_models_are_refused_or_give_sensible_answers() -> None:
+    pytest.importorskip("torch")
+    tally = run_damage(SEED, range(60))
     assert not tally.failures, "\n".join(tally.failures)
     assert tally.outcomes["answered"] > 0
     assert tally.outcomes["refused"] > 0
