@@ -181,9 +181,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetMaximumIterations(self) -> int:
         """Most iterations of EM."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -261,9 +261,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
-        """EM stops when no element of a confusion matrix changes by more. Default: 1e-05."""
+        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
-        """EM stops when no element of a confusion matrix changes by more."""
+        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetMaximumNumberOfIterations(self, value: int) -> None:
         """Most iterations of EM. Default: no cap."""
     def GetMaximumNumberOfIterations(self) -> int:
@@ -942,9 +942,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetMaximumIterations(self) -> int:
         """Most iterations of EM."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -1190,7 +1190,7 @@ def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Imag
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothingSigma : a number >= 0, or None; default smallest voxel side
+    smoothingSigma : a number >= 0 and <= 100000, or None; default smallest voxel side
         Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
@@ -1202,9 +1202,9 @@ def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Imag
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1233,7 +1233,7 @@ def consensus_filter(*images: Any, smoothing_sigma: float | None = None, mask_im
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothing_sigma : a number >= 0, or None; default smallest voxel side
+    smoothing_sigma : a number >= 0 and <= 100000, or None; default smallest voxel side
         Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
@@ -1245,9 +1245,9 @@ def consensus_filter(*images: Any, smoothing_sigma: float | None = None, mask_im
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1279,7 +1279,8 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     maximumIterations : an integer >= 1 and <= 4294967295; default no cap
         Most iterations of EM.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more.
+        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
+        10,000 iterations at most.
     sensitivityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
@@ -1316,9 +1317,9 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1350,7 +1351,8 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     maximum_iterations : an integer >= 1 and <= 4294967295; default no cap
         Most iterations of EM.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more.
+        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
+        10,000 iterations at most.
     sensitivity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
@@ -1387,9 +1389,9 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1413,7 +1415,8 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
+        after 10,000 iterations at most.
     maximumNumberOfIterations : an integer >= 0 and <= 4294967295; default no cap
         Most iterations of EM.
     priorProbabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
@@ -1455,9 +1458,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1481,7 +1484,8 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
     termination_update_threshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
+        after 10,000 iterations at most.
     maximum_number_of_iterations : an integer >= 0 and <= 4294967295; default no cap
         Most iterations of EM.
     prior_probabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
@@ -1523,9 +1527,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1559,9 +1563,9 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1595,9 +1599,9 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1624,7 +1628,7 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What a tied vote becomes.
-    smoothingSigma : a number >= 0; default 0.0
+    smoothingSigma : a number >= 0 and <= 100000; default 0.0
         Standard deviation, in mm, of the smoothing of the votes; 0: none.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
@@ -1640,9 +1644,9 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1669,7 +1673,7 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What a tied vote becomes.
-    smoothing_sigma : a number >= 0; default 0.0
+    smoothing_sigma : a number >= 0 and <= 100000; default 0.0
         Standard deviation, in mm, of the smoothing of the votes; 0: none.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
@@ -1685,9 +1689,9 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1710,7 +1714,7 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothingSigma : a number >= 0, or None; default smallest voxel side
+    smoothingSigma : a number >= 0 and <= 100000, or None; default smallest voxel side
         Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
@@ -1724,9 +1728,9 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1749,7 +1753,7 @@ def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, ra
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothing_sigma : a number >= 0, or None; default smallest voxel side
+    smoothing_sigma : a number >= 0 and <= 100000, or None; default smallest voxel side
         Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
@@ -1763,9 +1767,9 @@ def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, ra
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1814,9 +1818,9 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1865,9 +1869,9 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1897,9 +1901,9 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
         Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
-    numberOfSamples : an integer >= 0; default 0
+    numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
-    burnIn : an integer >= 0; default 100
+    burnIn : an integer >= 0 and <= 1000000; default 100
         Gibbs samples thrown away before the first that counts.
     randomSeed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
@@ -1913,9 +1917,9 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1945,9 +1949,9 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     number_of_initializations : an integer >= 1 and <= 10000; default 5
         Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
-    number_of_samples : an integer >= 0; default 0
+    number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
-    burn_in : an integer >= 0; default 100
+    burn_in : an integer >= 0 and <= 1000000; default 100
         Gibbs samples thrown away before the first that counts.
     random_seed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
@@ -1961,9 +1965,9 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1986,7 +1990,7 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    windowRadius : a number >= 0; default 20.0
+    windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
         Strength of the regularisation where a rater used a label less than its fair share.
@@ -2018,9 +2022,9 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2043,7 +2047,7 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    window_radius : a number >= 0; default 20.0
+    window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
         Strength of the regularisation where a rater used a label less than its fair share.
@@ -2075,9 +2079,9 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2121,9 +2125,9 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2167,9 +2171,9 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2210,9 +2214,9 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2253,9 +2257,9 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2280,13 +2284,13 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
         vector image holds one rater per component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
-    patchRadius : a number >= 0, or None; default 3 smallest voxel sides
+    patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         Half width, in mm, of the patch in which raters are compared.
     localWeight : a number > 0 and < 1; default 0.8
         Share of the agreement here in a weight; the rest is a rater's mean agreement.
     edgeBoost : a number >= 1; default 5.0
         Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
-    edgeScale : a number >= 0, or None; default smallest voxel side
+    edgeScale : a number >= 0 and <= 100000, or None; default smallest voxel side
         Standard deviation, in mm, of the smoothing of Image before its gradient.
     maximumIterations : an integer >= 1; default 10
         Most iterations.
@@ -2306,9 +2310,9 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2333,13 +2337,13 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         vector image holds one rater per component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
-    patch_radius : a number >= 0, or None; default 3 smallest voxel sides
+    patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         Half width, in mm, of the patch in which raters are compared.
     local_weight : a number > 0 and < 1; default 0.8
         Share of the agreement here in a weight; the rest is a rater's mean agreement.
     edge_boost : a number >= 1; default 5.0
         Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
-    edge_scale : a number >= 0, or None; default smallest voxel side
+    edge_scale : a number >= 0 and <= 100000, or None; default smallest voxel side
         Standard deviation, in mm, of the smoothing of Image before its gradient.
     maximum_iterations : an integer >= 1; default 10
         Most iterations.
@@ -2359,9 +2363,9 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2408,9 +2412,9 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2457,9 +2461,9 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2487,7 +2491,7 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
         Fuser whose answer is taken away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
         Fuser whose answer is taken in the band.
-    bandWidth : a number >= 0, or None; default 3 smallest voxel sides
+    bandWidth : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         How far, in mm, the band reaches on both sides of the contour.
     bandContour : one of vote, interior; default vote
         The contour that the band follows: the majority vote's or the interior fuser's.
@@ -2503,9 +2507,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2533,7 +2537,7 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
         Fuser whose answer is taken away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
         Fuser whose answer is taken in the band.
-    band_width : a number >= 0, or None; default 3 smallest voxel sides
+    band_width : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         How far, in mm, the band reaches on both sides of the contour.
     band_contour : one of vote, interior; default vote
         The contour that the band follows: the majority vote's or the interior fuser's.
@@ -2549,9 +2553,9 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.

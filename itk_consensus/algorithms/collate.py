@@ -136,9 +136,7 @@ def collate(
         return Step((new, expected), trace, bool(done[0]))
 
     first = model.start()
-    run = iterate(
-        step, (first, model.e_step(first)), model.settings.stop.maximum_iterations, observer
-    )
+    run = iterate(step, (first, model.e_step(first)), model.settings.stop.most_iterations, observer)
     now, expected = run.state
     return CollateResult(
         # Sums of probabilities may exceed one by rounding.
@@ -187,7 +185,7 @@ class _Model:
         with np.errstate(divide="ignore"):
             log_rates = np.log(self.rates(now.theta)).reshape(raters * labels, -1)
             log_prior = np.log(now.shares)
-        votes = self.patterns.one_hot @ log_rates
+        votes = self.patterns.sum_over_raters(log_rates)
         log_joint = np.asarray(votes.reshape(-1, *log_prior.shape) + log_prior)
         log_evidence = logsumexp(log_joint, axis=(1, 2))
         responsibilities = np.exp(log_joint - log_evidence[:, None, None])

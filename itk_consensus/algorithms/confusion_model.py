@@ -75,7 +75,7 @@ class ConfusionModel:
         with np.errstate(divide="ignore"):
             log_theta = np.log(np.fmax(theta, 0.0))  # fmax turns NaN into 0
             log_prior = np.log(prior)
-        votes = self.patterns.one_hot @ log_theta.reshape(raters * labels, starts * labels)
+        votes = self.patterns.sum_over_raters(log_theta.reshape(raters * labels, starts * labels))
         log_joint = votes.reshape(-1, starts, labels) + log_prior
         peak = _over_labels(np.maximum, log_joint)
         peak = np.where(np.isfinite(peak), peak, 0.0)

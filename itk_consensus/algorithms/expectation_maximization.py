@@ -163,7 +163,7 @@ def maximize(
 
     nowhere = np.zeros(number, dtype=bool), np.zeros(number, dtype=np.int64)
     start = _State(starts.theta, starts.prior, *nowhere)
-    run = iterate(step, start, stop.maximum_iterations, observer)
+    run = iterate(step, start, stop.most_iterations, observer)
     theta, prior, converged, steps = run.state
     expected = model.e_step(theta, prior) if run.trace else starts.expectation(model)
     log_posterior = model.log_posterior(expected.log_likelihood, theta)

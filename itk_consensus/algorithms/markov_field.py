@@ -131,7 +131,7 @@ class MarkovField:
         white, black = (_by_label(pooled[colour.pattern, 0]) for colour in self._colours)
         weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
         start = _State(starts.theta[:, :, :1], (white, black), pooled, weight, np.nan)
-        run = iterate(step, start, stop.maximum_iterations, observer)
+        run = iterate(step, start, stop.most_iterations, observer)
         end = run.state
         with np.errstate(divide="ignore"):
             log_joint = np.log(end.pooled)

@@ -46,7 +46,9 @@ class StapleResult:
     ----------
     patterns : DecisionPatterns
     posterior : (P, K) ndarray
-        Probability of each label; zero in a row that no label can explain.
+        Probability of each label. Votes that no label explains, because some rater never said
+        this where the truth was that, leave the model without an answer: such rows hold the shares
+        of the votes, and their decision is undecided.
     decision : (P,) ndarray of int64
         Label index, or undecided on a tie.
     theta : (J, K, K) ndarray
@@ -257,6 +259,9 @@ def _answers(
     if settings.binary:
         # Whatever is not foreground is background, even where neither explains the votes.
         posterior = scores = in_pairs(posterior[..., 1])
+    else:
+        explained = posterior.any(axis=2, keepdims=True)
+        posterior = np.where(explained, posterior, mean_of_votes(patterns)[:, None, :])
     rule: Any = ("highest", 0.0) if settings.binary else ("undecided", TIE_TOLERANCE)
     decisions = [
         decide(scores[:, start], patterns.labels, rule[0], tolerance=rule[1])

@@ -11,7 +11,7 @@ from itk_consensus.algorithms.boundary_simple import (
     edge_agreement,
 )
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Choice, Integer, Real, optional
+from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
@@ -51,7 +51,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Intensity image whose edges raise the weight of raters who follow them.",
     )
     PatchRadius = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Half width, in mm, of the patch in which raters are compared.",
         default_doc="3 smallest voxel sides",
@@ -67,7 +67,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Factor of the weight of a rater whose contour is the image's edge; 1: no gate.",
     )
     EdgeScale = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Standard deviation, in mm, of the smoothing of Image before its gradient.",
         default_doc="smallest voxel side",

@@ -13,7 +13,7 @@ from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Real, optional
+from itk_consensus.filters.constraints import LENGTH, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -56,7 +56,7 @@ class ConsensusFilter(LabelFusionFilter):
     laws = frozenset({"rater permutation"})
 
     SmoothingSigma = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
         default_doc="smallest voxel side",

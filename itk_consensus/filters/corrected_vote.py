@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.filters.constraints import Real, optional
+from itk_consensus.filters.constraints import LENGTH, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -30,7 +30,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     laws = frozenset({"rater permutation", "relabelling"})
 
     SmoothingSigma = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
         default_doc="smallest voxel side",

@@ -13,7 +13,7 @@ from itk_consensus.algorithms.hybrid import contour_band, hybrid_fusion
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import Choice, Kind, Real, optional
+from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.filters.fused_images import FusedImages, background_index
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
@@ -73,7 +73,7 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         default_doc="ConsensusFilter()",
     )
     BandWidth = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "How far, in mm, the band reaches on both sides of the contour.",
         default_doc="3 smallest voxel sides",

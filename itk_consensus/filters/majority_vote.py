@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
-from itk_consensus.filters.constraints import Choice, Real, optional
+from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
@@ -31,7 +31,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     )
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
     SmoothingSigma = Parameter(
-        Real(low=0.0), 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
+        LENGTH, 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

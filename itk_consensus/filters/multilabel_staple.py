@@ -57,7 +57,10 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     summary = "Assumes raters independent given the truth, each with one confusion matrix."
 
     TerminationUpdateThreshold: Parameter[float] = Parameter(
-        Real(low=0.0), 1e-5, "EM stops when no element of a confusion matrix changes by more."
+        Real(low=0.0),
+        1e-5,
+        "EM stops when no element of a confusion matrix changes by more; 0: until nothing "
+        "changes, after 10,000 iterations at most.",
     )
     MaximumNumberOfIterations: Parameter[int] = Parameter(
         Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"

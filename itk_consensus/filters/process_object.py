@@ -56,13 +56,13 @@ class ProcessObject:
         default_doc="1e-06",
     )
     NumberOfThreads = Parameter(
-        Integer(low=1),
+        Integer(1, 1024),
         lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
         "Threads of the compiled kernels; results never depend on it.",
         default_doc="all cores",
     )
     NumberOfWorkUnits = Parameter(
-        Integer(low=0),
+        Integer(0, 2**32 - 1),
         0,
         "Accepted for SimpleITK's sake; work is split by the number of threads.",
         in_cli=False,

@@ -146,7 +146,10 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
     )
     Tolerance: Parameter[float] = Parameter(
-        Real(low=0.0), 1e-7, "EM stops when no sensitivity or specificity changes by more."
+        Real(low=0.0),
+        1e-7,
+        "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
+        "changes, after 10,000 iterations at most.",
     )
     SensitivityPrior: Parameter[Any] = Parameter(
         Reals(low=1.0, length=2),
