@@ -94,10 +94,17 @@ class DecisionPatterns:
     @cached_property
     def unanimous(self) -> NDArray[np.bool_]:
         """(P,): all raters who annotated agree, and at least one did."""
-        digits = self.patterns.astype(np.int32)
-        highest = np.where(self.present, digits, -1).max(axis=1)
-        lowest = np.where(self.present, digits, self.number_of_labels).min(axis=1)
-        return np.asarray(highest == lowest)
+        lowest = self.lowest_vote
+        agree = lowest < self.number_of_labels
+        for votes in self.patterns.T:
+            agree &= (votes == lowest) | (votes == self.number_of_labels)
+        return np.asarray(agree)
+
+    @cached_property
+    def lowest_vote(self) -> NDArray[Any]:
+        """(P,) lowest label index that a rater voted for; ``len(labels)`` where nobody did."""
+        # What stands for a missing rater is above all labels.
+        return np.asarray(self.patterns.min(axis=1))
 
     @cached_property
     def one_hot(self) -> sparse.csr_matrix:
