@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation
+from itk_consensus.algorithms.hidden_truth import EstimatedTruth, KnownTruth
 from itk_consensus.algorithms.iteration import (
     IterationObserver,
     Step,
@@ -21,7 +22,9 @@ from itk_consensus.algorithms.iteration import (
     StopRule,
     iterate,
 )
+from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
+from itk_consensus.labels.expected_counts import VoteShares
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,17 @@ class Starts:
     ----------
     theta : (J, K, S, K) ndarray
         All NaN for a start made from votes, which keeps it from stopping at its first iteration.
-    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
-    votes : (P, V, K) ndarray
-        Probability of the truth in the V starts made from votes, in their order.
+    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
+    votes : tuple of VoteShares
+        How each start made from votes shares a voxel among labels, in their order.
+    frequencies : (K,) or (R, K) ndarray
+        What such starts take for the truth where nobody annotated.
     """
 
     theta: Floats
     prior: Floats
-    votes: Floats
+    votes: tuple[VoteShares, ...]
+    frequencies: Floats
 
     @cached_property
     def from_votes(self) -> NDArray[np.bool_]:
@@ -56,17 +62,25 @@ class Starts:
                 theta[:, :, known], of_starts(prior, known)
             )
             prior = with_starts(prior, known, new)
-        if voted.size:
-            theta[:, :, voted], new = model.m_step(self.votes, of_starts(prior, voted))
-            prior = with_starts(prior, voted, new)
+        for start, shares in zip(voted, self.votes, strict=True):
+            only = np.array([start])
+            theta[:, :, only], new = model.step_from_votes(
+                shares, self.frequencies, of_starts(prior, only)
+            )
+            prior = with_starts(prior, only, new)
         return theta, prior, log_likelihood
 
     def expectation(self, model: ConfusionModel) -> Expectation:
         """What each start says of the truth before any step."""
         expected = model.e_step(self.theta, self.prior)
-        with np.errstate(divide="ignore"):
-            expected.log_joint[:, self.from_votes] = np.log(self.votes)
-        expected.responsibilities[:, self.from_votes] = self.votes
+        frequencies = self.frequencies
+        if frequencies.ndim == 2:
+            frequencies = frequencies[model.prior_rows]
+        for start, shares in zip(np.flatnonzero(self.from_votes), self.votes, strict=True):
+            truth = shares_of_votes(model.patterns, shares, frequencies)
+            expected.responsibilities[:, start] = truth
+            with np.errstate(divide="ignore"):
+                expected.log_joint[:, start] = np.log(truth)
         return expected
 
 
@@ -95,9 +109,10 @@ class Optima:
 
     Attributes
     ----------
+    truth : EstimatedTruth or KnownTruth
+        What the parameters say of each pattern.
     theta : (J, K, S, K) ndarray
-    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
-    responsibilities, log_joint : (P, S, K) ndarray
+    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
     log_likelihood, log_posterior : (S,) ndarray
     iterations : (S,) ndarray of int64
         Index of the iteration that met the stop rule, or the cap: SimpleITK's count.
@@ -108,16 +123,20 @@ class Optima:
         If the E-step was spatial.
     """
 
+    truth: EstimatedTruth | KnownTruth
     theta: Floats
     prior: Floats
-    responsibilities: Floats
-    log_joint: Floats
     log_likelihood: Floats
     log_posterior: Floats
     iterations: NDArray[np.int64]
     converged: NDArray[np.bool_]
     trace: Floats
     voxels: VoxelBeliefs | None = None
+
+    @property
+    def responsibilities(self) -> Floats:
+        """(P, S, K) posterior of the truth."""
+        return self.truth.probabilities()
 
 
 class _State(NamedTuple):
@@ -140,7 +159,7 @@ def maximize(
     """Run EM from every start until each has met the stop rule.
 
     A step tells the log likelihood of the parameters it was given, so each score belongs to the
-    iteration before; that of the last comes with the responsibilities, which are made only then.
+    iteration before; that of the last takes one more pass. Responsibilities are not kept.
     """
     number = starts.theta.shape[2]
     stillness = Stillness(stop.tolerance)
@@ -165,14 +184,20 @@ def maximize(
     start = _State(starts.theta, starts.prior, *nowhere)
     run = iterate(step, start, stop.most_iterations, observer)
     theta, prior, converged, steps = run.state
-    expected = model.e_step(theta, prior) if run.trace else starts.expectation(model)
-    log_posterior = model.log_posterior(expected.log_likelihood, theta)
+    truth: EstimatedTruth | KnownTruth
+    if run.trace or not starts.votes:
+        truth = EstimatedTruth(model.table, theta, prior)
+        log_likelihood = model.table.expectation(theta, prior).log_likelihood
+    else:
+        expected = starts.expectation(model)
+        truth = KnownTruth(expected.responsibilities, expected.log_joint)
+        log_likelihood = expected.log_likelihood
+    log_posterior = model.log_posterior(log_likelihood, theta)
     return Optima(
+        truth,
         theta,
         prior,
-        expected.responsibilities,
-        expected.log_joint,
-        expected.log_likelihood,
+        log_likelihood,
         log_posterior,
         steps - converged,
         converged,

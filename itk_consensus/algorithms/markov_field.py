@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts, VoxelBeliefs, damped
+from itk_consensus.algorithms.hidden_truth import KnownTruth
 from itk_consensus.algorithms.iteration import (
     IterationObserver,
     Step,
@@ -136,10 +137,9 @@ class MarkovField:
         with np.errstate(divide="ignore"):
             log_joint = np.log(end.pooled)
         return Optima(
+            KnownTruth(end.pooled, log_joint),
             end.theta,
             prior,
-            end.pooled,
-            log_joint,
             np.array([end.bound]),
             np.array(run.trace[-1:] or [np.nan]),
             np.array([len(run.trace) - run.converged]),

@@ -109,7 +109,7 @@ class ConsensusFilter(LabelFusionFilter):
             CORRECTED: plain
             if sigma == 0
             else corrected_vote(patterns, sigma, case.spacing).fusion(),
-            STAPLE: PatternFusion(patterns, self._staple.decision, self._staple.posterior),
+            STAPLE: PatternFusion(patterns, self._staple.decision, self._staple.shares),
         }
         erased = _erased(patterns, self._candidates[CORRECTED])
         raters = int(patterns.present.any(axis=0).sum())

@@ -97,5 +97,5 @@ def with_voxels(
 
     return VolumeFusion(
         expanded(answer.decision.astype(np.int32), decision, BACKGROUND),
-        lambda label: expanded(answer.probabilities[:, label], voxels.beliefs[label], 0.0),
+        lambda label: expanded(answer.of_label(label), voxels.beliefs[label], 0.0),
     )

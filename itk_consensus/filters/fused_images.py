@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion, Measure
-from itk_consensus.labels.label_types import widened
+from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
 
@@ -42,8 +42,11 @@ class FusedImages:
     def label_image(self, fusion: Fusion | None = None) -> Any:
         """The label map; of another fusion of the same case, if one is given."""
         fusion = self.fusion if fusion is None else fusion
-        dtype = widened(self.dtype, self.undecided) if fusion.has_undecided else self.dtype
-        undecided = self.undecided if fusion.has_undecided else 0
+        dtype = widened(self.dtype, self.undecided)
+        # Looking for undecided voxels may take as long as fusing: only if much depends on it.
+        if dtype != self.dtype and not fusion.has_undecided:
+            dtype = self.dtype
+        undecided = self.undecided if holds(dtype, [self.undecided]) else 0
         values = np.array([*self.labels, 0, undecided], dtype=dtype)
         return self.image(lambda out: fusion.write_labels(values, out), dtype)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 
 
@@ -25,17 +26,21 @@ class FusionCase:
         Threads of the kernels; None: all.
     strata : ndarray of uint32, or None
         What tells voxels apart beyond their votes.
+    kept : KeptStack or None
+        What the stack held, once the caller's images are gone.
     """
 
     loaded: LoadedImages
     stack: LabelStack
     threads: int | None = None
     strata: NDArray[np.uint32] | None = None
+    kept: KeptStack | None = None
 
     @cached_property
     def patterns(self) -> DecisionPatterns:
         """The votes as decision patterns, encoded when first asked for."""
-        return DecisionPatterns.from_stack(self.stack, strata=self.strata, threads=self.threads)
+        stack = self.stack if self.kept is None else self.kept.restored()
+        return DecisionPatterns.from_stack(stack, strata=self.strata, threads=self.threads)
 
     @property
     def spacing(self) -> tuple[float, ...]:
@@ -44,8 +49,14 @@ class FusionCase:
 
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""
-        stack = replace(self.stack, arrays=(), mask=None, rater_masks=None)
-        kept = FusionCase(self.loaded.without_inputs(), stack, self.threads)
-        if "patterns" in vars(self):
-            vars(kept)["patterns"] = self.patterns
-        return kept
+        encoded = "patterns" in vars(self)
+        bare = replace(
+            self,
+            loaded=self.loaded.without_inputs(),
+            stack=replace(self.stack, arrays=(), mask=None, rater_masks=None),
+            strata=None if encoded else self.strata,
+            kept=None if encoded else KeptStack.of(self.stack),
+        )
+        if encoded:
+            vars(bare)["patterns"] = self.patterns
+        return bare

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
+from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Integer, optional
 from itk_consensus.filters.fused_images import FusedImages
@@ -51,6 +53,8 @@ class LabelFusionFilter(ProcessObject):
     #: What _fuse looks at. Patterns are made before it is called; a filter that needs something
     #: else says so, and patterns are encoded only if it asks for them.
     needs: ClassVar[str] = "patterns"
+    #: Whether outputs can be asked for after Execute; a function form returns one and is done.
+    _outlives_execute = True
 
     MaskImage = Parameter(
         optional(ImageLike()),
@@ -100,9 +104,20 @@ class LabelFusionFilter(ProcessObject):
             dtype = common_type(case.loaded.arrays, labels)
             undecided = self._undecided_label(labels, dtype)
             fusion = self._fuse(case)
-            self._case = case.without_inputs()
-            self._fused = FusedImages(self._case.loaded, fusion, tuple(labels), dtype, undecided)
-            return self._primary_output()
+            like = case.loaded.without_inputs()
+            self._case = case
+            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided)
+            output = self._primary_output()
+            if self._outlives_execute:
+                self._let_inputs_go(case)
+            return output
+
+    def _let_inputs_go(self, case: FusionCase) -> None:
+        """Later outputs must neither hold the caller's images nor follow what becomes of them."""
+        self._case = case.without_inputs()
+        fused = self.fused
+        if self._case.kept is not None and isinstance(fused.fusion, StackVoteFusion):
+            self._fused = replace(fused, fusion=replace(fused.fusion, stack=self._case.kept))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""

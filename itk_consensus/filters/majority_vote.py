@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -20,6 +20,8 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     the strongest simple baseline known to us.
     """
 
+    # Smoothing asks for patterns; without it the votes themselves are enough.
+    needs = "votes"
     method = "vote"
     summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
 
@@ -35,12 +37,12 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        patterns = case.patterns
-        weights = self._weights(patterns.number_of_raters)
+        weights = self._weights(len(case.stack.arrays))
         if self.SmoothingSigma == 0:
-            return majority_vote(
-                patterns, weights=weights, threshold=self.Threshold, ties=self.TieRule
+            return StackVoteFusion(
+                case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
             )
+        patterns = case.patterns
         return smoothed_vote(
             patterns,
             self.SmoothingSigma,

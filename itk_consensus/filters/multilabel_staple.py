@@ -139,7 +139,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         self._store(result)
         if result.starts.switched[result.starts.winner]:
             self._warn("label-switched optimum: the mean rater does worse than chance")
-        answer = PatternFusion(case.patterns, result.decision, result.posterior)
+        answer = PatternFusion(case.patterns, result.decision, result.shares)
         if result.voxels is None:
             return answer
         decision = decide_voxels(

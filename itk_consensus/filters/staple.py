@@ -83,7 +83,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         )
         self._store(result)
         self._warn_of(result)
-        answer = PatternFusion(case.patterns, result.decision, result.posterior)
+        answer = PatternFusion(case.patterns, result.decision, result.shares)
         if result.voxels is None:
             return answer
         foreground = result.voxels.beliefs[1] >= 0.5

@@ -98,12 +98,17 @@ class DecisionPatterns:
     @cached_property
     def unanimous(self) -> NDArray[np.bool_]:
         """(P,): all raters who annotated agree, and at least one did."""
-        answer = np.empty(len(self.patterns), dtype=bool)
-        for block in self._blocks():
-            digits = self.patterns[block].astype(np.int32)
-            highest = np.where(self.present[block], digits, -1).max(axis=1)
-            answer[block] = highest == digits.min(axis=1, initial=self.number_of_labels)
-        return answer
+        lowest = self.lowest_vote
+        agree = lowest < self.number_of_labels
+        for votes in self.patterns.T:
+            agree &= (votes == lowest) | (votes == self.number_of_labels)
+        return np.asarray(agree)
+
+    @cached_property
+    def lowest_vote(self) -> NDArray[Any]:
+        """(P,) lowest label index that a rater voted for; ``len(labels)`` where nobody did."""
+        # What stands for a missing rater is above all labels.
+        return np.asarray(self.patterns.min(axis=1))
 
     def _blocks(self) -> Iterator[slice]:
         """Slices of the patterns, each with a bounded number of votes."""

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from itk_consensus.algorithms.initialization import StartPlan, vote_frequencies
+from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.staple import run_em
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
+from itk_consensus.algorithms.vote_shares import vote_frequencies
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
