@@ -29,6 +29,7 @@ _ERRORS = (
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
+    ("filters.agreement", "Agreement"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
     ("labels.overlap", "dice"),
