@@ -33,6 +33,7 @@ _OTHERS = (
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
     ("labels.overlap", "dice"),
+    ("report.page", "report"),
     ("samples", "SampleCase"),
     ("samples", "sample_case"),
     ("samples", "sample_cohort"),

@@ -22,6 +22,7 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_types import common_type, holds
 
@@ -98,6 +99,11 @@ class LabelFusionFilter(RaterInputs):
         if self._fused is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return self._fused
+
+    @property
+    def votes(self) -> DecisionPatterns:
+        """The votes of the last Execute, for other parts of the package to build on."""
+        return self._executed_case().patterns
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""

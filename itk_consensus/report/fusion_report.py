@@ -28,7 +28,7 @@ from itk_consensus.report.text import (
 )
 
 #: Measurements with one number for each rater.
-_OF_EACH_RATER = (
+OF_EACH_RATER = (
     "Sensitivity",
     "Specificity",
     "PositivePredictiveValue",
@@ -112,11 +112,11 @@ class FusionReport:
             f"{raters} rater{'s' * (raters != 1)}",
             section("Inputs", map(_input_line, content["inputs"])),
             section("Grid", pairs(_grid_texts(content["geometry"]))),
-            section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
+            section("Parameters", pairs(self.parameter_texts(content["parameters"]))),
             section("Fused labels", table(*_label_table(content["labels"]))),
         ]
         measured = content["measurements"]
-        of_raters = {name: measured.pop(name) for name in _OF_EACH_RATER if name in measured}
+        of_raters = {name: measured.pop(name) for name in OF_EACH_RATER if name in measured}
         if of_raters:
             rows = zip(self.rater_names, *of_raters.values(), strict=True)
             parts.append(section("Raters", table(["rater", *of_raters], rows)))
@@ -136,10 +136,10 @@ class FusionReport:
             texts["report"] = str(self.json)
         return texts
 
-    def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
+    def parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
         """What the command line offers, and the image files that were given."""
         return {
-            parameter.name: _parameter_text(parameter, values[parameter.name])
+            parameter.name: parameter_text(parameter, values[parameter.name])
             for parameter in parameters_of(type(self.filter_))
             if parameter.in_cli or parameter.name in self.parameter_files
         }
@@ -207,7 +207,7 @@ def _grid_texts(geometry: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _parameter_text(parameter: Parameter[Any], value: Any) -> str:
+def parameter_text(parameter: Parameter[Any], value: Any) -> str:
     if parameter.default_doc and value == to_plain(parameter.default):
         return parameter.default_doc
     return shown(value)
