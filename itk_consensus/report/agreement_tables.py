@@ -15,34 +15,33 @@ from itk_consensus.report.markup import Markup, data_table, joined, tag
 #: Pale to dark blue; a Dice at the lower end or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))
 _LOWEST_SHADE = 0.5
-_CONSENSUS_MARK = "C"
+#: How the columns begin that fit on a page, of all that the summary has.
+_LABEL_COLUMNS = (
+    "mean_volume",
+    "volume_variation",
+    "mean_dice",
+    "mean_hausdorff95_mm",
+    "mean_surface_dice",
+    "kappa",
+    "alpha_union",
+)
+#: The luminance on which black and white stand out alike: sqrt(1.05 * 0.05) - 0.05.
+_EQUAL_CONTRAST = 0.179
+_CONSENSUS_MARK = "✓"
 
 
 def heat_map(agreement: AgreementResult) -> Markup:
     """Pairwise Dice, averaged over labels, as a table of coloured cells."""
     matrix = mean_matrix(agreement)
-    marks = rater_marks(agreement)
     labels = len(agreement.labels)
     over = f", mean of {labels} labels" if labels > 1 else ""
     caption = f"Dice of every two{over}; darker is better, white is {_LOWEST_SHADE:g} or less."
-    head = tag(
-        "tr",
-        tag("th", "rater", scope="col"),
-        *(tag("th", tag("abbr", m, title=n), scope="col") for m, n in _pairs(agreement, marks)),
-    )
-    body = [
-        tag(
-            "tr",
-            tag("th", f"{mark}  {name}", scope="row"),
-            *(_shaded(matrix[i, j]) for j in range(len(marks))),
-        )
-        for i, (mark, name) in enumerate(_pairs(agreement, marks))
+    header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
+    rows = [
+        [f"{mark}  {name}", *map(_shaded, row)]
+        for (mark, name), row in zip(_named(agreement), matrix, strict=True)
     ]
-    table = tag(
-        "table", tag("caption", caption), tag("thead", head), tag("tbody", *body), class_="heat"
-    )
-    region = {"role": "region", "aria_label": "Pairwise Dice", "tabindex": "0"}
-    return tag("div", table, class_="scroll", **region)
+    return tag("div", data_table(caption, ["rater", *header], rows), class_="heat")
 
 
 def mean_matrix(agreement: AgreementResult) -> Floats:
@@ -53,10 +52,13 @@ def mean_matrix(agreement: AgreementResult) -> Floats:
     return np.asarray(np.mean([one.dice for one in agreement.labels], axis=0))
 
 
-def rater_marks(agreement: AgreementResult) -> list[str]:
-    """A number for each rater, a letter for the consensus."""
-    number = len(agreement.raters) - (agreement.reference is not None)
-    return [*(str(index + 1) for index in range(number)), _CONSENSUS_MARK][: len(agreement.raters)]
+def rater_mark(index: int) -> str:
+    """A, B, ... Z, AA, AB, ...: what a rater is called where a name would be too long."""
+    letters = ""
+    while index >= 0:
+        index, letter = index // 26 - 1, index % 26
+        letters = chr(ord("A") + letter) + letters
+    return letters
 
 
 def rater_table(agreement: AgreementResult, measured: dict[str, Sequence[Any]]) -> Markup:
@@ -68,7 +70,7 @@ def rater_table(agreement: AgreementResult, measured: dict[str, Sequence[Any]]) 
     body = []
     for index, row in enumerate(rows):
         swatch = tag("span", class_="swatch", style=f"background:{rater_color(index)}")
-        name = joined([swatch, f"{index + 1}  {row['rater']}"])
+        name = joined([swatch, f"{rater_mark(index)}  {row['rater']}"])
         body.append(
             [name, *(row[c] for c in columns), *(values[index] for values in measured.values())]
         )
@@ -84,14 +86,13 @@ def rater_table(agreement: AgreementResult, measured: dict[str, Sequence[Any]]) 
 def label_table(agreement: AgreementResult) -> Markup:
     """The summary, a row for each label."""
     rows = list(agreement.summary())
-    left_out = ("jaccard", "hausdorff_mm", "specific")
-    columns = [name for name in rows[0] if not any(word in name for word in left_out)]
+    columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
     caption = (
         "Agreement about each label, means over pairs of raters. Kappa and alpha over the grid are "
         "inflated by background, over the union (voxels somebody marked) deflated."
     )
-    body = [[f"label {row['label']}", *(row[name] for name in columns[1:])] for row in rows]
-    return data_table(caption, ["label", *map(column_title, columns[1:])], body)
+    body = [[f"label {row['label']}", *(row[name] for name in columns)] for row in rows]
+    return data_table(caption, ["label", *map(column_title, columns)], body)
 
 
 def column_title(name: str) -> str:
@@ -109,7 +110,11 @@ def column_title(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _pairs(agreement: AgreementResult, marks: list[str]) -> list[tuple[str, str]]:
+def _named(agreement: AgreementResult) -> list[tuple[str, str]]:
+    """Mark and name of each row and column."""
+    marks = [rater_mark(index) for index in range(len(agreement.raters))]
+    if agreement.reference is not None:
+        marks[-1] = _CONSENSUS_MARK
     return list(zip(marks, agreement.raters, strict=True))
 
 
@@ -121,6 +126,16 @@ def _words(name: str) -> str:
 def _shaded(value: float) -> Markup:
     share = float(np.clip((value - _LOWEST_SHADE) / (1 - _LOWEST_SHADE), 0, 1))
     color = [round(a + share * (b - a)) for a, b in zip(*_HEAT, strict=True)]
-    ink = "#ffffff" if share > 0.55 else "#101317"
+    ink = "#ffffff" if _luminance(color) < _EQUAL_CONTRAST else "#000000"
     style = f"background:rgb({color[0]},{color[1]},{color[2]});color:{ink}"
     return tag("td", f"{value:.2f}", style=style)
+
+
+def _luminance(color: Sequence[int]) -> float:
+    """Relative luminance of WCAG 2."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _unit(color)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _unit(color: Sequence[int]) -> list[float]:
+    return [component / 255 for component in color]

@@ -53,15 +53,17 @@ def joined(children: Iterable[Any]) -> Markup:
 
 
 def data_table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Markup:
-    """A table whose first column names the rows; it scrolls sideways by itself where it must."""
+    """A table whose first column names the rows; cells may be whole ``td`` elements."""
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
-    body = [
-        tag("tr", tag("th", first, scope="row"), *(tag("td", _cell(cell)) for cell in rest))
-        for first, *rest in rows
-    ]
-    table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body))
+    body = [tag("tr", tag("th", first, scope="row"), *map(_cell, rest)) for first, *rest in rows]
+    return framed_table(caption, tag("table", tag("thead", head), tag("tbody", *body)))
+
+
+def framed_table(caption: str, table: Markup) -> Markup:
+    """A table below its caption; only the table scrolls sideways where it must."""
     # What scrolls must be reached by keyboard, and say what it is.
-    return tag("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
+    frame = tag("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
+    return tag("div", tag("p", caption, class_="quiet", aria_hidden="true"), frame)
 
 
 def section(title: str, *children: Any, id_: str) -> Markup:
@@ -87,8 +89,10 @@ def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") ->
     return f"<!DOCTYPE html>\n{tag('html', head, page, lang='en')}\n"
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any) -> Markup:
     """Numbers with three decimals; a dash for what is not defined."""
+    if isinstance(value, Markup):
+        return value if value.startswith("<td") else tag("td", value)
     if isinstance(value, float):
-        return f"{value:.3f}" if value == value else "–"
-    return value if isinstance(value, Markup) else shown(value)
+        return tag("td", f"{value:.3f}" if value == value else "–")
+    return tag("td", shown(value))
