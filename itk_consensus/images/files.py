@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import SimpleITK as sitk
 
@@ -54,6 +54,18 @@ def read_image(path: PathLike) -> Any:
     if _format(path) in _VOXELS_IN_ONE_FILE:
         _check_complete([path], _bytes_on_disk(image), path)
     return image
+
+
+def read_quietly(path: PathLike) -> tuple[Any, str]:
+    """Read an image; also return what the image library printed meanwhile.
+
+    Those libraries write straight to the process's stderr, several lines at a time.
+    """
+    with tempfile.TemporaryFile() as printed:
+        with _stderr_of_libraries_into(printed):
+            image = read_image(path)
+        printed.seek(0)
+        return image, printed.read().decode(errors="replace")
 
 
 def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
@@ -180,3 +192,18 @@ def _unpacked_size(path: Path) -> int:
         return path.stat().st_size
     with gzip.open(path) as stream:
         return sum(len(chunk) for chunk in iter(lambda: stream.read(1 << 20), b""))
+
+
+@contextmanager
+def _stderr_of_libraries_into(file: IO[bytes]) -> Iterator[None]:
+    try:
+        original = os.dup(2)
+    except OSError:  # the process has no stderr to redirect
+        yield
+        return
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(original, 2)
+        os.close(original)
