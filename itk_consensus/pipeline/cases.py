@@ -55,7 +55,8 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     ----------
     pattern : str
         Such as ``{case}/{rater}.nii.gz``, where ``*`` stands for anything within a name; or a
-        folder, in which BIDS segmentations ``*_desc-<rater>_dseg.nii.gz`` are looked for.
+        folder, in which BIDS segmentations ``*_desc-<rater>_dseg.nii.gz`` are looked for, also in
+        its folders ``sub-*``.
     images : str, optional
         Where the image of each case lies, such as ``{case}/ct.nii.gz``; it is no rater.
 
@@ -93,7 +94,11 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
 
 
 def _bids(folder: str) -> list[tuple[str, str, Path]]:
-    files = sorted(Path(folder).rglob("*_dseg.nii*"))
+    files = [
+        file
+        for places in ("*_dseg.nii*", "sub-*/**/*_dseg.nii*")
+        for file in sorted(Path(folder).glob(places))
+    ]
     named = [(file, _BIDS.fullmatch(file.name)) for file in files]
     return [(match["case"], match["rater"], file) for file, match in named if match]
 
