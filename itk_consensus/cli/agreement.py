@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
 from itk_consensus.agreement.result import AgreementResult, Cell
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
-from itk_consensus.cli.options import add_option, file_name, given_parameters, naming_options
+from itk_consensus.cli.options import (
+    add_option,
+    file_name,
+    given_parameters,
+    is_file_name,
+    naming_options,
+)
 from itk_consensus.cli.outputs import (
     add_overwrite_option,
     check_outputs,
@@ -59,9 +66,9 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
     method = METHODS.get(str(arguments.consensus).lower())
     reference = arguments.consensus if method is None else None
-    paths = [*arguments.inputs, *([file_name(reference)] if reference else [])]
-    outputs = given_outputs(arguments, csv=None, json=None)
     _check_reference(reference, arguments)
+    paths = [*arguments.inputs, *([Path(reference)] if reference else [])]
+    outputs = given_outputs(arguments, csv=None, json=None)
     files = list(read_files(paths, console, 0.5))
     check_outputs(outputs, paths, files[0].geometry.dimension, overwrite=arguments.overwrite)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
@@ -94,6 +101,6 @@ def _rounded(value: Cell) -> Cell:
 
 
 def _check_reference(reference: str | None, arguments: argparse.Namespace) -> None:
-    if reference is not None and not Path(reference).exists():
+    if reference is not None and not (is_file_name(reference) and os.path.exists(reference)):
         names = ", ".join(METHODS)
         arguments.parser.error(f"--consensus must be a file or one of {names}, got {reference!a}")
