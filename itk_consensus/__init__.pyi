@@ -2662,6 +2662,27 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
     """
+def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
+    """Write one self-contained HTML page about a filter's last Execute.
+
+    It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
+    raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
+
+    Parameters
+    ----------
+    filter_ : LabelFusionFilter
+        After Execute.
+    path : str or path
+        The page; replaced in one step.
+    image : image, optional
+        What the raters looked at, on their grid, to be drawn below the contours.
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of str or path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    outputs : mapping of str to path, optional
+        What else was written, by what it is; the page links to it.
+    """
 def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
     """Four radiologists' masks of one nodule.
 
