@@ -21,6 +21,7 @@ from itk_consensus.report.fusion_report import OF_EACH_RATER
 from itk_consensus.report.markup import Markup, document, section, tag
 from itk_consensus.report.provenance import (
     file_hash,
+    image_hash,
     input_table,
     output_links,
     parameter_table,
@@ -83,13 +84,16 @@ def page_text(
     """The whole page; `page` says where it will lie, so that links find their files."""
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
+    underlay = _underlay(filter_, image)
     hashed = [voxel_hash(m) for m in case.maps] if files is None else list(map(file_hash, files))
+    hashes = list(zip(case.names, hashed, strict=True))
     what = "their voxels as 64-bit integers" if files is None else "their files"
+    if underlay is not None:
+        hashes.append(("image", image_hash(underlay)))
+        what += ", of the image its voxels"
     parts = [
         section("Should it be believed?", *_verdict(filter_, case), id_="verdict"),
-        section(
-            "Where they differ", dispute_figures(case, _underlay(filter_, image)), id_="dispute"
-        ),
+        section("Where they differ", dispute_figures(case, underlay), id_="dispute"),
         section("Raters", *_raters(filter_, case), id_="raters"),
     ]
     if case.agreement.labels:
@@ -97,7 +101,7 @@ def page_text(
     parts.append(
         section(
             "How it was made",
-            input_table(case.names, hashed, what),
+            input_table(hashes, what),
             tag(
                 "details",
                 tag("summary", "Parameters and versions"),

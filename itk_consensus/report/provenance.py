@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 import itk_consensus
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
+from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images.files import read_bytes
 from itk_consensus.report.fusion_report import parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, tag
@@ -33,18 +35,25 @@ def voxel_hash(labels: NDArray[Any]) -> str:
     return hashlib.sha256(np.ascontiguousarray(labels, "<i8").tobytes()).hexdigest()
 
 
-def input_table(names: Sequence[str], hashes: Sequence[str], what: str) -> Markup:
-    """Each rater with its hash."""
-    rows = [[name, tag("code", digest)] for name, digest in zip(names, hashes, strict=True)]
-    return data_table(f"Inputs, and SHA-256 of {what}.", ["rater", "SHA-256"], rows)
+def image_hash(image: NDArray[Any]) -> str:
+    """SHA-256 of an image's voxels in C order, in the image's own type."""
+    return hashlib.sha256(np.ascontiguousarray(image).tobytes()).hexdigest()
+
+
+def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:
+    """Each input with its hash."""
+    rows = [[name, tag("code", digest)] for name, digest in hashes]
+    return data_table(f"Inputs, and SHA-256 of {what}.", ["input", "SHA-256"], rows)
 
 
 def parameter_table(filter_: LabelFusionFilter) -> Markup:
     """Every parameter the filter worked with."""
     rows = []
     for parameter in parameters_of(type(filter_)):
-        value = to_plain(parameter.__get__(filter_))
-        rows.append([parameter.name, parameter_text(parameter, value)[:200]])
+        value = parameter.__get__(filter_)
+        image = holds_image(value)
+        text = "(image)" if image else parameter_text(parameter, to_plain(value))
+        rows.append([parameter.name, text])
     return data_table(f"Parameters of {filter_.GetName()}.", ["parameter", "value"], rows)
 
 
@@ -70,11 +79,5 @@ def output_links(outputs: Mapping[str, str | os.PathLike[str]], page: Path) -> M
     for what, path in outputs.items():
         relative = os.path.relpath(Path(path).resolve(), page.resolve().parent)
         target = Path(relative).as_posix()
-        links.append(tag("li", tag("a", str(target), href=_quoted(target)), f" – {what}"))
+        links.append(tag("li", tag("a", str(target), href=quote(target)), f" – {what}"))
     return tag("ul", *links)
-
-
-def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)

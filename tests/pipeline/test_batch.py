@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import signal
@@ -17,7 +18,8 @@ import SimpleITK as sitk
 
 import itk_consensus
 from itk_consensus.cli import main
-from itk_consensus.cli.batch import time_text
+from itk_consensus.cli.batch import _progress, time_text
+from itk_consensus.cli.console import Console
 from itk_consensus.pipeline.batch import run_batch, table_text
 from itk_consensus.pipeline.cases import BatchCase, find_cases
 from itk_consensus.pipeline.one_case import CaseResult, Plan, run_case, worst_first
@@ -190,6 +192,19 @@ def test_wrong_options_stop_before_any_work(
         assert main(["batch", pattern, "-o", output, *words]) == 2
         assert message in capsys.readouterr().err
     assert not Path(output).exists()
+
+
+def test_the_bar_tells_how_many_cases_and_how_long() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Terminal()
+    after_case = _progress(3, Console(screen))
+    after_case(CaseResult("a", "done"))
+    after_case(CaseResult("b", "failed", finding="why"))
+    assert "1 of 3 cases, 0 s left" in screen.getvalue()
+    assert "warning: case b: why\n" in screen.getvalue()
 
 
 def test_durations_read_like_speech() -> None:
