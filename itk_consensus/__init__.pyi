@@ -5,6 +5,7 @@ from typing import Any
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
+from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
 from itk_consensus.algorithms.initialization import StartSummary as StartSummary
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
@@ -1170,6 +1171,59 @@ class DeepConsensusFilter(ProcessObject):
         """
     def Save(self, path: PathLike) -> None:
         """Write the trained model: tensors and JSON in safetensors' layout, never code."""
+
+class AgreementFilter(ProcessObject):
+    """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
+
+    Dice, Jaccard, generalised conformity index, specific agreement, volumes and their variation;
+    Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates, and over the
+    voxels somebody marked, which deflates them; Hausdorff distance, its 95th percentile, mean
+    surface distance and surface Dice, between centres of voxels on the surface, as MONAI defines
+    them. Only voxels that both raters of a pair annotated count. Two raters who both left a label
+    out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetSurfaces(self, value: bool) -> None:
+        """Whether to measure distances between contours as well. Default: True."""
+    def GetSurfaces(self) -> bool:
+        """Whether to measure distances between contours as well."""
+    def SetSurfaceTolerance(self, value: float) -> None:
+        """Distance in mm up to which contours agree, for the surface Dice. Default: 1.0."""
+    def GetSurfaceTolerance(self) -> float:
+        """Distance in mm up to which contours agree, for the surface Dice."""
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The value by which a rater says 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The value by which a rater says 'not annotated here'."""
+    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
+        """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
+    def GetRaterMasks(self) -> Sequence[Image | None] | None:
+        """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+    def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> AgreementResult:
+        """Compare label images.
+
+        Parameters
+        ----------
+        images : list of images
+            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
+            a vector image holds one rater per component.
+        reference : image or LabelFusionFilter, optional
+            A consensus to compare each rater with: a label image, or a filter that makes one of
+            `images`, on this filter's MaskImage, MissingLabel and RaterMasks.
+        names : sequence of str, optional
+            What each rater is called.
+
+        Returns
+        -------
+        AgreementResult
+            Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
+        """
+    def GetResult(self) -> AgreementResult:
+        """What the last Execute returned."""
 
 def Consensus(*images: Any, smoothingSigma: float | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """The recommended fuser: runs the cheap methods, chooses by rule, and says why.
@@ -2565,6 +2619,18 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
+def Agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
+    """How well raters agree; function form of AgreementFilter, whose parameters it takes.
+
+    Parameters
+    ----------
+    images : list of images
+        SimpleITK or itk images, or NumPy arrays, on one grid.
+    reference : image or LabelFusionFilter, optional
+        A consensus to compare each rater with, or a filter that makes it.
+    names : sequence of str, optional
+        What each rater is called.
+    """
 def dice(first: ArrayLike, second: ArrayLike) -> float:
     """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
@@ -2599,6 +2665,27 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
+    """Write one self-contained HTML page about a filter's last Execute.
+
+    It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
+    raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
+
+    Parameters
+    ----------
+    filter_ : LabelFusionFilter
+        After Execute.
+    path : str or path
+        The page; replaced in one step.
+    image : image, optional
+        What the raters looked at, on their grid, to be drawn below the contours.
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of str or path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    outputs : mapping of str to path, optional
+        What else was written, by what it is; the page links to it.
     """
 def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
     """Four radiologists' masks of one nodule.

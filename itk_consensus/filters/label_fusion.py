@@ -12,30 +12,27 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.errors import InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.filters.rater_inputs import RaterInputs
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type, holds
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
 
 
-class LabelFusionFilter(ProcessObject):
+class LabelFusionFilter(RaterInputs):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
 
     #: Parameters that the function form also takes by position, in SimpleITK's order.
@@ -50,29 +47,8 @@ class LabelFusionFilter(ProcessObject):
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
-    #: What _fuse looks at. Patterns are made before it is called; a filter that needs something
-    #: else says so, and patterns are encoded only if it asks for them.
-    needs: ClassVar[str] = "patterns"
     #: Whether outputs can be asked for after Execute; a function form returns one and is done.
     _outlives_execute = True
-
-    MaskImage = Parameter(
-        optional(ImageLike()),
-        None,
-        "Voxels to fuse (non-zero); outside it the output is background with probability 0.",
-        in_cli=False,
-    )
-    MissingLabel = Parameter(
-        optional(Integer()),
-        None,
-        "The value by which a rater says 'not annotated here'.",
-    )
-    RaterMasks = Parameter(
-        optional(ImageList()),
-        None,
-        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
-        in_cli=False,
-    )
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
@@ -126,45 +102,9 @@ class LabelFusionFilter(ProcessObject):
     def _fuse(self, case: FusionCase) -> Fusion:
         """Run the algorithm and store the measurements."""
 
-    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        """How inputs become labels; a binary filter overrides this."""
-        return LabelStack.multilabel(arrays, threads=self.NumberOfThreads, **common)
-
     def _primary_output(self) -> Any:
         """What Execute returns."""
         return self.GetLabelImage()
-
-    def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
-        """What tells voxels apart beyond their votes, if anything does."""
-        return None
-
-    def _load(self, images: Any) -> FusionCase:
-        loaded = convert.load(images, owner=self.GetName(), **self._tolerances())
-        masks = self.RaterMasks
-        stack = self._make_stack(
-            loaded.arrays,
-            missing_label=self.MissingLabel,
-            mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
-            rater_masks=None
-            if masks is None
-            else [self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(masks)],
-            owner=self.GetName(),
-        )
-        if stack.mask is not None and not stack.mask.any():
-            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
-        if not stack.is_annotated:
-            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
-        case = FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
-        if self.needs == "patterns":
-            _ = case.patterns  # encoded now, before the first half of the work is reported done
-        return case
-
-    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
-        if image is None:
-            return None
-        return convert.load_one(
-            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
-        )
 
     # -- outputs ----------------------------------------------------------------------------
 
@@ -174,6 +114,11 @@ class LabelFusionFilter(ProcessObject):
         if self._fused is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return self._fused
+
+    @property
+    def votes(self) -> DecisionPatterns:
+        """The votes of the last Execute, for other parts of the package to build on."""
+        return self._executed_case().patterns
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""

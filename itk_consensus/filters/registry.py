@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itk_consensus.filters.agreement import AgreementFilter
 from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
 from itk_consensus.filters.collate import COLLATEFilter
@@ -46,6 +47,7 @@ OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
     TemperatureScalingFilter,
     CohortSTAPLEFilter,
     DeepConsensusFilter,
+    AgreementFilter,
 )
 
 METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}

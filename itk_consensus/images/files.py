@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import SimpleITK as sitk
 
@@ -87,6 +87,18 @@ def files_of(path: PathLike) -> list[Path]:
     path = Path(path)
     described, header = _header(path)
     return list(dict.fromkeys([path, described, *(header.data if header else ())]))
+
+
+def read_quietly(path: PathLike) -> tuple[Any, str]:
+    """Read an image; also return what the image library printed meanwhile.
+
+    Those libraries write straight to the process's stderr, several lines at a time.
+    """
+    with tempfile.TemporaryFile() as printed:
+        with _stderr_of_libraries_into(printed):
+            image = read_image(path)
+        printed.seek(0)
+        return image, printed.read().decode(errors="replace")
 
 
 def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
@@ -254,3 +266,18 @@ def _check_written(draft: Path, image: Any, path: Path) -> None:
             f"{path}: cannot be written: the format holds size {tuple(header.GetSize())}, "
             f"not {tuple(image.GetSize())}; {_USE}"
         )
+
+
+@contextmanager
+def _stderr_of_libraries_into(file: IO[bytes]) -> Iterator[None]:
+    try:
+        original = os.dup(2)
+    except OSError:  # the process has no stderr to redirect
+        yield
+        return
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(original, 2)
+        os.close(original)
