@@ -15,7 +15,8 @@ CASES = 300
 def test_random_cases_are_answered_or_refused_and_what_must_hold_holds(part: int) -> None:
     tally = run_cases(SEED, range(part, CASES, PARTS))
     assert not tally.failures, "\n".join(tally.failures)
-    assert tally.outcomes["answered"] > tally.outcomes["refused"] > 0
+    assert tally.outcomes["answered"] > CASES // PARTS // 4
+    assert tally.outcomes["refused"] > 0
 
 
 def test_random_command_lines_end_with_an_answer_or_a_reason() -> None:

@@ -24,7 +24,6 @@ FLOORS = {
     "simulation": 1,
     "agreement": 2,
     "algorithms": 2,
-    "agreement": 2,
     "calibration": 2,
     "deep": 2,
     "filters": 3,
