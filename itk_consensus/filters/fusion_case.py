@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
@@ -36,6 +37,11 @@ class FusionCase:
     def patterns(self) -> DecisionPatterns:
         """The votes as decision patterns, encoded when first asked for."""
         return DecisionPatterns.from_stack(self.stack, strata=self.strata, threads=self.threads)
+
+    @cached_property
+    def shared_consensus(self) -> SharedConsensus:
+        """What the raters share, found when first asked for."""
+        return shared_consensus(self.patterns, self.spacing)
 
     @property
     def spacing(self) -> tuple[float, ...]:

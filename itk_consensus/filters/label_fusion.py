@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,11 +22,11 @@ from itk_consensus.filters.constraints import Integer, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike, ImageList
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type, holds
 
@@ -182,7 +183,16 @@ class LabelFusionFilter(ProcessObject):
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it; a filter that estimates performance adds it."""
-        return Estimate.of(fusion, case.patterns)
+        return replace(
+            Estimate.of(fusion, case.patterns),
+            consensus_dice=self._consensus_dice(case, fusion),
+            parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
+            looks_at_neighbours=not isinstance(fusion, PatternFusion),
+        )
+
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
+        """How much of a result is what the raters share."""
+        return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""

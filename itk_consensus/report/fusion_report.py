@@ -262,7 +262,9 @@ def _flat(value: Any) -> str:
     if isinstance(value, list) and not value:
         return "none"
     if isinstance(value, dict) and all(_is_resolution(member) for member in value.values()):
-        return ", ".join(f"label {name}: {_resolution(one)}" for name, one in value.items()) or "none"
+        return (
+            ", ".join(f"label {name}: {_resolution(one)}" for name, one in value.items()) or "none"
+        )
     nested = isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(member, (list, dict)) for member in value)
     )
