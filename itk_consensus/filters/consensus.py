@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.majority_vote import majority_vote
@@ -27,7 +25,6 @@ from itk_consensus.filters.listed_components import (
     lone_components,
 )
 from itk_consensus.filters.parameters import Deferred, Measurement, parameters_of
-from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 ONE_RATER = "the only rater"
@@ -144,7 +141,7 @@ def _choice(found: SharedConsensus) -> str:
 def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[[], Fusion]]:
     """Other fusions of the same raters, by name; each is made when called."""
     patterns, spacing = case.patterns, case.spacing
-    sigma = float(np.min(voxel_sides(spacing)))
+    sigma = case.smallest_side
     alone = found.coherence
 
     def advanced() -> Fusion:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
@@ -47,6 +48,11 @@ class FusionCase:
     def spacing(self) -> tuple[float, ...]:
         """Voxel size in mm, in the order of the array axes."""
         return self.loaded.geometry.array_spacing
+
+    @property
+    def smallest_side(self) -> float:
+        """The smallest voxel side in mm, along axes of space."""
+        return float(min(voxel_sides(self.spacing)))
 
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""

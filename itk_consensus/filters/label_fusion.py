@@ -177,6 +177,14 @@ class LabelFusionFilter(ProcessObject):
         """
         return self.fused.probability_image(self.fused.labels[-1] if label is None else label)
 
+    def GetDiceOptimalImage(self, label: int | None = None) -> Any:
+        """The map of one label with the highest expected Dice under its probability.
+
+        It may differ from the label map, which takes the most probable label of each voxel, where
+        probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
+        """
+        return self.fused.dice_optimal_image(self.fused.labels[-1] if label is None else label)
+
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))

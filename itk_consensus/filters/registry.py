@@ -11,6 +11,7 @@ from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
+from itk_consensus.filters.frechet import FrechetConsensusFilter
 from itk_consensus.filters.hybrid import HybridFusionFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
@@ -36,6 +37,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     DirectInferenceFilter,
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,
+    FrechetConsensusFilter,
     SIMPLEFilter,
     BoundarySIMPLEFilter,
     LogOpinionPoolFilter,
