@@ -39,8 +39,8 @@ LEVEL_WEIGHT = 0.5**0.5
 #: same have .25, three .5, and what most raters miss voxel by voxel comes near 1.
 LEAST_COMMON = 0.3
 
-#: Answers this close to the cut are a tie, and not chosen.
-TIE_TOLERANCE = 1e-9
+#: Answers this close to the cut are a tie, and not chosen: single precision is no finer.
+TIE_TOLERANCE = 1e-5
 
 
 class Cut(NamedTuple):
@@ -59,16 +59,12 @@ class Cut(NamedTuple):
     level: float
 
 
-def find_cut(
-    found: Coherence, votes: Floats, counted: Mask, sides: Floats, settings: CoherenceSettings
-) -> Cut:
+def find_cut(found: Coherence, counted: Mask, sides: Floats, settings: CoherenceSettings) -> Cut:
     """Begin with the strongest answers, then cut by what was counted against the last cut.
 
     Parameters
     ----------
     found : Coherence
-    votes : (\\*box) ndarray
-        Share of the raters.
     counted : (\\*box) ndarray of bool
         Voxels that may count: clean background, however much of it, must not.
     """
@@ -79,7 +75,7 @@ def find_cut(
     cut = Cut(0.0, 1.0, 0.5)
     for _ in range(CUT_ROUNDS):
         clean = clean_answer(chosen, found, sides, settings)
-        cut = cut_levels(votes, chosen, counted, clean, sides)
+        cut = cut_levels(found.votes, chosen, counted, clean, sides)
         chosen = found.answer > threshold(cut, found.detail) + TIE_TOLERANCE
         if not chosen.any():
             break
@@ -99,7 +95,7 @@ def mean_share(votes: Floats, far: Mask, side: Mask) -> float:
     """Mean of votes far from the contour; of the whole side, where little lies far."""
     if not side.any():
         return 0.0
-    total = votes[far].sum() + PSEUDO_VOXELS * votes[side].mean()
+    total = votes[far].sum(dtype=float) + PSEUDO_VOXELS * votes[side].mean(dtype=float)
     return float(total / (np.count_nonzero(far) + PSEUDO_VOXELS))
 
 

@@ -29,7 +29,6 @@ from itk_consensus.algorithms.coherence_bands import (
     DEFAULT_SETTINGS,
     CoherenceSettings,
     coherence,
-    rater_mean,
     smallest_sides,
 )
 from itk_consensus.algorithms.coherence_cut import (
@@ -151,15 +150,14 @@ def _answer_label(
     # Beyond the volume its border goes on, so that windows see what they would see in a larger
     # volume: adding background changes nothing.
     wide = widened(tight, settings.margin(sides))
-    stack = read_extended(masks.read(label), wide).astype(np.float64)
+    stack = read_extended(masks.read(label), wide).astype(np.float32)
     present = None if masks.present is None else read_extended(masks.present, wide)
     found = coherence(stack, masks.weights, present, sides, settings)
-    votes = rater_mean(stack, masks.weights, present).value
     # Clean background, however much of it, must not count.
-    counted = near_marks(votes, sides)
+    counted = near_marks(found.votes, sides)
     if present is not None:
         counted &= np.asarray(present.any(axis=0))
-    cut = find_cut(found, votes, counted, sides, settings)
+    cut = find_cut(found, counted, sides, settings)
     box = clipped(wide, masks.shape)
     return LabelAnswer(box, probability_of(found, cut)[relative_to(box, wide)], cut)
 

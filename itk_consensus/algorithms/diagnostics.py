@@ -15,7 +15,8 @@ from itk_consensus.algorithms.near_copies import near_copies
 FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 LOW_PREVALENCE = 0.10  # its critical prevalence, section 4.3
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
-FAR_FROM_CONSENSUS = 0.93  # Dice to what the raters share; below, look before use
+FAR_FROM_CONSENSUS = 0.95  # Dice to what the raters share; below, look before use ...
+OTHER_VOLUME = 0.11  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 CLOSER = 0.01  # a setting is worth naming if it brings the answer this much closer
@@ -76,18 +77,23 @@ def undecided(estimate: Estimate) -> Finding:
     return Finding("undecided", share, "note" if share else None, message, advice)
 
 
-def volume_against_vote(estimate: Estimate) -> Finding:
-    """A result much larger or smaller than the plain vote needs a reason."""
+def volume_ratio(estimate: Estimate) -> float | None:
+    """Volume against that of the plain vote; None if the vote is empty."""
     vote = majority_vote(estimate.patterns, ties="background").decision
     reference = Estimate(estimate.patterns, vote, estimate.posterior)
     size = reference.volume(reference.foreground)
+    return estimate.volume(estimate.foreground) / size if size else None
+
+
+def volume_against_vote(estimate: Estimate) -> Finding:
+    """A result much larger or smaller than the plain vote needs a reason."""
+    ratio = volume_ratio(estimate)
     mine = estimate.volume(estimate.foreground)
     advice = "Compare the two maps."
-    if size == 0:
+    if ratio is None:
         message = f"The majority vote is empty; the result has {mine} voxels."
         severity: Severity = "caution" if mine else None
         return Finding("volume against vote", None, severity, message, advice)
-    ratio = mine / size
     severity = None if VOLUME_RATIO[0] <= ratio <= VOLUME_RATIO[1] else "caution"
     message = f"The result has {ratio:.2f} times the volume of the majority vote."
     return Finding("volume against vote", ratio, severity, message, advice)
@@ -111,8 +117,13 @@ def beyond_the_raters(estimate: Estimate) -> Finding:
 
 
 def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
-    """What raters share is a better reference than the vote, which loses what many overlook."""
-    severity: Severity = "caution" if dice < FAR_FROM_CONSENSUS else None
+    """What raters share is a better reference than the vote, which loses what many overlook.
+
+    Results that are bad nearly always differ in volume from the vote, too.
+    """
+    ratio = volume_ratio(estimate)
+    other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
+    severity: Severity = "caution" if dice < FAR_FROM_CONSENSUS and other else None
     if dice < FARTHEST_FROM_CONSENSUS:
         severity = "do not use"
     message = f"Dice {dice:.3f} to what the raters share (Consensus)."

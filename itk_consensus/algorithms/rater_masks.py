@@ -13,7 +13,7 @@ from scipy.ndimage import find_objects
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 Box = tuple[slice, ...]
 
