@@ -164,13 +164,16 @@ def shared_power(mean: Mean) -> Floats:
     several = mean.raters > 1 + 1e-9
     others = np.where(several, mean.raters - 1, mean.raters.dtype.type(1))
     unbiased = (mean.raters * np.square(mean.value) - mean.square) / others
-    return np.asarray(np.where(several, unbiased, mean.square))
+    power: Floats = np.where(several, unbiased, mean.square)
+    return power
 
 
 def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
     """``C^p / (C^p + N^p)``: for p = 1 Wiener's gain of a signal C in noise N."""
     signal, error = shared**sharpness, noise**sharpness
-    return np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal > 0)
+    kept: Floats = np.zeros_like(signal)
+    np.divide(signal, signal + error, out=kept, where=signal > 0)
+    return kept
 
 
 class Coherence(NamedTuple):
@@ -240,5 +243,5 @@ def clean_answer(
     """The answer to raters who all draw `chosen`, were they treated alike."""
     votes = chosen.astype(found.answer.dtype)
     levels = list(levels_of_scale(votes, settings.scales, sides))
-    bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
+    bands: list[Floats] = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
     return answer(votes, levels[-1], bands, found.gains, found.detail)

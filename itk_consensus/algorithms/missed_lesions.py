@@ -74,7 +74,10 @@ def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions
     raters = masks.number_of_raters
     if raters < LEAST_RATERS or masks.present is not None or len(masks.shape) > 3:
         return MissedLesions(found, 0, np.nan, np.nan)
-    lesions = list(_lesions(np.asarray(masks.read(index) > 0.5)))
+    part = masks.marked_box(index)
+    if part is None:
+        return MissedLesions(found, 0, np.nan, np.nan)
+    lesions = list(_lesions(np.asarray(masks.read(index, part) > 0.5)))
     finders = np.array([len(lesion.drawn) for lesion in lesions])
     if not len(finders):
         return MissedLesions(found, 0, np.nan, np.nan)
@@ -82,9 +85,9 @@ def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions
     least = threshold_of_finders(detection, raters)
     number = 0
     for box, drawn in lesions:
-        lacking = not chosen[box][drawn.any(axis=0)].any()
+        lacking = not chosen[part][box][drawn.any(axis=0)].any()
         if lacking and len(drawn) > max(least, 1) and _agreement(drawn) >= LEAST_AGREEMENT:
-            found[box] |= drawn.mean(axis=0) >= 0.5
+            found[part][box] |= drawn.mean(axis=0) >= 0.5
             number += 1
     return MissedLesions(found, number, detection, least)
 
