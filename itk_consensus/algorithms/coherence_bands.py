@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from itk_consensus.algorithms.rater_masks import Box, Floats, Mask
+from itk_consensus.algorithms.rater_masks import Floats, Mask
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 3.0
@@ -85,8 +85,8 @@ def levels_of_scale(
         elif present is None:
             yield smooth(masks, scale * sides)
         else:
-            mass = smooth(present.astype(np.float64), scale * sides)
-            level = smooth(np.where(present, masks, 0.0), scale * sides)
+            mass = smooth(present.astype(masks.dtype), scale * sides)
+            level = smooth(np.where(present, masks, masks.dtype.type(0)), scale * sides)
             yield np.divide(level, mass, out=np.zeros_like(level), where=mass > 0)
 
 
@@ -116,6 +116,45 @@ def rater_mean(band: Floats, weights: Floats, present: Mask | None = None) -> Me
     return Mean(value, np.tensordot(weights, known**2, 1) / total, number)
 
 
+class BandMeans(NamedTuple):
+    """Means over the raters of each band, of the coarsest level, and of the masks themselves."""
+
+    means: list[Mean]
+    base: Mean
+    votes: Floats
+
+
+def band_means(
+    masks: Floats,
+    weights: Floats,
+    scales: Sequence[float],
+    sides: Floats,
+    present: Mask | None = None,
+) -> BandMeans:
+    """What `rater_mean` gives for every band, one rater in memory at a time."""
+    shape, kind = masks.shape[1:], masks.dtype
+    sums = [(np.zeros(shape, kind), np.zeros(shape, kind)) for _ in scales]
+    votes = np.zeros(shape, kind)
+    here, squared = np.zeros((2, *(shape if present is not None else ())), kind)
+    for rater, mask in enumerate(masks):
+        weight = kind.type(weights[rater])
+        there = None if present is None else present[rater]
+        counted = weight if there is None else weight * there
+        here, squared = here + counted, squared + counted * weight
+        votes += counted * mask
+        levels = list(levels_of_scale(mask, scales, sides, there))
+        bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
+        for (value, square), band in zip(sums, [*bands, levels[-1]], strict=True):
+            weighted = counted * band
+            value += weighted
+            weighted *= band
+            square += weighted
+    total = np.maximum(here, kind.type(1e-30))
+    number = np.asarray(here * here / np.maximum(squared, kind.type(1e-30)))
+    *means, base = [Mean(value / total, square / total, number) for value, square in sums]
+    return BandMeans(means, base, votes / total)
+
+
 def shared_power(mean: Mean) -> Floats:
     """Power that raters share at each voxel: unbiased if their errors are independent.
 
@@ -123,27 +162,42 @@ def shared_power(mean: Mean) -> Floats:
     mean of squares holds C + N. Alone, a rater shares everything with himself.
     """
     several = mean.raters > 1 + 1e-9
-    others = np.where(several, mean.raters - 1, 1.0)
+    others = np.where(several, mean.raters - 1, mean.raters.dtype.type(1))
     unbiased = (mean.raters * np.square(mean.value) - mean.square) / others
-    return np.where(several, unbiased, mean.square)
+    power: Floats = np.where(several, unbiased, mean.square)
+    return power
 
 
 def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
     """``C^p / (C^p + N^p)``: for p = 1 Wiener's gain of a signal C in noise N."""
     signal, error = shared**sharpness, noise**sharpness
-    return np.divide(signal, signal + error, out=np.zeros_like(signal), where=signal > 0)
+    kept: Floats = np.zeros_like(signal)
+    np.divide(signal, signal + error, out=kept, where=signal > 0)
+    return kept
 
 
 class Coherence(NamedTuple):
-    """What to keep of each band, and of the votes themselves; all in one box."""
+    """What to keep of each band, and of the votes themselves; all in one box.
+
+    Attributes
+    ----------
+    gains : list of ndarray
+        One per band.
+    detail : ndarray
+        How much of the votes themselves is kept.
+    answer : ndarray
+    common : float
+        Share of the power at the coarsest scale that raters have in common; for k of J raters who
+        draw the same while the others draw nothing it is (k - 1) / (J - 1).
+    votes : ndarray
+        Share of the raters.
+    """
 
     gains: list[Floats]
     detail: Floats
     answer: Floats
-
-    def part(self, box: Box) -> Coherence:
-        """A part of the box."""
-        return Coherence([gain[box] for gain in self.gains], self.detail[box], self.answer[box])
+    common: float
+    votes: Floats
 
 
 def coherence(
@@ -154,12 +208,10 @@ def coherence(
     settings: CoherenceSettings,
 ) -> Coherence:
     """Gains and answer for one label's masks (J, \\*box)."""
-    levels = levels_of_scale(masks, settings.scales, sides, present)
-    gains, means = [], []
-    detail = np.zeros(masks.shape[1:])
-    pairs = itertools.pairwise(levels)
-    for band, ((fine, coarse), window) in enumerate(zip(pairs, settings.windows(), strict=True)):
-        mean = rater_mean(fine - coarse, weights, present)
+    bands = band_means(masks, weights, settings.scales, sides, present)
+    gains = []
+    detail = np.zeros_like(bands.votes)
+    for number, (mean, window) in enumerate(zip(bands.means, settings.windows(), strict=True)):
         # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
         # window that leaves the box needs no correction.
         power = smooth(mean.square, window * sides, "constant")
@@ -169,12 +221,12 @@ def coherence(
         gains.append(
             keep_share(shared, noise / np.maximum(mean.raters, 1), settings.gain_sharpness)
         )
-        means.append(mean.value)
-        if band == settings.detail_band:
+        if number == settings.detail_band:
             detail = keep_share(shared, noise, settings.detail_sharpness)
-    base = rater_mean(coarse, weights, present).value
-    votes = rater_mean(masks, weights, present).value
-    return Coherence(gains, detail, answer(votes, base, means, gains, detail))
+    values: list[Floats] = [mean.value for mean in bands.means]
+    common = float(shared_power(bands.base).sum() / max(bands.base.square.sum(), LEAST_POWER))
+    whole = answer(bands.votes, bands.base.value, values, gains, detail)
+    return Coherence(gains, detail, whole, common, bands.votes)
 
 
 def answer(
@@ -189,7 +241,7 @@ def clean_answer(
     chosen: Mask, found: Coherence, sides: Floats, settings: CoherenceSettings
 ) -> Floats:
     """The answer to raters who all draw `chosen`, were they treated alike."""
-    votes = chosen.astype(np.float64)
+    votes = chosen.astype(found.answer.dtype)
     levels = list(levels_of_scale(votes, settings.scales, sides))
-    bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
+    bands: list[Floats] = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
     return answer(votes, levels[-1], bands, found.gains, found.detail)

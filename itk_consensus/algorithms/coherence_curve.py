@@ -23,8 +23,6 @@ from itk_consensus.algorithms.coherence_bands import (
 from itk_consensus.algorithms.rater_masks import (
     Floats,
     RaterMasks,
-    bounding_box,
-    read_extended,
     widened,
 )
 
@@ -94,16 +92,15 @@ def coherence_curve(
 
     None if they differ nowhere, or there is one rater only.
     """
-    tight = bounding_box(masks.disputed(label))
+    tight = masks.disputed_box(label)
     if tight is None or masks.number_of_raters < 2:
         return None
     sides = smallest_sides(spacing)
     starts = FIRST_SCALE * np.sqrt(2.0) ** np.arange(bands + 1)
     reach = [int(TRUNCATE * sigma + 0.5) for sigma in starts[-1] * sides]
     box = widened(tight, reach)
-    stack = read_extended(masks.read(label), box).astype(np.float64)
-    present = None if masks.present is None else read_extended(masks.present, box)
-    levels = levels_of_scale(stack, starts.tolist(), sides, present)
+    stack, present = masks.extended(label, box)
+    levels = levels_of_scale(stack.astype(np.float64), starts.tolist(), sides, present)
     shares = []
     for fine, coarse in itertools.pairwise(levels):
         mean = rater_mean(fine - coarse, masks.weights, present)

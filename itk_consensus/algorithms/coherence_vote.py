@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,6 @@ from itk_consensus.algorithms.coherence_bands import (
     DEFAULT_SETTINGS,
     CoherenceSettings,
     coherence,
-    rater_mean,
     smallest_sides,
 )
 from itk_consensus.algorithms.coherence_cut import (
@@ -45,11 +45,11 @@ from itk_consensus.algorithms.rater_masks import (
     Floats,
     Mask,
     RaterMasks,
-    bounding_box,
     clipped,
-    read_extended,
+    united,
     widened,
 )
+from itk_consensus.labels.boxes import relative_to
 from itk_consensus.labels.ties import UNDECIDED
 
 #: From this many raters on, components that all of them mark are never lost.
@@ -92,14 +92,17 @@ class CoherenceResult:
         if self.masks.number_of_labels == 2:
             one = self._score(1)
             return one if label == 1 else 1 - one
-        scores = self._score(label)
-        total = sum(
-            (self._score(k) for k in range(self.masks.number_of_labels)), np.zeros(scores.shape)
-        )
-        return np.divide(scores, total, out=self.masks.share(label), where=total > 0)
+        total = self._total
+        return np.divide(self._score(label), total, out=self.masks.share(label), where=total > 0)
+
+    @cached_property
+    def _total(self) -> Floats:
+        """Scores of all labels together."""
+        labels = range(self.masks.number_of_labels)
+        return sum((self._score(label) for label in labels), np.zeros(self.masks.shape))
 
     def _score(self, label: int) -> Floats:
-        volume = _scores(self.masks, label, self.answers.get(label))
+        volume = _scores(self.masks, label, self.answers.get(label), self.masks.whole)
         for restored, where in self.restored.items():
             volume[where] = float(restored == label)
         annotated = self.masks.annotated()
@@ -136,41 +139,41 @@ def coherence_vote(
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED
-    votes = np.array([masks.share(label).sum() for label in range(masks.number_of_labels)])
+    votes = np.array([_votes(masks, label) for label in range(masks.number_of_labels)])
     return CoherenceResult(decision, masks, answers, restored, votes / max(votes.sum(), 1e-300))
+
+
+def _votes(masks: RaterMasks, label: int) -> float:
+    box = masks.marked_box(label)
+    return 0.0 if box is None else float(masks.share(label, box).sum())
 
 
 def _answer_label(
     masks: RaterMasks, label: int, sides: Floats, settings: CoherenceSettings
 ) -> LabelAnswer | None:
     """A label's answer in the box around disputed voxels; None if there are none."""
-    tight = bounding_box(masks.disputed(label))
+    tight = masks.disputed_box(label)
     if tight is None:
         return None
     # Beyond the volume its border goes on, so that windows see what they would see in a larger
     # volume: adding background changes nothing.
     wide = widened(tight, settings.margin(sides))
-    stack = read_extended(masks.read(label), wide).astype(np.float64)
-    present = None if masks.present is None else read_extended(masks.present, wide)
-    box = clipped(wide, masks.shape)
-    inside = tuple(
-        slice(b.start - w.start, b.stop - w.start) for b, w in zip(box, wide, strict=True)
-    )
-    found = coherence(stack, masks.weights, present, sides, settings).part(inside)
-    votes = rater_mean(stack, masks.weights, present).value[inside]
+    stack, present = masks.extended(label, wide)
+    found = coherence(stack.astype(np.float32), masks.weights, present, sides, settings)
     # Clean background, however much of it, must not count.
-    counted = near_marks(votes, sides)
+    counted = near_marks(found.votes, sides)
     if present is not None:
-        counted &= np.asarray(present.any(axis=0))[inside]
-    cut = find_cut(found, votes, counted, sides, settings)
-    return LabelAnswer(box, probability_of(found, cut), cut)
+        counted &= np.asarray(present.any(axis=0))
+    cut = find_cut(found, counted, sides, settings)
+    box = clipped(wide, masks.shape)
+    return LabelAnswer(box, probability_of(found, cut)[relative_to(box, wide)], cut)
 
 
-def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
-    """Corrected share of a label at every voxel."""
-    volume = masks.share(label)
+def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None, box: Box) -> Floats:
+    """Corrected share of a label in a box around its answer."""
+    volume = masks.share(label, box)
     if found is not None:
-        volume[found.box] = found.probability
+        volume[relative_to(found.box, box)] = found.probability
     return volume
 
 
@@ -178,13 +181,19 @@ def _decide(
     masks: RaterMasks, answers: dict[int, LabelAnswer], labels: Sequence[int] | range
 ) -> NDArray[np.int32]:
     """Label with the highest score; ties go to the lower index."""
+    one = len(labels) == 1
     decision = np.zeros(masks.shape, np.int32)
-    best = np.full(masks.shape, 0.5 - TIE_TOLERANCE / 2 if len(labels) == 1 else -1.0)
+    # Outside of the boxes looked at, a label has no votes.
+    best = np.full(masks.shape, 0.5 - TIE_TOLERANCE / 2 if one else 0.0)
     for label in labels:
-        scores = _scores(masks, label, answers.get(label))
-        better = scores > best + (0.0 if len(labels) == 1 else TIE_TOLERANCE)
-        decision[better] = label
-        best[better] = scores[better]
+        box, found = masks.marked_box(label), answers.get(label)
+        if box is None:
+            continue
+        box = box if found is None else united(box, found.box)
+        scores = _scores(masks, label, found, box)
+        better = scores > best[box] + (0.0 if one else TIE_TOLERANCE)
+        decision[box][better] = label
+        best[box][better] = scores[better]
     return decision
 
 
@@ -194,13 +203,18 @@ def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[i
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     for label in range(1, masks.number_of_labels):
-        marked = masks.read(label) > 0.5
+        box = masks.marked_box(label)
+        if box is None:
+            continue
+        marked = masks.read(label, box) > 0.5
         unanimous = np.asarray(marked.all(axis=0))
         if masks.present is not None:
-            unanimous = np.asarray((marked | ~masks.present).all(axis=0))
-            unanimous &= masks.present.sum(axis=0) >= RATERS_TO_GUARANTEE
-        lost = lost_components(unanimous, decision == label, time_axis=len(masks.shape) > 3)
+            present = masks.present[(slice(None), *box)]
+            unanimous = np.asarray((marked | ~present).all(axis=0))
+            unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+        lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
         if lost.any():
-            restored[label] = lost
-            decision[lost] = label
+            restored[label] = np.zeros(masks.shape, bool)
+            restored[label][box] = lost
+            decision[box][lost] = label
     return restored

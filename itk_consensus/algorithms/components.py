@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class ChangedComponents(NamedTuple):
 
 
 def changed_components(
-    chosen: Mask, share: NDArray[np.float64], spacing: Sequence[float]
+    chosen: Mask, share: NDArray[np.floating[Any]], spacing: Sequence[float]
 ) -> ChangedComponents:
     """Components of two or more voxels that were lost or gained.
 
@@ -79,6 +79,23 @@ def lost_components(mask: Mask, kept: Mask, time_axis: bool = False) -> Mask:
     large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
     large[0] = False
     return np.asarray(large[pieces])
+
+
+def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, int]:
+    """Pieces of what anybody marked, two or more voxels large: marked by one rater only, and all.
+
+    Parameters
+    ----------
+    raters : (J, \\*shape) ndarray of bool
+    """
+    union = raters.any(axis=0)
+    pieces, number = label(union, _structure(union.ndim, union.ndim, time_axis))
+    large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
+    large[0] = False
+    finders = np.zeros(number + 1, np.int64)
+    for marked in raters:
+        finders += np.bincount(pieces[marked], minlength=number + 1) > 0
+    return int(np.count_nonzero(finders[large] == 1)), int(np.count_nonzero(large))
 
 
 def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:

@@ -41,31 +41,34 @@ def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 def disagreements(patterns: DecisionPatterns) -> Floats:
-    """(J, J) share of the voxels that both annotated on which two raters differ."""
+    """(J, J) share of the voxels that both annotated on which two raters differ; NaN if none."""
     raters = patterns.number_of_raters
     votes, present, counts = patterns.patterns, patterns.present, patterns.counts
     distances = np.zeros((raters, raters))
     for i, j in itertools.combinations(range(raters), 2):
         both = present[:, i] & present[:, j]
-        differ = counts[both & (votes[:, i] != votes[:, j])].sum()
-        distances[i, j] = distances[j, i] = differ / max(counts[both].sum(), 1)
+        differ, together = counts[both & (votes[:, i] != votes[:, j])].sum(), counts[both].sum()
+        distances[i, j] = distances[j, i] = differ / together if together else np.nan
     return distances
 
 
 def is_copy(distances: Floats, i: int, j: int) -> bool:
     """Whether raters i and j differ by much less than their errors."""
-    others = [k for k in range(len(distances)) if k not in (i, j)]
-    if not others:
+    others = np.flatnonzero(np.isfinite(distances[[i, j]]).all(axis=0))
+    others = others[(others != i) & (others != j)]
+    if not len(others):
         return False
     if len(others) == 1:
-        errors = distances[i, others[0]] + distances[j, others[0]]
+        errors = distances[[i, j], others[0]].sum()
         return bool(distances[i, j] < COPY_SHARE_OF_THREE * errors)
-    # The largest estimate: where k or l is a copy too, theirs is too small.
-    errors = sum(
-        max(
-            (distances[rater, k] + distances[rater, m] - distances[k, m]) / 2
-            for k, m in itertools.combinations(others, 2)
-        )
-        for rater in (i, j)
-    )
+    # The largest estimate: where k or m is a copy too, theirs is too small.
+    errors = sum(_largest_error(distances, rater, others) for rater in (i, j))
     return bool(distances[i, j] < COPY_SHARE * errors)
+
+
+def _largest_error(distances: Floats, rater: int, others: NDArray[np.int64]) -> float:
+    """What two others who met say of a rater's errors, at most."""
+    own = distances[rater, others]
+    told = (own[:, None] + own - distances[np.ix_(others, others)]) / 2
+    np.fill_diagonal(told, np.nan)
+    return float(np.nanmax(told)) if np.isfinite(told).any() else 0.0

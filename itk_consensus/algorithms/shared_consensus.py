@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,16 +36,36 @@ class SharedConsensus:
         Label index, or `labels.ties.UNDECIDED` where nobody annotated.
     coherence : CoherenceResult
         Before lesions were added.
+    raters : RaterMasks
+        Everybody who annotated something, copies apart.
     groups : list of lists of int
-        Raters; those of one group are copies.
+        Those raters, as numbered in the patterns; those of one group are copies.
     missed : dict of int to MissedLesions
         By label index, where lesions were added.
     """
 
     decision: NDArray[np.int32]
     coherence: CoherenceResult
+    raters: RaterMasks
     groups: list[list[int]]
     missed: dict[int, MissedLesions]
+
+    def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
+        """Dice of another decision's foreground to this one, equal labels being the overlap.
+
+        Parameters
+        ----------
+        decision : (\\*shape) ndarray of int
+            Label index, or a code of `labels.ties`.
+        labels : (K,) ndarray
+            The label value behind each index; 0 is background.
+        """
+        # Codes are Python indices from the end: background, undecided.
+        ours = np.append(labels, [0, 0])[self.decision]
+        theirs = np.append(labels, [0, -1])[decision]
+        total = np.count_nonzero(ours) + np.count_nonzero(theirs)
+        same = np.count_nonzero((ours == theirs) & (ours != 0))
+        return 2 * same / total if total else 1.0
 
     def probability(self, label: int) -> Floats:
         """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
@@ -72,12 +93,16 @@ def shared_consensus(
     spacing : sequence of float
         Voxel sides in mm, in array order.
     weights : (J,) array_like, optional
-        Of the raters; all positive.
+        Of the raters; 0 leaves one out.
     settings : CoherenceSettings
     """
-    groups = near_copies(patterns)
-    masks = RaterMasks.from_patterns(patterns, weights)
-    result = coherence_vote(masks, spacing, settings, groups)
+    counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
+    counted = np.where(patterns.present.any(axis=0), counted, 0.0)
+    place = np.cumsum(counted > 0) - 1
+    groups = [[rater for rater in group if counted[rater] > 0] for group in near_copies(patterns)]
+    groups = [group for group in groups if group]
+    masks = RaterMasks.from_patterns(patterns, counted)
+    result = coherence_vote(masks, spacing, settings, [place[group].tolist() for group in groups])
     decision = result.decision.copy()
     missed: dict[int, MissedLesions] = {}
     for label in range(1, masks.number_of_labels):
@@ -87,4 +112,4 @@ def shared_consensus(
         if lesions.mask.any():
             missed[label] = lesions
             decision[lesions.mask] = label
-    return SharedConsensus(decision, result, groups, missed)
+    return SharedConsensus(decision, result, masks, groups, missed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -71,7 +72,20 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             fuse_again=None
             if fixed
             else lambda other: staple(other, settings, owner=self.GetName()).decision,
+            alternatives=self._alternatives(case),
         )
+
+    def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
+        """Settings worth trying, and how close each comes to what the raters share."""
+        if self._result.settings.estimate_prior or case.patterns.strata is not None:
+            return {}
+
+        def advanced() -> float:
+            result = staple(case.patterns, self.defaults.for_variant("Advanced"))
+            fusion = PatternFusion(case.patterns, result.decision, result.posterior)
+            return self._consensus_dice(case, fusion)
+
+        return {"Variant=Advanced": advanced}
 
     def _store(self, result: StapleResult) -> None:
         super()._store(result)

@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
@@ -42,10 +44,20 @@ class FusionCase:
         stack = self.stack if self.kept is None else self.kept.restored()
         return DecisionPatterns.from_stack(stack, strata=self.strata, threads=self.threads)
 
+    @cached_property
+    def shared_consensus(self) -> SharedConsensus:
+        """What the raters share, found when first asked for."""
+        return shared_consensus(self.patterns, self.spacing)
+
     @property
     def spacing(self) -> tuple[float, ...]:
         """Voxel size in mm, in the order of the array axes."""
         return self.loaded.geometry.array_spacing
+
+    @property
+    def smallest_side(self) -> float:
+        """The smallest voxel side in mm, along axes of space."""
+        return float(min(voxel_sides(self.spacing)))
 
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""

@@ -21,11 +21,11 @@ from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.label_types import common_type, holds
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
@@ -136,13 +136,30 @@ class LabelFusionFilter(RaterInputs):
         """
         return self.fused.probability_image(self.fused.labels[-1] if label is None else label)
 
+    def GetDiceOptimalImage(self, label: int | None = None) -> Any:
+        """The map of one label with the highest expected Dice under its probability.
+
+        It may differ from the label map, which takes the most probable label of each voxel, where
+        probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
+        """
+        return self.fused.dice_optimal_image(self.fused.labels[-1] if label is None else label)
+
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it; a filter that estimates performance adds it."""
-        return Estimate.of(fusion, case.patterns)
+        return replace(
+            Estimate.of(fusion, case.patterns),
+            consensus_dice=self._consensus_dice(case, fusion),
+            parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
+            looks_at_neighbours=not isinstance(fusion, PatternFusion),
+        )
+
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
+        """How much of a result is what the raters share."""
+        return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""

@@ -9,15 +9,18 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
 
 
-class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
+class MajorityVoteFilter(
+    UndecidedLabelMixin, RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilter
+):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
     """
 
     # Smoothing asks for patterns; without it the votes themselves are enough.
@@ -33,7 +36,9 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     )
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
     SmoothingSigma = Parameter(
-        LENGTH, 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
+        LENGTH,
+        0.0,
+        "Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.",
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
@@ -45,7 +50,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
         patterns = case.patterns
         return smoothed_vote(
             patterns,
-            self.SmoothingSigma,
+            self._sigma(case),
             case.spacing,
             weights=weights,
             threshold=self.Threshold,

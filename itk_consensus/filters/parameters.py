@@ -119,8 +119,15 @@ class Parameter(Generic[T]):
         return str(self.default)
 
 
+class Deferred(Generic[T]):
+    """A measurement that costs too much to be made unless somebody asks."""
+
+    def __init__(self, compute: Callable[[], T]) -> None:
+        self.compute = compute
+
+
 class Measurement(Generic[T]):
-    """A value that Execute leaves behind, with a Get method.
+    """A value that Execute leaves behind, or `Deferred`, with a Get method.
 
     Parameters
     ----------
@@ -154,10 +161,12 @@ class Measurement(Generic[T]):
             return self
         if self.name not in instance._measured:
             raise NotExecutedError(f"{instance.GetName()}: {self.name} is known only after Execute")
-        value: T = instance._measured[self.name]
+        value: T | Deferred[T] = instance._measured[self.name]
+        if isinstance(value, Deferred):
+            value = instance._measured[self.name] = value.compute()
         return value
 
-    def __set__(self, instance: ProcessObject, value: T) -> None:
+    def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:
         instance._measured[self.name] = value
 
 

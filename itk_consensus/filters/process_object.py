@@ -28,6 +28,7 @@ from itk_consensus.filters.events import (
     START_EVENT,
 )
 from itk_consensus.filters.parameters import (
+    Deferred,
     Parameter,
     find_parameter,
     measurements_of,
@@ -279,7 +280,8 @@ def _measured(value: Any) -> str:
     """A measurement, which may be an array or a record too large to print."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
+    record = is_dataclass(value) or isinstance(value, Deferred)
+    return f"({type(value).__name__})" if record else _printed(value)
 
 
 def _printed(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itk_consensus.filters.agreement import AgreementFilter
 from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
+from itk_consensus.filters.coherence_vote import CoherenceVoteFilter
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
 from itk_consensus.filters.collate import COLLATEFilter
 from itk_consensus.filters.conformal_band import ConformalBandFilter
@@ -11,6 +12,7 @@ from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
+from itk_consensus.filters.frechet import FrechetConsensusFilter
 from itk_consensus.filters.hybrid import HybridFusionFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
@@ -26,6 +28,7 @@ from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
 
 FUSERS: tuple[type[LabelFusionFilter], ...] = (
     ConsensusFilter,
+    CoherenceVoteFilter,
     STAPLEImageFilter,
     MultiLabelSTAPLEImageFilter,
     LabelVotingImageFilter,
@@ -35,6 +38,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     DirectInferenceFilter,
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,
+    FrechetConsensusFilter,
     SIMPLEFilter,
     BoundarySIMPLEFilter,
     LogOpinionPoolFilter,

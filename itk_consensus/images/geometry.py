@@ -45,6 +45,12 @@ class ImageGeometry:
         """Spacing in the axis order of the voxel array (z, y, x)."""
         return self.spacing[::-1]
 
+    def position(self, index: Sequence[int]) -> tuple[float, ...]:
+        """Where the voxel with this array index (z, y, x) lies, in mm and ITK's order (x, y, z)."""
+        steps = np.multiply(index[::-1], self.spacing)
+        turned = np.reshape(self.direction, (self.dimension, self.dimension)) @ steps
+        return tuple((self.origin + turned).tolist())
+
     @property
     def extent(self) -> str:
         """The size, named as the owner of the image knows it."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import itk_consensus
+from itk_consensus.algorithms.coherence_curve import Resolution
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
@@ -36,6 +37,15 @@ OF_EACH_RATER = (
     "RaterWeights",
     "Weights",
 )
+
+#: Measurements that list components, and what they are called.
+_COMPONENTS = {
+    "ComponentsLost": "Components that a majority marked and the answer lost",
+    "ComponentsGained": "Components that nobody marked and the answer gained",
+}
+
+#: Rows of a table of components; the rest is left to the JSON.
+_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -124,9 +134,13 @@ class FusionReport:
         if of_raters:
             rows = zip(self.rater_names, *of_raters.values(), strict=True)
             parts.append(section("Raters", table(["rater", *of_raters], rows)))
+        listed = {title: measured.get(name) for name, title in _COMPONENTS.items()}
         if measured:
             texts = {name: _flat(value) for name, value in measured.items()}
             parts.append(section("Measurements", pairs(texts)))
+        for title, rows in listed.items():
+            if rows:  # In Measurements it says "in the JSON report", where all of them are.
+                parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
             parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
         parts.append(section("Written", pairs(self._written_texts())))
@@ -187,6 +201,8 @@ def to_plain(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): to_plain(member) for key, member in value.items()}
+    if hasattr(value, "_asdict"):
+        return to_plain(value._asdict())
     if isinstance(value, (list, tuple)):
         return [to_plain(member) for member in value]
     if is_dataclass(value):
@@ -233,8 +249,32 @@ def _label_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[lis
     return ["label", *(units.get(name, name) for name in columns)], body
 
 
+def _is_resolution(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == set(Resolution._fields)
+
+
+def _resolution(value: Mapping[str, Any]) -> str:
+    return str(Resolution(**value))
+
+
+def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    body = [
+        [row["label"], row["voxels"], row["millilitres"], shown(row["position"])]
+        for row in rows[:_ROWS]
+    ]
+    if len(rows) > _ROWS:
+        body.append([f"and {len(rows) - _ROWS} more", "", "", ""])
+    return ["label", "voxels", "ml", "position in mm"], body
+
+
 def _flat(value: Any) -> str:
     """Numbers and lists of numbers; tables and traces are for machines."""
+    if isinstance(value, list) and not value:
+        return "none"
+    if isinstance(value, dict) and all(_is_resolution(member) for member in value.values()):
+        return (
+            ", ".join(f"label {name}: {_resolution(one)}" for name, one in value.items()) or "none"
+        )
     nested = isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(member, (list, dict)) for member in value)
     )

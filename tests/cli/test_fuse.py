@@ -451,7 +451,10 @@ def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -
             "--foreground-value 9 occurs in no input",
         ),
         (["--method", "label-voting", "--label-for-undecided-pixels", "300"], "got 300"),
-        (["--method", "hybrid", "--interior-filter", "x"], "must be one of consensus, staple, "),
+        (
+            ["--method", "hybrid", "--interior-filter", "x"],
+            "must be one of consensus, coher",
+        ),
     ],
 )
 def test_a_wrong_option_is_one_clear_line(

@@ -495,7 +495,13 @@ def test_a_fuser_says_what_it_is(fuser: Fuser) -> None:
     assert fuser().GetName() == fuser.__name__
     assert fuser.method
     assert fuser.summary.endswith(".")
-    assert fuser.laws <= {"rater permutation", "relabelling", "unanimity", "background padding"}
+    assert fuser.laws <= {
+        "rater permutation",
+        "relabelling",
+        "unanimity",
+        "background padding",
+        "clean background padding",
+    }
     assert len({other.method for other in FUSERS}) == len(FUSERS)
 
 
@@ -867,7 +873,12 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 # -- laws, for the filters that declare them --------------------------------------------------
 
 #: They keep their fields in single precision; a broken law shows far above this.
-SINGLE_PRECISION = ("ShapeBasedAveragingFilter", "SpatialSTAPLEFilter")
+SINGLE_PRECISION = (
+    "CoherenceVoteFilter",
+    "ConsensusFilter",
+    "ShapeBasedAveragingFilter",
+    "SpatialSTAPLEFilter",
+)
 
 
 def rounding(fuser: Fuser) -> float:
@@ -961,13 +972,9 @@ def test_raters_who_agree_everywhere_are_believed(fuser: Fuser, data: st.DataObj
     assert filter_.GetLabelImage().dtype == image.dtype
 
 
-@declaring("background padding")
-@settings(max_examples=20)
-@given(st.data())
-def test_background_around_the_images_changes_nothing_inside(
-    fuser: Fuser, data: st.DataObject
+def assert_padding_changes_nothing(
+    fuser: Fuser, images: list[np.ndarray], data: st.DataObject
 ) -> None:
-    images = data.draw(stacks(labels_for(fuser)))
     width = [(data.draw(st.integers(0, 9)), data.draw(st.integers(0, 9))) for _ in images[0].shape]
     inner = tuple(slice(a, a + size) for (a, _), size in zip(width, images[0].shape, strict=True))
     one, other = run(fuser, images), run(fuser, [np.pad(image, width) for image in images])
@@ -981,3 +988,22 @@ def test_background_around_the_images_changes_nothing_inside(
             one.GetProbabilityImage(label),
             atol=rounding(fuser),
         )
+
+
+@declaring("background padding")
+@settings(max_examples=20)
+@given(st.data())
+def test_background_around_the_images_changes_nothing_inside(
+    fuser: Fuser, data: st.DataObject
+) -> None:
+    assert_padding_changes_nothing(fuser, data.draw(stacks(labels_for(fuser))), data)
+
+
+@declaring("clean background padding")
+@settings(max_examples=20)
+@given(st.data())
+def test_more_background_around_images_with_a_clean_border_changes_nothing(
+    fuser: Fuser, data: st.DataObject
+) -> None:
+    images = data.draw(stacks(labels_for(fuser)))
+    assert_padding_changes_nothing(fuser, [np.pad(image, 1) for image in images], data)

@@ -1,0 +1,68 @@
+"""What the filters built on coherence report alike: their fusion, and how fine the raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.coherence_curve import CoherenceCurve, Resolution, coherence_curve
+from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.filters.parameters import Deferred, Measurement
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import VolumeFusion
+from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+
+
+class ResolutionMixin(ProcessObject):
+    """How fine raters agree about each label, measured when asked for."""
+
+    CoherenceCurves: Measurement[dict[int, CoherenceCurve]] = Measurement(
+        "dict[int, CoherenceCurve]",
+        "By label that raters differ about: the share of their detail that they have in common, "
+        "and the scales in mm at which it was measured.",
+    )
+    Resolution: Measurement[dict[int, Resolution]] = Measurement(
+        "dict[int, Resolution]",
+        "By label that raters differ about: the scale in mm at which they share half of their "
+        "detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest.",
+    )
+
+    def _measure_resolution(
+        self, masks: RaterMasks, labels: NDArray[np.generic], spacing: Sequence[float]
+    ) -> None:
+        """Promise the measurements; of two labels only the second, since the first mirrors it."""
+
+        def curves() -> dict[int, CoherenceCurve]:
+            first = 1 if masks.number_of_labels == 2 else 0
+            found = {
+                int(labels[index]): coherence_curve(masks, index, spacing)
+                for index in range(first, masks.number_of_labels)
+            }
+            return {label: curve for label, curve in found.items() if curve is not None}
+
+        def resolutions() -> dict[int, Resolution]:
+            found = {label: curve.resolution() for label, curve in self.CoherenceCurves.items()}
+            return {label: value for label, value in found.items() if value is not None}
+
+        self.CoherenceCurves = Deferred(curves)
+        self.Resolution = Deferred(resolutions)
+
+
+def settled_fusion(
+    patterns: DecisionPatterns,
+    decision: NDArray[np.int32],
+    probability: Callable[[int], Floats],
+    frequencies: Floats,
+) -> VolumeFusion:
+    """A decision for every voxel: where nobody annotated the most frequent label."""
+    settled = np.where(decision == UNDECIDED, np.int32(frequencies.argmax()), decision)
+    inside = np.ones(len(patterns.counts), bool)
+    assert patterns.codes is not None
+    if patterns.number_of_voxels == patterns.codes.size:
+        return VolumeFusion(settled, probability)
+    fused = patterns.expand(inside, outside=False)
+    settled[~fused] = BACKGROUND
+    return VolumeFusion(settled, lambda label: np.where(fused, probability(label), 0.0))
