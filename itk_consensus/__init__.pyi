@@ -121,6 +121,12 @@ class LabelFusionFilter(ProcessObject):
         """
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+    def GetDiceOptimalImage(self, label: int | None = None) -> Any:
+        """The map of one label with the highest expected Dice under its probability.
+
+        It may differ from the label map, which takes the most probable label of each voxel, where
+        probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
+        """
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
@@ -385,8 +391,8 @@ class LabelVotingImageFilter(LabelFusionFilter):
 class MajorityVoteFilter(LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetThreshold(self, value: float | None) -> None:
@@ -398,9 +404,9 @@ class MajorityVoteFilter(LabelFusionFilter):
     def GetTieRule(self) -> str:
         """What a tied vote becomes."""
     def SetSmoothingSigma(self, value: float) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: 0.0."""
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 0.0."""
     def GetSmoothingSigma(self) -> float:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
@@ -409,24 +415,28 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
+    def GetSmoothingSigmaInMillimetres(self) -> float:
+        """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class CorrectedVoteFilter(LabelFusionFilter):
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
     """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetSmoothingSigma(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side. Default: smallest voxel side."""
-    def GetSmoothingSigma(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
+    def SetSmoothingSigma(self, value: float) -> None:
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 1.0."""
+    def GetSmoothingSigma(self) -> float:
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
     def GetVoteShares(self) -> NDArray[float64]:
         """(labels, labels): mean share of votes for a label (row) where the smoothed vote says another (column), far from its contours; NaN where it never does."""
+    def GetSmoothingSigmaInMillimetres(self) -> float:
+        """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class COLLATEFilter(LabelFusionFilter):
     """Consensus level, labeler accuracy and truth, estimated together by EM.
@@ -623,6 +633,21 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
 
+class FrechetConsensusFilter(LabelFusionFilter):
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetMeasure(self, value: str) -> None:
+        """Overlap that is made highest. Default: dice."""
+    def GetMeasure(self) -> str:
+        """Overlap that is made highest."""
+    def GetMeanOverlaps(self) -> dict[int, float]:
+        """Mean overlap of the map with the raters, by label but the first."""
+
 class SIMPLEFilter(LabelFusionFilter):
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
@@ -678,10 +703,10 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
         """Factor of the weight of a rater whose contour is the image's edge; 1: no gate. Default: 5.0."""
     def GetEdgeBoost(self) -> float:
         """Factor of the weight of a rater whose contour is the image's edge; 1: no gate."""
-    def SetEdgeScale(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of Image before its gradient. Default: smallest voxel side."""
-    def GetEdgeScale(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of Image before its gradient."""
+    def SetEdgeScale(self, value: float) -> None:
+        """Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides. Default: 1.0."""
+    def GetEdgeScale(self) -> float:
+        """Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides."""
     def SetMaximumIterations(self, value: int) -> None:
         """Most iterations. Default: 10."""
     def GetMaximumIterations(self) -> int:
@@ -888,8 +913,9 @@ class TemperatureScalingFilter(ProcessObject):
     """Make probabilities honest: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; a rising ECE warns. Scaled
-    probabilities are calibrated on average, not in any single case.
+    compares before and after, in the region and in the whole image; a rising ECE warns. Where the
+    log loss of cases left out of the fit does not fall, probabilities are kept as they are, with a
+    warning. Scaled probabilities are calibrated on average, not in any single case.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetMethod(self, value: str) -> None:
@@ -1718,8 +1744,8 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
 def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
 
     Function form of MajorityVoteFilter.
 
@@ -1733,7 +1759,7 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What a tied vote becomes.
     smoothingSigma : a number >= 0; default 0.0
-        Standard deviation, in mm, of the smoothing of the votes; 0: none.
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     raterWeights : a list of numbers >= 0, or None; default equal
@@ -1763,8 +1789,8 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
 def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
 
     Function form of MajorityVoteFilter.
 
@@ -1778,7 +1804,7 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What a tied vote becomes.
     smoothing_sigma : a number >= 0; default 0.0
-        Standard deviation, in mm, of the smoothing of the votes; 0: none.
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     rater_weights : a list of numbers >= 0, or None; default equal
@@ -1805,8 +1831,8 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
@@ -1818,10 +1844,10 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothingSigma : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    smoothingSigma : a number >= 0; default 1.0
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1844,8 +1870,8 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
@@ -1857,10 +1883,10 @@ def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, ra
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothing_sigma : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    smoothing_sigma : a number >= 0; default 1.0
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2287,6 +2313,82 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
+def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+
+    Function form of FrechetConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    measure : one of dice, jaccard; default dice
+        Overlap that is made highest.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+
+    Function form of FrechetConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    measure : one of dice, jaccard; default dice
+        Overlap that is made highest.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
 def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
@@ -2373,7 +2475,7 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float | None = None, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2394,8 +2496,8 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
         Share of the agreement here in a weight; the rest is a rater's mean agreement.
     edgeBoost : a number >= 1; default 5.0
         Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
-    edgeScale : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of Image before its gradient.
+    edgeScale : a number >= 0; default 1.0
+        Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides.
     maximumIterations : an integer >= 1; default 10
         Most iterations.
     tolerance : a number >= 0; default 1e-05
@@ -2426,7 +2528,7 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float | None = None, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2447,8 +2549,8 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         Share of the agreement here in a weight; the rest is a rater's mean agreement.
     edge_boost : a number >= 1; default 5.0
         Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
-    edge_scale : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of Image before its gradient.
+    edge_scale : a number >= 0; default 1.0
+        Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides.
     maximum_iterations : an integer >= 1; default 10
         Most iterations.
     tolerance : a number >= 0; default 1e-05
