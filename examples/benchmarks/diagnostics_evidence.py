@@ -35,11 +35,9 @@ METHODS: dict[str, Callable[[], LabelFusionFilter]] = {
     "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="Advanced"),
 }
 
-#: Rules that decide, and thresholds to try: below the first kind, or beyond the others.
-CHOICES: dict[str, tuple[float, ...]] = {
-    "far from the consensus": (0.7, 0.75, 0.8, 0.85, 0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96),
-    "volume against vote": (1.1, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.8),
-}
+#: Thresholds to try: of the Dice to the consensus, and of the volume's distance to the vote's.
+DICE_THRESHOLDS = (0.7, 0.75, 0.8, 0.9, 0.93, 0.94, 0.945, 0.95, 0.955, 0.96)
+VOLUME_THRESHOLDS = (0.0, 0.08, 0.1, 0.11, 0.12, 0.15, 0.2)
 
 #: With fewer bad results their share with a warning says nothing.
 LEAST_BAD = 20
@@ -114,20 +112,21 @@ def _fires(run: Run, rule: str, concern: bool) -> bool:
     )
 
 
+def values(of: Sequence[Run], rule: str) -> NDArray[np.float64]:
+    """What a rule measured in each result; NaN where it did not."""
+    found = [next((f.value for f in run.found.findings if f.rule == rule), None) for run in of]
+    return np.array([np.nan if value is None else value for value in found])
+
+
 def print_choices(of: Sequence[Run]) -> None:
     """Rates of the deciding rules for a range of thresholds."""
-    for rule, thresholds in CHOICES.items():
-        values = [next((f.value for f in run.found.findings if f.rule == rule), None) for run in of]
-        if all(value is None for value in values):
-            continue
-        for threshold in thresholds:
-            known = np.array([np.nan if value is None else value for value in values], float)
-            if threshold < 1:
-                flags, sign = known < threshold, "<"
-            else:
-                flags, sign = (known > threshold) | (known < 2 - threshold), "beyond 1 +-"
-            shown = threshold if threshold < 1 else round(threshold - 1, 2)
-            print(f"    {rule} {sign} {shown:4}: {rates(flags.tolist(), of)}")
+    volume = np.abs(values(of, "volume against vote") - 1)
+    overlap = values(of, "far from the consensus")
+    for share in VOLUME_THRESHOLDS:
+        print(f"    volume off by {share:.2f}: {rates((volume > share).tolist(), of)}")
+        for dice_ in DICE_THRESHOLDS if np.isfinite(overlap).any() else ():
+            flags = (volume > share) & (overlap < dice_)
+            print(f"      and Dice to the consensus < {dice_:5}: {rates(flags.tolist(), of)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -16,7 +16,7 @@ FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 LOW_PREVALENCE = 0.10  # its critical prevalence, section 4.3
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
 FAR_FROM_CONSENSUS = 0.95  # Dice to what the raters share; below, look before use ...
-OTHER_VOLUME = 0.11  # ... if the volume also differs by more than this share from the vote's
+OTHER_VOLUME = 0.12  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 CLOSER = 0.01  # a setting is worth naming if it brings the answer this much closer
@@ -57,7 +57,7 @@ def near_identical_raters(estimate: Estimate) -> Finding:
         return Finding(rule, number, None, message)
     message = f"Raters {names} are nearly copies of each other."
     advice = "They count as several witnesses but are one; leave the copies out."
-    return Finding(rule, number, "caution", message, advice)
+    return Finding(rule, number, "note", message, advice)
 
 
 def prevalence(estimate: Estimate) -> Finding:

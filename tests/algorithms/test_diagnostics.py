@@ -245,7 +245,7 @@ def test_a_copy_is_found_among_any_number_of_raters(sound, number):
     for fuser in (itk_consensus.STAPLEImageFilter(), itk_consensus.MajorityVoteFilter()):
         fuser.Execute([np.asarray(rater, np.uint8) for rater in raters])
         finding = fuser.GetDiagnostics()["near-identical raters"]
-        assert finding.severity == "caution"
+        assert finding.severity == "note"
         assert f"Raters 0 and {number - 1} " in finding.message
     consensus = itk_consensus.ConsensusFilter()
     consensus.Execute([np.asarray(rater, np.uint8) for rater in raters])
