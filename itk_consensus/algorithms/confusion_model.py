@@ -23,7 +23,7 @@ from scipy.special import xlogy
 from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import VoteShares, VoteTable
+from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable
 
 
 class Expectation(NamedTuple):
@@ -50,6 +50,8 @@ class ConfusionModel:
     prior_rows : (P,) ndarray of uint32 or None
         The row of the prior that each pattern has, such as its case in a cohort; None: all share
         one prior.
+    negligible : float
+        As of `VoteTable`.
     """
 
     patterns: DecisionPatterns
@@ -57,11 +59,12 @@ class ConfusionModel:
     pseudo_counts: Floats
     estimate_prior: bool
     prior_rows: NDArray[np.uint32] | None = None
+    negligible: float = UNDERFLOW
 
     @cached_property
     def table(self) -> VoteTable:
         """The weighted patterns as the compiled steps read them."""
-        return VoteTable.of(self.patterns, self.weights, self.prior_rows)
+        return VoteTable.of(self.patterns, self.weights, self.prior_rows, self.negligible)
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
         """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""

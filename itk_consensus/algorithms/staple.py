@@ -32,6 +32,7 @@ from itk_consensus.algorithms.vote_shares import mean_of_votes, vote_frequencies
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import UNDERFLOW
 from itk_consensus.labels.fusions import PatternProbabilities
 
 #: Log posteriors this close are a tie (ITK compares products exactly; logs round).
@@ -149,6 +150,7 @@ def run_em(
     prior: Floats,
     *,
     prior_rows: NDArray[np.uint32] | None = None,
+    negligible: float = UNDERFLOW,
     field: MarkovField | None = None,
     observer: IterationObserver | None = None,
 ) -> Optima:
@@ -162,11 +164,15 @@ def run_em(
         As of `make_starts`.
     prior_rows : (P,) ndarray of uint32
         As of `ConfusionModel`; without it the rows of a prior are those of the patterns.
+    negligible : float
+        As of `VoteTable`.
     """
     pseudo_counts = settings.pseudo_count_table(patterns.number_of_labels)
     if prior.ndim == 2 and prior_rows is None:
         prior_rows = np.arange(len(weights), dtype=np.uint32)
-    model = ConfusionModel(patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows)
+    model = ConfusionModel(
+        patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows, negligible
+    )
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
     return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
