@@ -39,8 +39,24 @@ from itk_consensus.labels.fusions import PatternProbabilities
 TIE_TOLERANCE = 1e-12
 
 
+class BinaryPerformance:
+    """Sensitivity and specificity as they stand in confusion matrices of two labels."""
+
+    theta: Floats
+
+    @property
+    def sensitivity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 1, 1]
+
+    @property
+    def specificity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 0, 0]
+
+
 @dataclass(frozen=True)
-class StapleResult:
+class StapleResult(BinaryPerformance):
     """STAPLE's answer on patterns.
 
     Attributes
@@ -85,16 +101,6 @@ class StapleResult:
     def foreground(self) -> Floats:
         """(P,) probability of label 1."""
         return self.posterior[:, 1]
-
-    @property
-    def sensitivity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
-        return self.theta[:, 1, 1]
-
-    @property
-    def specificity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
-        return self.theta[:, 0, 0]
 
     @cached_property
     def predictive_values(self) -> Floats:
@@ -195,8 +201,13 @@ def one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
 
 def _label_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
     """(K,) or (P, K)."""
-    if not settings.binary:
-        return frequencies if settings.prior is None else np.asarray(settings.prior)
+    if settings.binary:
+        return binary_prior(settings, frequencies, owner)
+    return frequencies if settings.prior is None else np.asarray(settings.prior)
+
+
+def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
+    """(2,) or (P, 2)."""
     if settings.prior is not None:
         return in_pairs(np.asarray(settings.prior, dtype=np.float64))
     foreground = frequencies[1] * settings.confidence_weight

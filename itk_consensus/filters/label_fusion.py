@@ -28,6 +28,7 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type, holds
 
@@ -115,9 +116,9 @@ class LabelFusionFilter(ProcessObject):
     def _let_inputs_go(self, case: FusionCase) -> None:
         """Later outputs must neither hold the caller's images nor follow what becomes of them."""
         self._case = case.without_inputs()
-        fused = self.fused
-        if self._case.kept is not None and isinstance(fused.fusion, StackVoteFusion):
-            self._fused = replace(fused, fusion=replace(fused.fusion, stack=self._case.kept))
+        fused, kept = self.fused, self._case.kept
+        if isinstance(kept, KeptStack) and isinstance(fused.fusion, StackVoteFusion):
+            self._fused = replace(fused, fusion=replace(fused.fusion, stack=kept))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""

@@ -101,4 +101,5 @@ def _where_em_ends(
         negligible=ROUNDING,
         observer=observer,
     )
-    return optima.truth
+    truth: EstimatedTruth | KnownTruth = optima.truth
+    return truth
