@@ -38,7 +38,7 @@ from itk_consensus.algorithms.staple import TIE_TOLERANCE
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks
-from itk_consensus.labels.expected_counts import VoteTable
+from itk_consensus.labels.expected_counts import ROUNDING, VoteTable
 from itk_consensus.labels.ties import decide
 
 #: How much of the first shares is the same at all levels.
@@ -225,7 +225,8 @@ class _Model:
     @cached_property
     def table(self) -> VoteTable:
         """The patterns as the compiled steps read them."""
-        return VoteTable.of(self.patterns, self.weights)
+        # Where voxels are easy no label is quite impossible, but nearly all are.
+        return VoteTable.of(self.patterns, self.weights, negligible=ROUNDING)
 
     def start(self) -> _Parameters:
         """Parameters that fit the vote, disputed voxels being the hardest and the others easy."""

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from itk_consensus.algorithms.hidden_truth import EstimatedTruth
 from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import VoteShares, VoteTable
+from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable
 
 
 class Expectation(NamedTuple):
@@ -34,8 +35,40 @@ class Expectation(NamedTuple):
     log_likelihood: Floats  #: (S,) of the weighted voxels
 
 
+class Maximization:
+    """What the M-step of every model of two or more labels is."""
+
+    pseudo_counts: Floats
+    estimate_prior: bool
+
+    def _absent_raters(self) -> NDArray[np.int64]:
+        """Raters who gave no vote at all."""
+        raise NotImplementedError
+
+    def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
+        counts = counts + self.pseudo_counts[:, None, :]
+        with np.errstate(invalid="ignore"):
+            theta = counts / counts.sum(axis=1, keepdims=True)
+        # A prior alone says nothing of a rater who gave no vote at all.
+        theta[self._absent_raters()] = np.nan
+        if self.estimate_prior:
+            mass = mass if prior.ndim == 3 else mass[0]
+            total = mass.sum(axis=-1, keepdims=True)
+            # A row without weight keeps its prior.
+            prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
+        return theta, prior
+
+    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
+        if not self.pseudo_counts.any():
+            return log_likelihood
+        penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
+        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+
+
 @dataclass(frozen=True)
-class ConfusionModel:
+class ConfusionModel(Maximization):
     """Patterns, their weights, and the priors of section 2.1.5.
 
     Attributes
@@ -50,6 +83,8 @@ class ConfusionModel:
     prior_rows : (P,) ndarray of uint32 or None
         The row of the prior that each pattern has, such as its case in a cohort; None: all share
         one prior.
+    negligible : float
+        As of `VoteTable`.
     """
 
     patterns: DecisionPatterns
@@ -57,11 +92,19 @@ class ConfusionModel:
     pseudo_counts: Floats
     estimate_prior: bool
     prior_rows: NDArray[np.uint32] | None = None
+    negligible: float = UNDERFLOW
 
     @cached_property
     def table(self) -> VoteTable:
         """The weighted patterns as the compiled steps read them."""
-        return VoteTable.of(self.patterns, self.weights, self.prior_rows)
+        return VoteTable.of(self.patterns, self.weights, self.prior_rows, self.negligible)
+
+    def truth(self, theta: Floats, prior: Floats) -> EstimatedTruth:
+        """What parameters say of each pattern."""
+        return EstimatedTruth(self.table, theta, prior)
+
+    def _absent_raters(self) -> NDArray[np.int64]:
+        return self._absent
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
         """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
@@ -128,20 +171,6 @@ class ConfusionModel:
         weighted = self.weights[:, None, None] * responsibilities
         return self._maximum(self.patterns.tally(weighted), self._mass(weighted), prior)
 
-    def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
-        """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
-        counts = counts + self.pseudo_counts[:, None, :]
-        with np.errstate(invalid="ignore"):
-            theta = counts / counts.sum(axis=1, keepdims=True)
-        # A prior alone says nothing of a rater who gave no vote at all.
-        theta[self._absent] = np.nan
-        if self.estimate_prior:
-            mass = mass[0] if self.prior_rows is None else mass
-            total = mass.sum(axis=-1, keepdims=True)
-            # A row without weight keeps its prior.
-            prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
-        return theta, prior
-
     @property
     def _separate_masses(self) -> bool:
         return self.estimate_prior and self.prior_rows is not None
@@ -159,13 +188,6 @@ class ConfusionModel:
     def _of_patterns(self, by_row: Floats) -> Floats:
         """What each pattern has of a thing that each prior has; one for all stays as it is."""
         return by_row if self.prior_rows is None else by_row[self.prior_rows]
-
-    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
-        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
-        if not self.pseudo_counts.any():
-            return log_likelihood
-        penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
-        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
 
 
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:

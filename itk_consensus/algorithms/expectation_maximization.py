@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation
-from itk_consensus.algorithms.hidden_truth import EstimatedTruth, KnownTruth
+from itk_consensus.algorithms.hidden_truth import KnownTruth
 from itk_consensus.algorithms.iteration import (
     IterationObserver,
     Step,
@@ -25,6 +25,28 @@ from itk_consensus.algorithms.iteration import (
 from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.expected_counts import VoteShares
+
+
+class Model(Protocol):
+    """What EM asks of a model; what is believed of each pattern stays in there."""
+
+    @property
+    def estimate_prior(self) -> bool:
+        """Whether the prior moves."""
+
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """The next theta and prior, and the (S,) log likelihood of these."""
+
+    def step_from_votes(
+        self, shares: VoteShares, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        """Theta and prior of one start that takes the votes' shares for the truth."""
+
+    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+        """(S,) log likelihood plus the log of the parameters' prior."""
+
+    def truth(self, theta: Floats, prior: Floats) -> Any:
+        """What parameters say of the truth."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +74,7 @@ class Starts:
         """(S,) which starts are made from votes."""
         return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
 
-    def first_step(self, model: ConfusionModel) -> tuple[Floats, Floats, Floats]:
+    def first_step(self, model: Model) -> tuple[Floats, Floats, Floats]:
         """The next theta and prior of all starts, and their (S,) log likelihood, NaN for votes."""
         theta, prior = self.theta.copy(), self.prior.copy()
         log_likelihood = np.full(theta.shape[2], np.nan)
@@ -110,7 +132,7 @@ class Optima:
     Attributes
     ----------
     truth : EstimatedTruth or KnownTruth
-        What the parameters say of each pattern.
+        What the parameters say of each pattern; another model has another form of it.
     theta : (J, K, S, K) ndarray
     prior : (S, K), (R, 1, K) or (R, S, K) ndarray
     log_likelihood, log_posterior : (S,) ndarray
@@ -123,7 +145,7 @@ class Optima:
         If the E-step was spatial.
     """
 
-    truth: EstimatedTruth | KnownTruth
+    truth: Any
     theta: Floats
     prior: Floats
     log_likelihood: Floats
@@ -136,7 +158,7 @@ class Optima:
     @property
     def responsibilities(self) -> Floats:
         """(P, S, K) posterior of the truth."""
-        return self.truth.probabilities()
+        return np.asarray(self.truth.probabilities())
 
 
 class _State(NamedTuple):
@@ -149,7 +171,7 @@ class _State(NamedTuple):
 
 
 def maximize(
-    model: ConfusionModel,
+    model: Model,
     starts: Starts,
     stop: StopRule,
     *,
@@ -184,11 +206,11 @@ def maximize(
     start = _State(starts.theta, starts.prior, *nowhere)
     run = iterate(step, start, stop.most_iterations, observer)
     theta, prior, converged, steps = run.state
-    truth: EstimatedTruth | KnownTruth
+    truth: Any
     if run.trace or not starts.votes:
-        truth = EstimatedTruth(model.table, theta, prior)
-        log_likelihood = model.table.expectation(theta, prior).log_likelihood
+        truth, log_likelihood = model.truth(theta, prior), model.step(theta, prior)[2]
     else:
+        assert isinstance(model, ConfusionModel)
         expected = starts.expectation(model)
         truth = KnownTruth(expected.responsibilities, expected.log_joint)
         log_likelihood = expected.log_likelihood

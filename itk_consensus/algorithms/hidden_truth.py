@@ -34,6 +34,11 @@ class EstimatedTruth:
     theta: Floats
     prior: Floats
 
+    @property
+    def number_of_patterns(self) -> int:
+        """P."""
+        return len(self.table.weights)
+
     def decisions(self, tolerance: float) -> Labels:
         """(P, S) most probable label, or undecided where log posteriors tie."""
         return self.table.decisions(self.theta, self.prior, tolerance).astype(np.int64)
@@ -69,6 +74,11 @@ class KnownTruth:
 
     responsibilities: Floats
     scores: Floats
+
+    @property
+    def number_of_patterns(self) -> int:
+        """P."""
+        return len(self.responsibilities)
 
     def decisions(self, tolerance: float) -> Labels:
         """(P, S) label of highest score, or undecided where scores tie."""

@@ -68,7 +68,7 @@ class StartSummary:
 
 
 #: Starts that say what the truth is instead of how the raters perform.
-_FROM_VOTES: dict[str, VoteShares] = {"Mean": "mean", "MajorityVote": "majority"}
+FROM_VOTES: dict[str, VoteShares] = {"Mean": "mean", "MajorityVote": "majority"}
 
 
 def make_starts(
@@ -89,18 +89,23 @@ def make_starts(
     if prior.ndim == 2 and model.estimate_prior:
         # Every start estimates priors of its own.
         shared = np.repeat(shared, plan.number, axis=1)
-    votes = tuple(_FROM_VOTES[name] for name in plan.names() if name in _FROM_VOTES)
+    votes = tuple(FROM_VOTES[name] for name in plan.names() if name in FROM_VOTES)
     return Starts(theta, shared, votes, frequencies)
 
 
 def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
     """(J, K, K) of a named start; NaN for one that is made from votes."""
-    labels, raters = model.patterns.number_of_labels, model.patterns.number_of_raters
-    if name == "Theta":
-        return _theta_with(np.full((raters, 1, labels), THETA_START))[:, :, 0]
     if name == "LabelVoting":
         return label_voting_theta(model.patterns, model.weights)
-    return np.full((raters, labels, labels), np.nan)
+    shape = model.patterns.number_of_raters, model.patterns.number_of_labels
+    return first_theta(*shape, name)[:, :, 0]
+
+
+def first_theta(raters: int, labels: int, name: Initialization) -> Floats:
+    """(J, K, 1, K) of a start that needs no votes for it; NaN for one that is made from votes."""
+    if name == "Theta":
+        return _theta_with(np.full((raters, 1, labels), THETA_START))
+    return np.full((raters, labels, 1, labels), np.nan)
 
 
 def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:

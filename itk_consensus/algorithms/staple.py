@@ -32,6 +32,7 @@ from itk_consensus.algorithms.vote_shares import mean_of_votes, vote_frequencies
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import UNDERFLOW
 from itk_consensus.labels.fusions import PatternProbabilities
 from itk_consensus.labels.ties import UNDECIDED
 
@@ -39,8 +40,24 @@ from itk_consensus.labels.ties import UNDECIDED
 TIE_TOLERANCE = 1e-12
 
 
+class BinaryPerformance:
+    """Sensitivity and specificity as they stand in confusion matrices of two labels."""
+
+    theta: Floats
+
+    @property
+    def sensitivity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 1, 1]
+
+    @property
+    def specificity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 0, 0]
+
+
 @dataclass(frozen=True)
-class StapleResult:
+class StapleResult(BinaryPerformance):
     """STAPLE's answer on patterns.
 
     Attributes
@@ -87,16 +104,6 @@ class StapleResult:
     def foreground(self) -> Floats:
         """(P,) probability of label 1."""
         return self.posterior[:, 1]
-
-    @property
-    def sensitivity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
-        return self.theta[:, 1, 1]
-
-    @property
-    def specificity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
-        return self.theta[:, 0, 0]
 
     @cached_property
     def predictive_values(self) -> Floats:
@@ -152,6 +159,7 @@ def run_em(
     prior: Floats,
     *,
     prior_rows: NDArray[np.uint32] | None = None,
+    negligible: float = UNDERFLOW,
     field: MarkovField | None = None,
     observer: IterationObserver | None = None,
 ) -> Optima:
@@ -165,11 +173,15 @@ def run_em(
         As of `make_starts`.
     prior_rows : (P,) ndarray of uint32
         As of `ConfusionModel`; without it the rows of a prior are those of the patterns.
+    negligible : float
+        As of `VoteTable`.
     """
     pseudo_counts = settings.pseudo_count_table(patterns.number_of_labels)
     if prior.ndim == 2 and prior_rows is None:
         prior_rows = np.arange(len(weights), dtype=np.uint32)
-    model = ConfusionModel(patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows)
+    model = ConfusionModel(
+        patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows, negligible
+    )
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
     return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
@@ -192,8 +204,13 @@ def one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
 
 def _label_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
     """(K,) or (P, K)."""
-    if not settings.binary:
-        return frequencies if settings.prior is None else np.asarray(settings.prior)
+    if settings.binary:
+        return binary_prior(settings, frequencies, owner)
+    return frequencies if settings.prior is None else np.asarray(settings.prior)
+
+
+def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
+    """(2,) or (P, 2)."""
     if settings.prior is not None:
         return in_pairs(np.asarray(settings.prior, dtype=np.float64))
     foreground = frequencies[1] * settings.confidence_weight

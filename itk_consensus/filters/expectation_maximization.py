@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
+from itk_consensus.algorithms.packed_staple import PackedStapleResult
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real
@@ -82,12 +83,12 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
 
         def advanced() -> float:
             result = staple(case.patterns, self.defaults.for_variant("Advanced"))
-            fusion = PatternFusion(case.patterns, result.decision, result.posterior)
+            fusion = PatternFusion(case.patterns, result.decision, result.shares)
             return self._consensus_dice(case, fusion)
 
         return {"Variant=Advanced": advanced}
 
-    def _store(self, result: StapleResult) -> None:
+    def _store(self, result: StapleResult | PackedStapleResult) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight

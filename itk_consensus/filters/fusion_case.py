@@ -12,8 +12,10 @@ from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_co
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.encoding import MOST_DIRECT_CODES
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.packed_votes import PackedVotes
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class FusionCase:
         Threads of the kernels; None: all.
     strata : ndarray of uint32, or None
         What tells voxels apart beyond their votes.
-    kept : KeptStack or None
+    kept : KeptStack, PackedVotes or None
         What the stack held, once the caller's images are gone.
     """
 
@@ -36,7 +38,7 @@ class FusionCase:
     stack: LabelStack
     threads: int | None = None
     strata: NDArray[np.uint32] | None = None
-    kept: KeptStack | None = None
+    kept: KeptStack | PackedVotes | None = None
 
     @cached_property
     def patterns(self) -> DecisionPatterns:
@@ -48,6 +50,19 @@ class FusionCase:
     def shared_consensus(self) -> SharedConsensus:
         """What the raters share, found when first asked for."""
         return shared_consensus(self.patterns, self.spacing)
+
+    @cached_property
+    def packed(self) -> PackedVotes | None:
+        """The votes as bits, where there are two labels, none missing, and too many patterns."""
+        stack, present = self.stack, [array for array in self.stack.arrays if array is not None]
+        packable = len(stack.labels) == 2 and not stack.may_be_missing and self.strata is None
+        if not packable or 2 ** len(present) < MOST_DIRECT_CODES:
+            return None
+        few = DecisionPatterns.if_few(stack, self.threads)
+        if few is None:
+            return PackedVotes.from_stack(stack, self.threads)
+        vars(self)["patterns"] = few
+        return None
 
     @property
     def spacing(self) -> tuple[float, ...]:
@@ -67,7 +82,7 @@ class FusionCase:
             loaded=self.loaded.without_inputs(),
             stack=replace(self.stack, arrays=(), mask=None, rater_masks=None),
             strata=None if encoded else self.strata,
-            kept=None if encoded else KeptStack.of(self.stack),
+            kept=None if encoded else vars(self).get("packed") or KeptStack.of(self.stack),
         )
         if encoded:
             vars(bare)["patterns"] = self.patterns

@@ -26,6 +26,7 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_types import common_type, holds
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
@@ -91,9 +92,9 @@ class LabelFusionFilter(RaterInputs):
     def _let_inputs_go(self, case: FusionCase) -> None:
         """Later outputs must neither hold the caller's images nor follow what becomes of them."""
         self._case = case.without_inputs()
-        fused = self.fused
-        if self._case.kept is not None and isinstance(fused.fusion, StackVoteFusion):
-            self._fused = replace(fused, fusion=replace(fused.fusion, stack=self._case.kept))
+        fused, kept = self.fused, self._case.kept
+        if isinstance(kept, KeptStack) and isinstance(fused.fusion, StackVoteFusion):
+            self._fused = replace(fused, fusion=replace(fused.fusion, stack=kept))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""

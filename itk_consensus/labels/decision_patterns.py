@@ -18,7 +18,7 @@ from scipy import sparse
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, grown
-from itk_consensus.labels.encoding import Table, encode, merge_tables
+from itk_consensus.labels.encoding import Table, encode, encode_if_few, merge_tables
 from itk_consensus.labels.label_stack import LabelStack, default_threads, label_array
 
 #: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
@@ -73,6 +73,15 @@ class DecisionPatterns:
         """Encode a stack; `strata` separates voxels that must not share a pattern."""
         threads = threads or default_threads()
         encoding = encode(stack, strata, threads)
+        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
+
+    @classmethod
+    def if_few(cls, stack: LabelStack, threads: int | None = None) -> DecisionPatterns | None:
+        """The same, or None where patterns are many: nearly as many as voxels, in noise."""
+        threads = threads or default_threads()
+        encoding = encode_if_few(stack, threads)
+        if encoding is None:
+            return None
         return cls(labels=stack.labels, threads=threads, **encoding._asdict())
 
     @property

@@ -29,6 +29,8 @@ VOTE_SHARES: tuple[str, ...] = get_args(VoteShares)
 
 #: In nats: exponentials of less than minus this are zero.
 UNDERFLOW = 745.2
+#: In nats: a share so far below the largest is less than rounding, and 5e-18.
+ROUNDING = 40.0
 
 
 class ExpectedCounts(NamedTuple):
@@ -82,11 +84,13 @@ class VoteTable:
         patterns: DecisionPatterns,
         weights: Floats,
         prior_rows: NDArray[np.uint32] | None = None,
+        negligible: float = UNDERFLOW,
     ) -> VoteTable:
         """The table of some patterns."""
         digits = np.ascontiguousarray(patterns.patterns)
-        labels = patterns.number_of_labels
-        return cls(digits, np.asarray(weights, float), labels, prior_rows, patterns.threads)
+        weights = np.asarray(weights, float)
+        labels, threads = patterns.number_of_labels, patterns.threads
+        return cls(digits, weights, labels, prior_rows, threads, negligible)
 
     def expectation(
         self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
