@@ -43,14 +43,15 @@ class MajorityVoteFilter(
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(len(case.stack.arrays))
-        if self.SmoothingSigma == 0:
+        sigma = self._sigma(case)
+        if sigma == 0:
             return StackVoteFusion(
                 case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
             )
         patterns = case.patterns
         return smoothed_vote(
             patterns,
-            self._sigma(case),
+            sigma,
             case.spacing,
             weights=weights,
             threshold=self.Threshold,
