@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all bench paper lint docs sanitize clean
+.PHONY: demo test test-all bench paper lint docs sanitize fuzz clean
 
 demo: $(STAMP)
 	@$(BIN)/itk-consensus demo --output demo-output
@@ -31,6 +31,10 @@ bench: $(STAMP)
 
 paper: $(STAMP)
 	@for table in examples/paper/table*.py examples/paper/section45.py; do $(BIN)/python $$table || exit 1; done
+
+# make fuzz SEED=7 repeats what an earlier run printed as its seed.
+fuzz: $(STAMP)
+	@$(BIN)/python -m tests.fuzzing --cases 5000 --commands 500 --files 1000 $(if $(SEED),--seed $(SEED))
 
 # Kernels once under address and undefined-behaviour sanitizers, in a build of their own.
 sanitize: $(STAMP)

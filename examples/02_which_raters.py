@@ -27,9 +27,8 @@ def main() -> None:
         overlap = ic.dice(sitk.GetArrayFromImage(image), consensus)
         print(f"{name:<14} {sensitivity:11.3f}  {specificity:11.4f}  {overlap:21.3f}")
 
-    print("\nReasons for doubt:")
-    for finding in staple.GetDiagnostics().concerns:
-        print(f"- {finding}")
+    print("\nReasons for doubt, if any, and what else to know:")
+    print(staple.GetDiagnostics())
 
 
 if __name__ == "__main__":

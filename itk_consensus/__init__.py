@@ -29,9 +29,11 @@ _ERRORS = (
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
+    ("filters.agreement", "Agreement"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
     ("labels.overlap", "dice"),
+    ("report.page", "report"),
     ("samples", "SampleCase"),
     ("samples", "sample_case"),
     ("samples", "sample_cohort"),

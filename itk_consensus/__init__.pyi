@@ -5,6 +5,7 @@ from typing import Any
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
+from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.algorithms.coherence_curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.algorithms.coherence_curve import Resolution as Resolution
 from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
@@ -121,6 +122,12 @@ class LabelFusionFilter(ProcessObject):
         """
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+    def GetDiceOptimalImage(self, label: int | None = None) -> Any:
+        """The map of one label with the highest expected Dice under its probability.
+
+        It may differ from the label map, which takes the most probable label of each voxel, where
+        probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
+        """
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
@@ -209,9 +216,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetMaximumIterations(self) -> int:
         """Most iterations of EM."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -289,9 +296,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
-        """EM stops when no element of a confusion matrix changes by more. Default: 1e-05."""
+        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
-        """EM stops when no element of a confusion matrix changes by more."""
+        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetMaximumNumberOfIterations(self, value: int) -> None:
         """Most iterations of EM. Default: no cap."""
     def GetMaximumNumberOfIterations(self) -> int:
@@ -385,8 +392,8 @@ class LabelVotingImageFilter(LabelFusionFilter):
 class MajorityVoteFilter(LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetThreshold(self, value: float | None) -> None:
@@ -398,9 +405,9 @@ class MajorityVoteFilter(LabelFusionFilter):
     def GetTieRule(self) -> str:
         """What a tied vote becomes."""
     def SetSmoothingSigma(self, value: float) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: 0.0."""
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 0.0."""
     def GetSmoothingSigma(self) -> float:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
@@ -409,24 +416,28 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
+    def GetSmoothingSigmaInMillimetres(self) -> float:
+        """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class CorrectedVoteFilter(LabelFusionFilter):
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
     """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetSmoothingSigma(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side. Default: smallest voxel side."""
-    def GetSmoothingSigma(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
+    def SetSmoothingSigma(self, value: float) -> None:
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 1.0."""
+    def GetSmoothingSigma(self) -> float:
+        """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
     def GetVoteShares(self) -> NDArray[float64]:
         """(labels, labels): mean share of votes for a label (row) where the smoothed vote says another (column), far from its contours; NaN where it never does."""
+    def GetSmoothingSigmaInMillimetres(self) -> float:
+        """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class COLLATEFilter(LabelFusionFilter):
     """Consensus level, labeler accuracy and truth, estimated together by EM.
@@ -623,6 +634,21 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
 
+class FrechetConsensusFilter(LabelFusionFilter):
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetMeasure(self, value: str) -> None:
+        """Overlap that is made highest. Default: dice."""
+    def GetMeasure(self) -> str:
+        """Overlap that is made highest."""
+    def GetMeanOverlaps(self) -> dict[int, float]:
+        """Mean overlap of the map with the raters, by label but the first."""
+
 class SIMPLEFilter(LabelFusionFilter):
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
@@ -678,10 +704,10 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
         """Factor of the weight of a rater whose contour is the image's edge; 1: no gate. Default: 5.0."""
     def GetEdgeBoost(self) -> float:
         """Factor of the weight of a rater whose contour is the image's edge; 1: no gate."""
-    def SetEdgeScale(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of Image before its gradient. Default: smallest voxel side."""
-    def GetEdgeScale(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of Image before its gradient."""
+    def SetEdgeScale(self, value: float) -> None:
+        """Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides. Default: 1.0."""
+    def GetEdgeScale(self) -> float:
+        """Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides."""
     def SetMaximumIterations(self, value: int) -> None:
         """Most iterations. Default: 10."""
     def GetMaximumIterations(self) -> int:
@@ -888,8 +914,9 @@ class TemperatureScalingFilter(ProcessObject):
     """Make probabilities honest: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; a rising ECE warns. Scaled
-    probabilities are calibrated on average, not in any single case.
+    compares before and after, in the region and in the whole image; a rising ECE warns. Where the
+    log loss of cases left out of the fit does not fall, probabilities are kept as they are, with a
+    warning. Scaled probabilities are calibrated on average, not in any single case.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetMethod(self, value: str) -> None:
@@ -970,9 +997,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetMaximumIterations(self) -> int:
         """Most iterations of EM."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more."""
+        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -1199,6 +1226,59 @@ class DeepConsensusFilter(ProcessObject):
     def Save(self, path: PathLike) -> None:
         """Write the trained model: tensors and JSON in safetensors' layout, never code."""
 
+class AgreementFilter(ProcessObject):
+    """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
+
+    Dice, Jaccard, generalised conformity index, specific agreement, volumes and their variation;
+    Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates, and over the
+    voxels somebody marked, which deflates them; Hausdorff distance, its 95th percentile, mean
+    surface distance and surface Dice, between centres of voxels on the surface, as MONAI defines
+    them. Only voxels that both raters of a pair annotated count. Two raters who both left a label
+    out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetSurfaces(self, value: bool) -> None:
+        """Whether to measure distances between contours as well. Default: True."""
+    def GetSurfaces(self) -> bool:
+        """Whether to measure distances between contours as well."""
+    def SetSurfaceTolerance(self, value: float) -> None:
+        """Distance in mm up to which contours agree, for the surface Dice. Default: 1.0."""
+    def GetSurfaceTolerance(self) -> float:
+        """Distance in mm up to which contours agree, for the surface Dice."""
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The value by which a rater says 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The value by which a rater says 'not annotated here'."""
+    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
+        """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
+    def GetRaterMasks(self) -> Sequence[Image | None] | None:
+        """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+    def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> AgreementResult:
+        """Compare label images.
+
+        Parameters
+        ----------
+        images : list of images
+            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
+            a vector image holds one rater per component.
+        reference : image or LabelFusionFilter, optional
+            A consensus to compare each rater with: a label image, or a filter that makes one of
+            `images`, on this filter's MaskImage, MissingLabel and RaterMasks.
+        names : sequence of str, optional
+            What each rater is called.
+
+        Returns
+        -------
+        AgreementResult
+            Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
+        """
+    def GetResult(self) -> AgreementResult:
+        """What the last Execute returned."""
+
 def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
@@ -1230,9 +1310,9 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1273,9 +1353,9 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1313,9 +1393,9 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, mas
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1353,9 +1433,9 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1387,7 +1467,8 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     maximumIterations : an integer >= 1 and <= 4294967295; default no cap
         Most iterations of EM.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more.
+        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
+        10,000 iterations at most.
     sensitivityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
@@ -1424,9 +1505,9 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1458,7 +1539,8 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     maximum_iterations : an integer >= 1 and <= 4294967295; default no cap
         Most iterations of EM.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more.
+        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
+        10,000 iterations at most.
     sensitivity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
@@ -1495,9 +1577,9 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1521,7 +1603,8 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
+        after 10,000 iterations at most.
     maximumNumberOfIterations : an integer >= 0 and <= 4294967295; default no cap
         Most iterations of EM.
     priorProbabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
@@ -1563,9 +1646,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1589,7 +1672,8 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
     termination_update_threshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
+        after 10,000 iterations at most.
     maximum_number_of_iterations : an integer >= 0 and <= 4294967295; default no cap
         Most iterations of EM.
     prior_probabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
@@ -1631,9 +1715,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1667,9 +1751,9 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1703,9 +1787,9 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1718,8 +1802,8 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
 def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
 
     Function form of MajorityVoteFilter.
 
@@ -1732,8 +1816,8 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What a tied vote becomes.
-    smoothingSigma : a number >= 0; default 0.0
-        Standard deviation, in mm, of the smoothing of the votes; 0: none.
+    smoothingSigma : a number >= 0 and <= 100000; default 0.0
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     raterWeights : a list of numbers >= 0, or None; default equal
@@ -1748,9 +1832,9 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1763,8 +1847,8 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
 def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
 
     Function form of MajorityVoteFilter.
 
@@ -1777,8 +1861,8 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What a tied vote becomes.
-    smoothing_sigma : a number >= 0; default 0.0
-        Standard deviation, in mm, of the smoothing of the votes; 0: none.
+    smoothing_sigma : a number >= 0 and <= 100000; default 0.0
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     rater_weights : a list of numbers >= 0, or None; default equal
@@ -1793,9 +1877,9 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1805,8 +1889,8 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
@@ -1818,10 +1902,10 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothingSigma : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    smoothingSigma : a number >= 0 and <= 100000; default 1.0
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1832,9 +1916,9 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1844,8 +1928,8 @@ def CorrectedVote(*images: Any, smoothingSigma: float | None = None, raterWeight
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
@@ -1857,10 +1941,10 @@ def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, ra
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    smoothing_sigma : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    smoothing_sigma : a number >= 0 and <= 100000; default 1.0
+        Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1871,9 +1955,9 @@ def corrected_vote_filter(*images: Any, smoothing_sigma: float | None = None, ra
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1922,9 +2006,9 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -1973,9 +2057,9 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2005,9 +2089,9 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
         Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
-    numberOfSamples : an integer >= 0; default 0
+    numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
-    burnIn : an integer >= 0; default 100
+    burnIn : an integer >= 0 and <= 1000000; default 100
         Gibbs samples thrown away before the first that counts.
     randomSeed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
@@ -2021,9 +2105,9 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2053,9 +2137,9 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     number_of_initializations : an integer >= 1 and <= 10000; default 5
         Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
-    number_of_samples : an integer >= 0; default 0
+    number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
-    burn_in : an integer >= 0; default 100
+    burn_in : an integer >= 0 and <= 1000000; default 100
         Gibbs samples thrown away before the first that counts.
     random_seed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
@@ -2069,9 +2153,9 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2094,7 +2178,7 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    windowRadius : a number >= 0; default 20.0
+    windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
         Strength of the regularisation where a rater used a label less than its fair share.
@@ -2126,9 +2210,9 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2151,7 +2235,7 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     *images : list of images, or the images themselves
         SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
         vector image holds one rater per component.
-    window_radius : a number >= 0; default 20.0
+    window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
         Strength of the regularisation where a rater used a label less than its fair share.
@@ -2183,9 +2267,9 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2229,9 +2313,9 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2275,9 +2359,85 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+
+    Function form of FrechetConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    measure : one of dice, jaccard; default dice
+        Overlap that is made highest.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+
+    Function form of FrechetConsensusFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    measure : one of dice, jaccard; default dice
+        Overlap that is made highest.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2318,9 +2478,9 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2361,9 +2521,9 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2373,7 +2533,7 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float | None = None, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2388,14 +2548,14 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
         vector image holds one rater per component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
-    patchRadius : a number >= 0, or None; default 3 smallest voxel sides
+    patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         Half width, in mm, of the patch in which raters are compared.
     localWeight : a number > 0 and < 1; default 0.8
         Share of the agreement here in a weight; the rest is a rater's mean agreement.
     edgeBoost : a number >= 1; default 5.0
         Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
-    edgeScale : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of Image before its gradient.
+    edgeScale : a number >= 0 and <= 100000; default 1.0
+        Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides.
     maximumIterations : an integer >= 1; default 10
         Most iterations.
     tolerance : a number >= 0; default 1e-05
@@ -2414,9 +2574,9 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2426,7 +2586,7 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float | None = None, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2441,14 +2601,14 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         vector image holds one rater per component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
-    patch_radius : a number >= 0, or None; default 3 smallest voxel sides
+    patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         Half width, in mm, of the patch in which raters are compared.
     local_weight : a number > 0 and < 1; default 0.8
         Share of the agreement here in a weight; the rest is a rater's mean agreement.
     edge_boost : a number >= 1; default 5.0
         Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
-    edge_scale : a number >= 0, or None; default smallest voxel side
-        Standard deviation, in mm, of the smoothing of Image before its gradient.
+    edge_scale : a number >= 0 and <= 100000; default 1.0
+        Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides.
     maximum_iterations : an integer >= 1; default 10
         Most iterations.
     tolerance : a number >= 0; default 1e-05
@@ -2467,9 +2627,9 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2516,9 +2676,9 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2565,9 +2725,9 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2595,7 +2755,7 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
         Fuser whose answer is taken away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
         Fuser whose answer is taken in the band.
-    bandWidth : a number >= 0, or None; default 3 smallest voxel sides
+    bandWidth : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         How far, in mm, the band reaches on both sides of the contour.
     bandContour : one of vote, interior; default vote
         The contour that the band follows: the majority vote's or the interior fuser's.
@@ -2611,9 +2771,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1; default all cores
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    numberOfWorkUnits : an integer >= 0; default 0
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2641,7 +2801,7 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
         Fuser whose answer is taken away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
         Fuser whose answer is taken in the band.
-    band_width : a number >= 0, or None; default 3 smallest voxel sides
+    band_width : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         How far, in mm, the band reaches on both sides of the contour.
     band_contour : one of vote, interior; default vote
         The contour that the band follows: the majority vote's or the interior fuser's.
@@ -2657,9 +2817,9 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1; default all cores
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
         Threads of the compiled kernels; results never depend on it.
-    number_of_work_units : an integer >= 0; default 0
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
     debug : True or False; default False
         Print the filter before each Execute.
@@ -2668,6 +2828,18 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     -------
     image
         The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def Agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
+    """How well raters agree; function form of AgreementFilter, whose parameters it takes.
+
+    Parameters
+    ----------
+    images : list of images
+        SimpleITK or itk images, or NumPy arrays, on one grid.
+    reference : image or LabelFusionFilter, optional
+        A consensus to compare each rater with, or a filter that makes it.
+    names : sequence of str, optional
+        What each rater is called.
     """
 def dice(first: ArrayLike, second: ArrayLike) -> float:
     """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
@@ -2703,6 +2875,27 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
+    """Write one self-contained HTML page about a filter's last Execute.
+
+    It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
+    raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
+
+    Parameters
+    ----------
+    filter_ : LabelFusionFilter
+        After Execute.
+    path : str or path
+        The page; replaced in one step.
+    image : image, optional
+        What the raters looked at, on their grid, to be drawn below the contours.
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of str or path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    outputs : mapping of str to path, optional
+        What else was written, by what it is; the page links to it.
     """
 def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
     """Four radiologists' masks of one nodule.

@@ -86,6 +86,7 @@ def expected_counts(
     log_prior: NDArray[np.float64],
     prior_rows: NDArray[np.uint32] | None,
     mass_by_row: bool,
+    negligible: float,
     threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def vote_expectation(

@@ -20,7 +20,8 @@ Reals reals(std::vector<std::size_t> shape, const std::vector<double>& values) {
 
 // Calls f(PatternRows) for digits of one or two bytes.
 template <class F>
-auto with_rows(const py::array& digits, std::size_t labels, std::size_t starts, F f) {
+auto with_rows(const py::array& digits, std::size_t labels, std::size_t truths, std::size_t starts,
+               F f) {
   require_extent(digits, extent_of(digits));
   require_axes(digits, 2);
   const auto shape = shape_of(digits);
@@ -29,18 +30,20 @@ auto with_rows(const py::array& digits, std::size_t labels, std::size_t starts, 
   }
   if (digits.itemsize() == 1) {
     return f(PatternRows<std::uint8_t>{static_cast<const std::uint8_t*>(digits.data()), shape[0],
-                                       shape[1], labels, starts});
+                                       shape[1], labels, truths, starts});
   }
   return f(PatternRows<std::uint16_t>{static_cast<const std::uint16_t*>(digits.data()), shape[0],
-                                      shape[1], labels, starts});
+                                      shape[1], labels, truths, starts});
 }
 
 struct GivenParameters {
   const Reals& log_theta;
   const Reals& log_prior;
   const Rows& prior_rows;
+  double negligible = kUnderflow;
 
-  std::size_t labels() const { return static_cast<std::size_t>(log_theta.shape(3)); }
+  std::size_t labels() const { return static_cast<std::size_t>(log_theta.shape(1)); }
+  std::size_t truths() const { return static_cast<std::size_t>(log_theta.shape(3)); }
   std::size_t starts() const { return static_cast<std::size_t>(log_theta.shape(2)); }
   std::size_t number_of_rows() const { return static_cast<std::size_t>(log_prior.shape(0)); }
 
@@ -48,17 +51,18 @@ struct GivenParameters {
     require_axes(log_theta, 4);
     require_axes(log_prior, 3);
     const auto raters = static_cast<std::size_t>(digits.shape(1));
-    require_extent(log_theta, raters * labels() * starts() * labels());
+    require_extent(log_theta, raters * labels() * starts() * truths());
+    if (truths() > std::size_t{1} << 16) throw std::invalid_argument("at most 65536 truths wanted");
     const auto prior_starts = static_cast<std::size_t>(log_prior.shape(1));
     if (prior_starts != 1 && prior_starts != starts()) throw std::invalid_argument("a prior per start wanted");
-    require_extent(log_prior, number_of_rows() * prior_starts * labels());
+    require_extent(log_prior, number_of_rows() * prior_starts * truths());
     const auto patterns = static_cast<std::size_t>(digits.shape(0));
     const std::uint32_t* rows = pointer_or_null(prior_rows, patterns);
     if (number_of_rows() == 0 ||
         (rows && std::any_of(rows, rows + patterns, [&](auto row) { return row >= number_of_rows(); }))) {
       throw std::invalid_argument("a pattern's prior row does not exist");
     }
-    return {log_theta.data(), log_prior.data(), rows, prior_starts};
+    return {log_theta.data(), log_prior.data(), rows, prior_starts, negligible};
   }
 };
 
@@ -77,22 +81,23 @@ py::tuple summed(const PatternRows<Digit>& rows, std::size_t mass_rows, std::siz
     });
     for (const auto& part : parts) total.add(part);
   }
-  return py::make_tuple(reals({rows.raters, rows.labels, rows.starts, rows.labels}, total.counts),
-                        reals({mass_rows, rows.starts, rows.labels}, total.mass),
+  return py::make_tuple(reals({rows.raters, rows.labels, rows.starts, rows.truths}, total.counts),
+                        reals({mass_rows, rows.starts, rows.truths}, total.mass),
                         reals({rows.starts}, total.log_likelihood));
 }
 
 py::tuple run_expected_counts(const py::array& digits, const Reals& weights, const Reals& log_theta,
                               const Reals& log_prior, const Rows& prior_rows, bool mass_by_row,
-                              std::size_t threads) {
-  const GivenParameters given{log_theta, log_prior, prior_rows};
+                              double negligible, std::size_t threads) {
+  const GivenParameters given{log_theta, log_prior, prior_rows, negligible};
+  if (!(negligible > 0)) throw std::invalid_argument("negligible must be above 0");
   require_axes(digits, 2);
   require_axes(log_theta, 4);
   const Parameters parameters = given.checked(digits);
   require_extent(weights, static_cast<std::size_t>(digits.shape(0)));
-  return with_rows(digits, given.labels(), given.starts(), [&](auto rows) {
+  return with_rows(digits, given.labels(), given.truths(), given.starts(), [&](auto rows) {
     const std::size_t table = rows.raters * rows.labels * rows.starts;
-    const PossibleLabels possible(parameters.log_theta, table, rows.labels);
+    const PossibleLabels possible(parameters.log_theta, table, rows.truths);
     return summed(rows, mass_by_row ? given.number_of_rows() : 1, threads,
                   [&](Slab slab, ExpectedCounts& sums) {
                     expect(rows, weights.data(), parameters, possible, mass_by_row, slab, sums);
@@ -105,7 +110,7 @@ py::tuple run_vote_expectation(const py::array& digits, const Reals& weights, st
   require_axes(digits, 2);
   require_extent(weights, static_cast<std::size_t>(digits.shape(0)));
   if (kind < 0 || kind > static_cast<int>(VoteShares::kPlurality)) throw std::invalid_argument("no such kind");
-  return with_rows(digits, labels, 1, [&](auto rows) {
+  return with_rows(digits, labels, labels, 1, [&](auto rows) {
     return summed(rows, 1, threads, [&](Slab slab, ExpectedCounts& sums) {
       expect_votes(rows, weights.data(), static_cast<VoteShares>(kind), slab, sums);
     });
@@ -117,10 +122,10 @@ template <class Write>
 void for_each_posterior(const py::array& digits, const GivenParameters& given, std::size_t threads,
                         Write write) {
   const Parameters parameters = given.checked(digits);
-  with_rows(digits, given.labels(), given.starts(), [&](auto rows) {
+  with_rows(digits, given.labels(), given.truths(), given.starts(), [&](auto rows) {
     py::gil_scoped_release release;
     const std::size_t table = rows.raters * rows.labels * rows.starts;
-    const PossibleLabels possible(parameters.log_theta, table, rows.labels);
+    const PossibleLabels possible(parameters.log_theta, table, rows.truths);
     for_each_slab(make_slabs(rows.patterns, threads, 2048), [&](std::size_t, Slab slab) {
       PosteriorOf posterior(rows, parameters, possible);
       for (std::size_t p = slab.begin; p < slab.end; ++p) {
@@ -164,10 +169,10 @@ Reals run_posterior_shares(const py::array& digits, const Reals& log_theta, cons
   require_axes(log_theta, 4);
   Reals shares({digits.shape(0), log_theta.shape(2), static_cast<py::ssize_t>(wanted.size())});
   const auto starts = static_cast<std::size_t>(log_theta.shape(2));
-  const auto labels = static_cast<std::size_t>(log_theta.shape(3));
+  const auto truths = static_cast<std::size_t>(log_theta.shape(3));
   auto* out = shares.mutable_data();
   std::fill_n(out, extent_of(shares), 0.0);
-  std::vector<std::size_t> column(labels, wanted.size());
+  std::vector<std::size_t> column(truths, wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) column.at(wanted[i]) = i;
   for_each_posterior(digits, {log_theta, log_prior, prior_rows}, threads,
                      [&, out](std::size_t p, std::size_t s, const Posterior& now) {
@@ -184,7 +189,7 @@ Reals run_posterior_shares(const py::array& digits, const Reals& log_theta, cons
 void bind_em(py::module_& m) {
   m.def("expected_counts", &run_expected_counts, py::arg("digits"), py::arg("weights"),
         py::arg("log_theta"), py::arg("log_prior"), py::arg("prior_rows"), py::arg("mass_by_row"),
-        py::arg("threads"));
+        py::arg("negligible"), py::arg("threads"));
   m.def("vote_expectation", &run_vote_expectation, py::arg("digits"), py::arg("weights"),
         py::arg("labels"), py::arg("kind"), py::arg("threads"));
   m.def("posterior_decision", &run_posterior_decision, py::arg("digits"), py::arg("log_theta"),

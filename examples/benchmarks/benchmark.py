@@ -2,7 +2,8 @@
 
 In examples/benchmarks:
 
-python benchmark.py                              about four minutes
+python benchmark.py                              every part; the clinical ones take long
+python benchmark.py --only first crowd           some parts: first, atlases, crowd, growth
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
 """
@@ -17,10 +18,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from speed.clinical import atlas_workloads, crowd_workloads, growth
 from speed.comparisons import extra_memory, large_volume, small_volume
-from speed.plot import save_plot
+from speed.plot import save_growth_plot, save_plot
 from speed.scaling import rater_scaling, voxel_scaling
 from speed.tables import (
+    clinical_line,
     comparison_line,
     memory_line,
     render_markdown,
@@ -42,6 +45,10 @@ Row = dict[str, Any]
 Shape = tuple[int, ...]
 
 
+#: What --only chooses from.
+PARTS = ("first", "atlases", "crowd", "growth")
+
+
 class Plan(NamedTuple):
     """Sizes (z, y, x) and efforts of one run."""
 
@@ -51,6 +58,12 @@ class Plan(NamedTuple):
     raters: tuple[int, ...]
     effort: Effort
     scaling_effort: Effort
+    atlas: Shape
+    atlas_labels: int
+    growth: Shape
+    labels: tuple[int, ...]
+    atlases: tuple[int, ...]
+    clinical_effort: Effort
 
 
 FULL = Plan(
@@ -60,6 +73,12 @@ FULL = Plan(
     raters=(5, 10, 15, 20, 25, 30),
     effort=Effort(rounds=4, turn_seconds=0.4),
     scaling_effort=Effort(rounds=3, turn_seconds=0.1),
+    atlas=(160, 192, 160),
+    atlas_labels=100,
+    growth=(80, 96, 80),
+    labels=(2, 5, 10, 20, 50, 100, 200),
+    atlases=(5, 10, 15, 20, 30, 40),
+    clinical_effort=Effort(rounds=3, turn_seconds=0.0),
 )
 QUICK = Plan(
     small=(24, 48, 48),
@@ -68,15 +87,46 @@ QUICK = Plan(
     raters=(5, 10, 18),
     effort=Effort(rounds=2, turn_seconds=0.0),
     scaling_effort=Effort(rounds=1, turn_seconds=0.0),
+    atlas=(12, 16, 12),
+    atlas_labels=3,
+    growth=(12, 16, 12),
+    labels=(2, 5, 10),
+    atlases=(3, 5),
+    clinical_effort=Effort(rounds=1, turn_seconds=0.0),
 )
 
 
-def run(plan: Plan) -> Row:
-    """Measure everything, printing each result as it comes."""
+def run(plan: Plan, only: Sequence[str] = PARTS) -> Row:
+    """Measure the parts wanted, printing each result as it comes."""
+    results: Row = {"environment": environment()}
+    if "first" in only:
+        results |= _first_part(plan)
+    if "atlases" in only:
+        results["atlases"] = _shown(
+            f"{size_text(plan.atlas)}, atlases of {plan.atlas_labels} labels",
+            atlas_workloads(plan.atlas, plan.atlas_labels, plan.clinical_effort),
+            clinical_line,
+        )
+    if "crowd" in only:
+        results["crowd"] = _shown(
+            f"{size_text(plan.small)}, noise at every voxel",
+            crowd_workloads(plan.small, plan.clinical_effort),
+            clinical_line,
+        )
+    if "growth" in only:
+        results["growth"] = _shown(
+            "Time against labels and atlases",
+            growth(plan.growth, plan.labels, plan.atlases, plan.scaling_effort),
+            scaling_line,
+        )
+    return results
+
+
+def _first_part(plan: Plan) -> Row:
+    """Few raters and labels, large volumes, and how the time grows."""
     small, large = size_text(plan.small), size_text(plan.large)
     voxels = plan.small[0] * plan.small[1] * plan.small[2]
     return {
-        "environment": environment(),
         "comparisons": [
             *_shown(f"{small}, 5 raters", small_volume(plan.small, plan.effort), comparison_line),
             *_shown(f"{large}, 5 raters", large_volume(plan.large, plan.effort), comparison_line),
@@ -115,8 +165,11 @@ def save(results: Row, path: Path) -> None:
     """Write the results, and the plot beside them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    save_plot(results, path.with_suffix(".png"))
-    print(f"Results in {path}, plot in {path.with_suffix('.png')}")
+    print(f"Results in {path}")
+    if "voxel_scaling" in results:
+        save_plot(results, path.with_suffix(".png"))
+    if "growth" in results:
+        save_growth_plot(results, path.with_name(f"{path.stem}_growth.png"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -127,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if options.quick:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
-    results = run(QUICK if options.quick else FULL)
+    results = run(QUICK if options.quick else FULL, options.only)
     for path in (options.output / KEPT.name, options.save):
         if path is not None:
             save(results, path)
@@ -138,6 +191,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run at all?")
     parser.add_argument(
         "--output", type=Path, default=OUTPUT, metavar="FOLDER", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; default: all"
     )
     parser.add_argument("--save", type=Path, metavar="JSON", help="also keep the results here")
     parser.add_argument(

@@ -20,11 +20,13 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """Agreement about one label; J raters, rows and columns in their order.
+    """Agreement about one label; J rows and columns, raters first and a consensus last.
 
     Attributes
     ----------
     label : int
+    raters : int
+        How many of the J are raters. Numbers that are no matrix are about raters only.
     volumes : (J,) ndarray
         ml (or mm^2 in 2D: see `AgreementResult.volume_unit`).
     dice, jaccard : (J, J) ndarray
@@ -43,6 +45,7 @@ class LabelAgreement:
     """
 
     label: int
+    raters: int
     volumes: Floats
     dice: Floats
     jaccard: Floats
@@ -58,10 +61,19 @@ class LabelAgreement:
     @property
     def volume_variation(self) -> float:
         """Coefficient of variation of the volumes: standard deviation (n - 1) over mean."""
-        mean = self.volumes.mean()
-        if len(self.volumes) < 2 or mean == 0:
+        volumes = self.volumes[: self.raters]
+        mean = volumes.mean()
+        if len(volumes) < 2 or mean == 0:
             return float("nan")
-        return float(self.volumes.std(ddof=1) / mean)
+        return float(volumes.std(ddof=1) / mean)
+
+    def between_raters(self, matrix: Floats) -> Floats:
+        """(J (J - 1) / 2,) the pairs of raters, a consensus left out."""
+        return np.asarray(matrix[np.triu_indices(self.raters, 1)])
+
+    def to_reference(self, matrix: Floats) -> Floats:
+        """(J,) each rater against the consensus; empty if there is none."""
+        return np.asarray(matrix[: self.raters, self.raters :].ravel())
 
     @property
     def matrices(self) -> dict[str, Floats]:
@@ -71,7 +83,7 @@ class LabelAgreement:
             "jaccard": self.jaccard,
             "hausdorff_mm": self.hausdorff,
             "hausdorff95_mm": self.hausdorff95,
-            "mean_distance_mm": self.mean_distance,
+            "surface_distance_mm": self.mean_distance,
             "surface_dice": self.surface_dice,
         }
         return {name: matrix for name, matrix in named.items() if matrix is not None}
@@ -126,13 +138,21 @@ class AgreementResult:
     def summary(self) -> Iterator[dict[str, Cell]]:
         """A row for each label; means are over pairs of raters that are defined."""
         for agreement in self.labels:
+            volumes = agreement.volumes[: agreement.raters]
             row: dict[str, Cell] = {
                 "label": agreement.label,
-                f"mean_volume_{self.volume_unit}": float(agreement.volumes.mean()),
+                f"mean_volume_{self.volume_unit}": float(volumes.mean()),
                 "volume_variation": agreement.volume_variation,
             }
-            upper = np.triu_indices(len(self.raters), 1)
-            row |= {f"mean_{name}": _mean(m[upper]) for name, m in agreement.matrices.items()}
+            matrices = agreement.matrices
+            row |= {
+                f"mean_{name}": _mean(agreement.between_raters(m)) for name, m in matrices.items()
+            }
+            if self.reference is not None:
+                row |= {
+                    f"mean_{name}_to_reference": _mean(agreement.to_reference(m))
+                    for name, m in matrices.items()
+                }
             row |= {
                 "conformity": agreement.conformity,
                 "specific_agreement": agreement.specific_agreement,
@@ -141,17 +161,38 @@ class AgreementResult:
             row |= {f"alpha_{region}": value for region, value in agreement.alpha.items()}
             yield row
 
+    def of_raters(self) -> Iterator[dict[str, Cell]]:
+        """A row for each rater; means are over labels and, of pairs, the other raters."""
+        number = len(self.raters) - (self.reference is not None)
+        for index, name in enumerate(self.raters[:number]):
+            others = [j for j in range(number) if j != index]
+            row: dict[str, Cell] = {"rater": name}
+            if len(self.labels) == 1:
+                row[f"volume_{self.volume_unit}"] = float(self.labels[0].volumes[index])
+            for measure in self.labels[0].matrices if self.labels else ():
+                matrices = [agreement.matrices[measure] for agreement in self.labels]
+                row[f"mean_{measure}"] = _mean(np.array([m[index, others] for m in matrices]))
+                if self.reference is not None:
+                    row[f"{measure}_to_reference"] = _mean(
+                        np.array([m[index, -1] for m in matrices])
+                    )
+            yield row
+
+    def mean_dice(self) -> float:
+        """Over labels and pairs of raters; NaN with fewer than two raters or without labels."""
+        return _mean(np.array([one.between_raters(one.dice) for one in self.labels]))
+
     def table(self) -> str:
-        """The summary as aligned text."""
+        """The summary as aligned text: a line for each measure, a column for each label."""
         rows = list(self.summary())
         if not rows:
             return "No rater used any label but 0."
-        cells = [[name.replace("_", " ") for name in rows[0]]]
-        cells += [[_shown(value) for value in row.values()] for row in rows]
-        widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+        cells = [[name.replace("_", " "), *(_shown(row[name]) for row in rows)] for name in rows[0]]
+        first, *widths = (max(map(len, column)) for column in zip(*cells, strict=True))
         return "\n".join(
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in cells
+            name.ljust(first)
+            + "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+            for name, *row in cells
         )
 
     def to_csv(self) -> str:

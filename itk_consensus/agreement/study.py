@@ -58,13 +58,17 @@ def study_agreement(
         Names; the last is the consensus if `reference` names it.
     settings : AgreementSettings
     reference : str, optional
+        The consensus is compared with each rater; it is no rater, so kappa, alpha, conformity and
+        every mean over pairs leave it out.
     """
-    pairs, ratings = PairCounts.of(patterns), Ratings.of(patterns)
+    among_raters = patterns if reference is None else _without_last_rater(patterns)
+    pairs, ratings = PairCounts.of(patterns), Ratings.of(among_raters)
     space = voxel_sides(spacing)
     unit = "ml" if len(space) == 3 else "mm^2"
     voxel = float(np.prod(space)) / (MM3_PER_ML if unit == "ml" else 1.0)
-    dice, jaccard = pairs.dice, pairs.jaccard
-    conformity, specific = pairs.conformity, pairs.specific_agreement
+    sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
+    own_pairs = pairs if reference is None else PairCounts.of(among_raters)
+    conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
     labels = []
     for index, value in enumerate(patterns.labels):
         if value == 0:
@@ -72,7 +76,8 @@ def study_agreement(
         by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
         agreement = LabelAgreement(
             int(value),
-            pairs.sizes[index] * voxel,
+            among_raters.number_of_raters,
+            sizes[index] * voxel,
             dice[index],
             jaccard[index],
             float(conformity[index]),
@@ -92,6 +97,11 @@ def study_agreement(
         settings.tolerance,
         reference,
     )
+
+
+def _without_last_rater(patterns: DecisionPatterns) -> DecisionPatterns:
+    """The votes of the others; rows may occur more than once, which no count minds."""
+    return DecisionPatterns(patterns.patterns[:, :-1], patterns.counts, patterns.labels)
 
 
 def _with_surfaces(

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.initialization import mean_of_votes
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.staple import (
     StapleResult,
@@ -26,6 +25,7 @@ from itk_consensus.algorithms.staple import (
     staple_result,
 )
 from itk_consensus.algorithms.staple_settings import StapleSettings
+from itk_consensus.algorithms.vote_shares import mean_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -85,20 +85,19 @@ def cohort_staple(
         table,
         weights,
         settings,
-        in_pairs(frequencies)[groups],
-        in_pairs(priors)[groups],
-        groups=groups,
+        in_pairs(frequencies),
+        in_pairs(priors),
+        prior_rows=groups,
         observer=observer,
     )
-    shared = staple_result(table, weights, optima, settings)
-    first_rows = np.searchsorted(groups, np.arange(len(cases)))
-    final = prior_of_start(optima, shared.starts.winner)[first_rows, 1]
+    shared = staple_result(table, weights, optima, settings, groups)
+    final = prior_of_start(optima, shared.starts.winner)[:, 1]
     return CohortResult(shared, _by_case(shared.foreground, groups), final)
 
 
 def _one_below_the_other(
     cases: Sequence[DecisionPatterns], owner: str
-) -> tuple[DecisionPatterns, NDArray[np.int64]]:
+) -> tuple[DecisionPatterns, NDArray[np.uint32]]:
     """One table of all cases, and the case of each row."""
     if not cases:
         raise InputError(f"{owner}: at least one case wanted, got none")
@@ -114,10 +113,11 @@ def _one_below_the_other(
         np.concatenate([case.counts for case in cases]),
         cases[0].labels,
     )
-    return table, np.repeat(np.arange(len(cases)), [len(case.counts) for case in cases])
+    sizes = [len(case.counts) for case in cases]
+    return table, np.repeat(np.arange(len(cases), dtype=np.uint32), sizes)
 
 
-def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.int64]) -> Floats:
+def _frequencies(table: DecisionPatterns, weights: Floats, groups: NDArray[np.uint32]) -> Floats:
     """(C,) share of each case's counted votes that are foreground; the cohort's where none are."""
     shares = mean_of_votes(table)[:, 1]
     counted = np.where(np.isnan(shares), 0.0, weights)
@@ -147,6 +147,6 @@ def _case_priors(frequencies: Floats, settings: StapleSettings, owner: str) -> F
     return np.broadcast_to(given, len(frequencies))
 
 
-def _by_case(values: Floats, groups: NDArray[np.int64]) -> tuple[Floats, ...]:
+def _by_case(values: Floats, groups: NDArray[np.uint32]) -> tuple[Floats, ...]:
     bounds = np.flatnonzero(np.diff(groups)) + 1
     return tuple(np.split(values, bounds))

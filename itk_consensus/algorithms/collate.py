@@ -17,14 +17,16 @@ Array layout: P patterns, J raters, L levels, K labels.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
-from itk_consensus.algorithms.confusion_model import Expectation
-from itk_consensus.algorithms.initialization import mean_of_votes
+from itk_consensus.algorithms.hidden_truth import EstimatedTruth
 from itk_consensus.algorithms.iteration import (
     IterationObserver,
     Step,
@@ -35,10 +37,15 @@ from itk_consensus.algorithms.iteration import (
 from itk_consensus.algorithms.staple import TIE_TOLERANCE
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import chunks
+from itk_consensus.labels.expected_counts import ROUNDING, VoteTable
 from itk_consensus.labels.ties import decide
 
 #: How much of the first shares is the same at all levels.
 _MIXED = 0.01
+
+#: Pairs of pattern and truth looked at together.
+_PAIRS_AT_ONCE = 1 << 21
 
 _STOP = StopRule(tolerance=1e-6, maximum_iterations=10_000)
 
@@ -73,9 +80,8 @@ class CollateResult:
 
     Attributes
     ----------
-    posterior : (P, K) ndarray
-    levels : (P, L) ndarray
-        Probability of each consensus level.
+    truth : LevelsAndTruth
+        Probabilities of each pattern, made when asked for.
     decision : (P,) ndarray of int64
         Label index, or undecided on a tie.
     theta : (J, K, K) ndarray
@@ -87,13 +93,71 @@ class CollateResult:
     converged : bool
     """
 
-    posterior: Floats
-    levels: Floats
+    truth: LevelsAndTruth
     decision: NDArray[np.int64]
     theta: Floats
     shares: Floats
     trace: Floats
     converged: bool
+
+    @property
+    def posterior(self) -> Floats:
+        """(P, K) probabilities; where patterns and labels are many, look at `truth` instead."""
+        return self.truth.rows(slice(None))
+
+    @property
+    def levels(self) -> Floats:
+        """(P, L) probability of each consensus level."""
+        return self.truth.levels()
+
+
+@dataclass(frozen=True)
+class LevelsAndTruth:
+    """What the parameters say of each pattern; (level, label) pairs are the truths of the table.
+
+    Attributes
+    ----------
+    estimated : EstimatedTruth
+    shape : (L, K)
+    """
+
+    estimated: EstimatedTruth
+    shape: tuple[int, int]
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) probability of a label."""
+        levels, labels = self.shape
+        at_levels = self.estimated.probabilities(
+            [level * labels + label for level in range(levels)]
+        )
+        # Sums of probabilities may exceed one by rounding.
+        return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) probabilities of some patterns."""
+        return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
+
+    def levels(self) -> Floats:
+        """(P, L) probability of each level."""
+        return np.concatenate(
+            [self._pairs(part).sum(axis=2).clip(max=1.0) for part in self._parts()]
+        )
+
+    def decisions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """(P,) most probable label, or undecided on a tie."""
+        with np.errstate(divide="ignore"):
+            scores = (np.log(self._pairs(part).sum(axis=1)) for part in self._parts())
+            return np.concatenate([decide(of, labels, tolerance=TIE_TOLERANCE) for of in scores])
+
+    def _parts(self) -> Iterator[slice]:
+        """Patterns whose pairs take little memory."""
+        return chunks(
+            len(self.estimated.table.weights), max(1, _PAIRS_AT_ONCE // math.prod(self.shape))
+        )
+
+    def _pairs(self, part: slice) -> Floats:
+        """(n, L, K) probability of each pair."""
+        return self.estimated.probabilities(part=part).reshape(-1, *self.shape)
 
 
 @dataclass(frozen=True)
@@ -102,10 +166,6 @@ class _Parameters:
 
     theta: Floats
     shares: Floats
-
-
-#: Parameters, and what they say of the patterns.
-_State = tuple[_Parameters, Expectation]
 
 
 def collate(
@@ -126,28 +186,23 @@ def collate(
     model = _Model(patterns, settings or CollateSettings())
     stillness = Stillness(model.settings.stop.tolerance)
 
-    def step(state: _State) -> Step[_State, float]:
-        old, expected = state
-        new = model.m_step(expected.responsibilities, old)
-        expected = model.e_step(new)
-        trace = float(expected.log_likelihood) + model.log_prior_of(new.theta)
+    def step(old: _Parameters) -> Step[_Parameters, float]:
+        new, score = model.step(old)
         moved = new.theta[:, :, None], old.theta[:, :, None]
         done = stillness.reached(*moved, new.shares[:, None])
-        return Step((new, expected), trace, bool(done[0]))
+        return Step(new, score, bool(done[0]))
 
-    first = model.start()
-    run = iterate(
-        step, (first, model.e_step(first)), model.settings.stop.maximum_iterations, observer
-    )
-    now, expected = run.state
+    run = iterate(step, model.start(), model.settings.stop.most_iterations, observer)
+    now = run.state
+    truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
+    # A step tells the score of what it was given: that of the iteration before.
+    _, last = model.step(now)
     return CollateResult(
-        # Sums of probabilities may exceed one by rounding.
-        expected.responsibilities.sum(1).clip(max=1.0),
-        expected.responsibilities.sum(2).clip(max=1.0),
-        decide(logsumexp(expected.log_joint, axis=1), patterns.labels, tolerance=TIE_TOLERANCE),
+        truth,
+        truth.decisions(patterns.labels),
         now.theta,
         now.shares,
-        np.array(run.trace),
+        np.array([*run.trace[1:], last]) if run.trace else np.empty(0),
         run.converged,
     )
 
@@ -167,55 +222,68 @@ class _Model:
         self.pseudo_counts = np.where(same, *settings.pseudo_counts)
         self.absent = np.flatnonzero(~patterns.present.any(axis=0))
 
+    @cached_property
+    def table(self) -> VoteTable:
+        """The patterns as the compiled steps read them."""
+        # Where voxels are easy no label is quite impossible, but nearly all are.
+        return VoteTable.of(self.patterns, self.weights, negligible=ROUNDING)
+
     def start(self) -> _Parameters:
         """Parameters that fit the vote, disputed voxels being the hardest and the others easy."""
-        shares = mean_of_votes(self.patterns)
-        annotated = ~np.isnan(shares[:, 0])
-        frequencies = self.weights[annotated] @ shares[annotated]
-        shares = np.where(annotated[:, None], shares, frequencies / frequencies.sum())
-        chosen = np.where(self.patterns.unanimous, self.ease.argmax(), self.ease.argmin())
-        at_level = chosen[:, None] == np.arange(len(self.ease))
+        unanimous = self.patterns.unanimous
+        agreed, disputed = (
+            VoteTable.of(self.patterns, np.where(which, self.weights, 0.0)).expectation_of_votes(
+                "mean"
+            )
+            for which in (unanimous, ~unanimous)
+        )
+        frequencies = (agreed.mass + disputed.mass)[0, 0]
+        nobody = self.weights[~self.patterns.present.any(axis=1)].sum()
+        mass = np.zeros((len(self.ease), self.patterns.number_of_labels))
+        mass[self.ease.argmax()] += agreed.mass[0, 0]
+        mass[self.ease.argmin()] += disputed.mass[0, 0] + nobody * frequencies / frequencies.sum()
         # At the start nothing tells what is confusion from what is error: all is confusion.
-        first = self.m_step(at_level[:, :, None] * shares[:, None, :], None)
+        first = self._maximum((agreed.counts + disputed.counts)[:, :, 0], mass)
         # A share of zero would stay zero, however well its level explained a voxel later.
         even = first.shares.sum(axis=0) / len(self.ease)
         return replace(first, shares=(1 - _MIXED) * first.shares + _MIXED * even)
 
-    def e_step(self, now: _Parameters) -> Expectation:
-        """Probability of level and truth; levels take the place of the starts' axis."""
-        raters, labels, _ = now.theta.shape
-        with np.errstate(divide="ignore"):
-            log_rates = np.log(self.rates(now.theta)).reshape(raters * labels, -1)
-            log_prior = np.log(now.shares)
-        votes = self.patterns.one_hot @ log_rates
-        log_joint = np.asarray(votes.reshape(-1, *log_prior.shape) + log_prior)
-        log_evidence = logsumexp(log_joint, axis=(1, 2))
-        responsibilities = np.exp(log_joint - log_evidence[:, None, None])
-        return Expectation(responsibilities, log_joint, self.weights @ log_evidence)
+    def step(self, now: _Parameters) -> tuple[_Parameters, float]:
+        """Parameters that maximise the expected log posterior, and the log posterior of `now`.
+
+        At a level of ease between 0 and 1 a rater's word counts as confusion with probability
+        (1 - e_c) theta / M_c, given what was said and what is true.
+        """
+        rates = self.rates(now.theta)
+        sums = self.table.expectation(*self._as_truths(rates, now.shares))
+        hard = (1 - self.ease) * np.nan_to_num(now.theta, nan=0.0)[:, :, None, :]
+        said = sums.counts.reshape(rates.shape)
+        said = said * np.divide(hard, rates, out=np.zeros_like(rates), where=rates > 0)
+        new = self._maximum(said.sum(axis=2), sums.mass.reshape(now.shares.shape))
+        return new, float(sums.log_likelihood[0]) + self.log_prior_of(now.theta)
+
+    def truth(self, now: _Parameters) -> EstimatedTruth:
+        """What parameters say of the patterns' levels and labels."""
+        return EstimatedTruth(self.table, *self._as_truths(self.rates(now.theta), now.shares))
+
+    def _as_truths(self, rates: Floats, shares: Floats) -> tuple[Floats, Floats]:
+        """(J, K, 1, L K) and (1, L K): a level and a label together are one truth."""
+        raters, labels = rates.shape[:2]
+        return rates.reshape(raters, labels, 1, -1), shares.reshape(1, -1)
 
     def rates(self, theta: Floats) -> Floats:
         """(J, K, L, K) probability M_c[j, d, t] of what a rater says at each level."""
         defined = np.nan_to_num(theta, nan=0.0)[:, :, None, :]
         return self.ease * self.easy[:, None, :] + (1 - self.ease) * defined
 
-    def m_step(self, responsibilities: Floats, now: _Parameters | None) -> _Parameters:
-        """Parameters that maximise the expected log posterior.
-
-        At a level of ease between 0 and 1 a rater's word counts as confusion with probability
-        (1 - e_c) theta / M_c, given what was said and what is true.
-        """
-        weighted = self.weights[:, None, None] * responsibilities
-        said = self.patterns.tally(weighted)
-        if now is not None:
-            rates = self.rates(now.theta)
-            hard = (1 - self.ease) * np.nan_to_num(now.theta, nan=0.0)[:, :, None, :]
-            said *= np.divide(hard, rates, out=np.zeros_like(rates), where=rates > 0)
-        counts = said.sum(axis=2) + self.pseudo_counts
+    def _maximum(self, said: Floats, mass: Floats) -> _Parameters:
+        """From (J, K, K) expected votes in confusion and (L, K) expected voxels."""
+        counts = said + self.pseudo_counts
         total = counts.sum(axis=1, keepdims=True)
         chance = np.full_like(counts, 1 / counts.shape[1])
         theta = np.divide(counts, total, out=chance, where=total > 0)
         theta[self.absent] = np.nan
-        return _Parameters(theta, self._shares(weighted.sum(axis=0)))
+        return _Parameters(theta, self._shares(mass))
 
     def _shares(self, mass: Floats) -> Floats:
         """(L, K) joint prior of level and truth from the voxels' (L, K) expected numbers."""

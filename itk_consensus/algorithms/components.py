@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class ChangedComponents(NamedTuple):
 
 
 def changed_components(
-    chosen: Mask, share: NDArray[np.float64], spacing: Sequence[float]
+    chosen: Mask, share: NDArray[np.floating[Any]], spacing: Sequence[float]
 ) -> ChangedComponents:
     """Components of two or more voxels that were lost or gained.
 

@@ -2,7 +2,8 @@
 
 Warfield, Zou & Wells (2004); equation numbers are those of "When Does Consensus Beat Voting?",
 sections 2.1 and 2.2. Everything runs on decision patterns weighted by their counts, in the log
-domain, for many starts at once.
+domain, for many starts at once. An iteration is one compiled pass; what is believed of each pattern
+is made only for those who ask.
 
 Array layout: P patterns, J raters, S starts, K labels. ``theta[j, d, s, t]`` is the probability
 that rater j says d where the truth is t; keeping the starts beside the truth makes both steps one
@@ -19,8 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from itk_consensus.algorithms.hidden_truth import EstimatedTruth
+from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable
 
 
 class Expectation(NamedTuple):
@@ -31,8 +35,40 @@ class Expectation(NamedTuple):
     log_likelihood: Floats  #: (S,) of the weighted voxels
 
 
+class Maximization:
+    """What the M-step of every model of two or more labels is."""
+
+    pseudo_counts: Floats
+    estimate_prior: bool
+
+    def _absent_raters(self) -> NDArray[np.int64]:
+        """Raters who gave no vote at all."""
+        raise NotImplementedError
+
+    def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
+        """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
+        counts = counts + self.pseudo_counts[:, None, :]
+        with np.errstate(invalid="ignore"):
+            theta = counts / counts.sum(axis=1, keepdims=True)
+        # A prior alone says nothing of a rater who gave no vote at all.
+        theta[self._absent_raters()] = np.nan
+        if self.estimate_prior:
+            mass = mass if prior.ndim == 3 else mass[0]
+            total = mass.sum(axis=-1, keepdims=True)
+            # A row without weight keeps its prior.
+            prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
+        return theta, prior
+
+    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
+        if not self.pseudo_counts.any():
+            return log_likelihood
+        penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
+        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+
+
 @dataclass(frozen=True)
-class ConfusionModel:
+class ConfusionModel(Maximization):
     """Patterns, their weights, and the priors of section 2.1.5.
 
     Attributes
@@ -44,23 +80,55 @@ class ConfusionModel:
         alpha[d, t], added to the counts of eq. 13.
     estimate_prior : bool
         Whether eq. 16 updates the label prior; else it stays as given.
-    groups : (P,) ndarray of int or None
-        Patterns of one group, such as one case of a cohort, share a prior; None: all do.
+    prior_rows : (P,) ndarray of uint32 or None
+        The row of the prior that each pattern has, such as its case in a cohort; None: all share
+        one prior.
+    negligible : float
+        As of `VoteTable`.
     """
 
     patterns: DecisionPatterns
     weights: Floats
     pseudo_counts: Floats
     estimate_prior: bool
-    groups: NDArray[np.int64] | None = None
+    prior_rows: NDArray[np.uint32] | None = None
+    negligible: float = UNDERFLOW
+
+    @cached_property
+    def table(self) -> VoteTable:
+        """The weighted patterns as the compiled steps read them."""
+        return VoteTable.of(self.patterns, self.weights, self.prior_rows, self.negligible)
+
+    def truth(self, theta: Floats, prior: Floats) -> EstimatedTruth:
+        """What parameters say of each pattern."""
+        return EstimatedTruth(self.table, theta, prior)
+
+    def _absent_raters(self) -> NDArray[np.int64]:
+        return self._absent
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these.
+        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
+        sums = self.table.expectation(theta, prior, mass_by_row=self._separate_masses)
+        return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
 
-        All that the loop asks of a model; what is believed of each pattern stays in here.
+    def step_from_votes(
+        self, shares: VoteShares, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        """Theta and prior of one start that takes the votes' shares for the truth.
+
+        Parameters
+        ----------
+        frequencies : (K,) or (R, K) ndarray
+            Shares of the labels where nobody annotated.
         """
-        expected = self.e_step(theta, prior)
-        return *self.m_step(expected.responsibilities, prior), expected.log_likelihood
+        sums = self.table.expectation_of_votes(shares)
+        if self._separate_masses:
+            of_row = shares_of_votes(self.patterns, shares, self._of_patterns(frequencies))
+            mass = self._mass(self.weights[:, None, None] * of_row[:, None])
+        else:
+            nobody = ~self.patterns.present.any(axis=1)
+            mass = sums.mass + self.weights[nobody].sum() * frequencies
+        return self._maximum(sums.counts, mass, prior)
 
     def e_step(self, theta: Floats, prior: Floats) -> Expectation:
         """Posterior of the truth given the parameters, eq. 7.
@@ -69,13 +137,14 @@ class ConfusionModel:
         ----------
         theta : (J, K, S, K) ndarray
             NaN, an undefined column, counts as impossible: such a class has no mass to lose.
-        prior : (S, K), (P, 1, K) or (P, S, K) ndarray
+        prior : (S, K), or (R, 1, K) or (R, S, K) ndarray
         """
+        prior = self._of_patterns(prior)
         raters, labels, starts, _ = theta.shape
         with np.errstate(divide="ignore"):
             log_theta = np.log(np.fmax(theta, 0.0))  # fmax turns NaN into 0
             log_prior = np.log(prior)
-        votes = self.patterns.one_hot @ log_theta.reshape(raters * labels, starts * labels)
+        votes = self.patterns.sum_over_raters(log_theta.reshape(raters * labels, starts * labels))
         log_joint = votes.reshape(-1, starts, labels) + log_prior
         peak = _over_labels(np.maximum, log_joint)
         peak = np.where(np.isfinite(peak), peak, 0.0)
@@ -100,32 +169,25 @@ class ConfusionModel:
     def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Parameters that maximise the expected log posterior, eqs. 13 and 16."""
         weighted = self.weights[:, None, None] * responsibilities
-        counts = self.patterns.tally(weighted) + self.pseudo_counts[:, None, :]
-        with np.errstate(invalid="ignore"):
-            theta = counts / counts.sum(axis=1, keepdims=True)
-        # A prior alone says nothing of a rater who gave no vote at all.
-        theta[self._absent] = np.nan
-        if self.estimate_prior:
-            prior = self._estimated_prior(weighted, prior)
-        return theta, prior
+        return self._maximum(self.patterns.tally(weighted), self._mass(weighted), prior)
 
-    def _estimated_prior(self, weighted: Floats, prior: Floats) -> Floats:
-        """Eq. 16, in every group by itself; a group without weight keeps its prior."""
-        if self.groups is None:
-            mass = weighted.sum(axis=0)
-        else:
-            mass = np.zeros((int(self.groups.max()) + 1, *weighted.shape[1:]))
-            np.add.at(mass, self.groups, weighted)
-            mass = mass[self.groups]
-        total = mass.sum(axis=-1, keepdims=True)
-        return np.asarray(np.divide(mass, total, out=prior.copy(), where=total > 0))
+    @property
+    def _separate_masses(self) -> bool:
+        return self.estimate_prior and self.prior_rows is not None
 
-    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
-        """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
-        if not self.pseudo_counts.any():
-            return log_likelihood
-        penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
-        return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
+    def _mass(self, weighted: Floats) -> Floats:
+        """(R, S, K) sums of (P, S, K) expected voxels over the patterns of each prior."""
+        if not self._separate_masses:
+            return np.asarray(weighted.sum(axis=0, keepdims=True))
+        rows = self.prior_rows
+        assert rows is not None
+        mass = np.zeros((int(rows.max()) + 1, *weighted.shape[1:]))
+        np.add.at(mass, rows, weighted)
+        return mass
+
+    def _of_patterns(self, by_row: Floats) -> Floats:
+        """What each pattern has of a thing that each prior has; one for all stays as it is."""
+        return by_row if self.prior_rows is None else by_row[self.prior_rows]
 
 
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:

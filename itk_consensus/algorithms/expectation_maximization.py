@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation
+from itk_consensus.algorithms.hidden_truth import KnownTruth
 from itk_consensus.algorithms.iteration import (
     IterationObserver,
     Step,
@@ -21,7 +22,31 @@ from itk_consensus.algorithms.iteration import (
     StopRule,
     iterate,
 )
+from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
+from itk_consensus.labels.expected_counts import VoteShares
+
+
+class Model(Protocol):
+    """What EM asks of a model; what is believed of each pattern stays in there."""
+
+    @property
+    def estimate_prior(self) -> bool:
+        """Whether the prior moves."""
+
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """The next theta and prior, and the (S,) log likelihood of these."""
+
+    def step_from_votes(
+        self, shares: VoteShares, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        """Theta and prior of one start that takes the votes' shares for the truth."""
+
+    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
+        """(S,) log likelihood plus the log of the parameters' prior."""
+
+    def truth(self, theta: Floats, prior: Floats) -> Any:
+        """What parameters say of the truth."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +57,24 @@ class Starts:
     ----------
     theta : (J, K, S, K) ndarray
         All NaN for a start made from votes, which keeps it from stopping at its first iteration.
-    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
-    votes : (P, V, K) ndarray
-        Probability of the truth in the V starts made from votes, in their order.
+    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
+    votes : tuple of VoteShares
+        How each start made from votes shares a voxel among labels, in their order.
+    frequencies : (K,) or (R, K) ndarray
+        What such starts take for the truth where nobody annotated.
     """
 
     theta: Floats
     prior: Floats
-    votes: Floats
+    votes: tuple[VoteShares, ...]
+    frequencies: Floats
 
     @cached_property
     def from_votes(self) -> NDArray[np.bool_]:
         """(S,) which starts are made from votes."""
         return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
 
-    def first_step(self, model: ConfusionModel) -> tuple[Floats, Floats, Floats]:
+    def first_step(self, model: Model) -> tuple[Floats, Floats, Floats]:
         """The next theta and prior of all starts, and their (S,) log likelihood, NaN for votes."""
         theta, prior = self.theta.copy(), self.prior.copy()
         log_likelihood = np.full(theta.shape[2], np.nan)
@@ -56,17 +84,25 @@ class Starts:
                 theta[:, :, known], of_starts(prior, known)
             )
             prior = with_starts(prior, known, new)
-        if voted.size:
-            theta[:, :, voted], new = model.m_step(self.votes, of_starts(prior, voted))
-            prior = with_starts(prior, voted, new)
+        for start, shares in zip(voted, self.votes, strict=True):
+            only = np.array([start])
+            theta[:, :, only], new = model.step_from_votes(
+                shares, self.frequencies, of_starts(prior, only)
+            )
+            prior = with_starts(prior, only, new)
         return theta, prior, log_likelihood
 
     def expectation(self, model: ConfusionModel) -> Expectation:
         """What each start says of the truth before any step."""
         expected = model.e_step(self.theta, self.prior)
-        with np.errstate(divide="ignore"):
-            expected.log_joint[:, self.from_votes] = np.log(self.votes)
-        expected.responsibilities[:, self.from_votes] = self.votes
+        frequencies = self.frequencies
+        if frequencies.ndim == 2:
+            frequencies = frequencies[model.prior_rows]
+        for start, shares in zip(np.flatnonzero(self.from_votes), self.votes, strict=True):
+            truth = shares_of_votes(model.patterns, shares, frequencies)
+            expected.responsibilities[:, start] = truth
+            with np.errstate(divide="ignore"):
+                expected.log_joint[:, start] = np.log(truth)
         return expected
 
 
@@ -95,9 +131,10 @@ class Optima:
 
     Attributes
     ----------
+    truth : EstimatedTruth or KnownTruth
+        What the parameters say of each pattern; another model has another form of it.
     theta : (J, K, S, K) ndarray
-    prior : (S, K), (P, 1, K) or (P, S, K) ndarray
-    responsibilities, log_joint : (P, S, K) ndarray
+    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
     log_likelihood, log_posterior : (S,) ndarray
     iterations : (S,) ndarray of int64
         Index of the iteration that met the stop rule, or the cap: SimpleITK's count.
@@ -108,16 +145,20 @@ class Optima:
         If the E-step was spatial.
     """
 
+    truth: Any
     theta: Floats
     prior: Floats
-    responsibilities: Floats
-    log_joint: Floats
     log_likelihood: Floats
     log_posterior: Floats
     iterations: NDArray[np.int64]
     converged: NDArray[np.bool_]
     trace: Floats
     voxels: VoxelBeliefs | None = None
+
+    @property
+    def responsibilities(self) -> Floats:
+        """(P, S, K) posterior of the truth."""
+        return np.asarray(self.truth.probabilities())
 
 
 class _State(NamedTuple):
@@ -130,7 +171,7 @@ class _State(NamedTuple):
 
 
 def maximize(
-    model: ConfusionModel,
+    model: Model,
     starts: Starts,
     stop: StopRule,
     *,
@@ -140,7 +181,7 @@ def maximize(
     """Run EM from every start until each has met the stop rule.
 
     A step tells the log likelihood of the parameters it was given, so each score belongs to the
-    iteration before; that of the last comes with the responsibilities, which are made only then.
+    iteration before; that of the last takes one more pass. Responsibilities are not kept.
     """
     number = starts.theta.shape[2]
     stillness = Stillness(stop.tolerance)
@@ -163,16 +204,22 @@ def maximize(
 
     nowhere = np.zeros(number, dtype=bool), np.zeros(number, dtype=np.int64)
     start = _State(starts.theta, starts.prior, *nowhere)
-    run = iterate(step, start, stop.maximum_iterations, observer)
+    run = iterate(step, start, stop.most_iterations, observer)
     theta, prior, converged, steps = run.state
-    expected = model.e_step(theta, prior) if run.trace else starts.expectation(model)
-    log_posterior = model.log_posterior(expected.log_likelihood, theta)
+    truth: Any
+    if run.trace or not starts.votes:
+        truth, log_likelihood = model.truth(theta, prior), model.step(theta, prior)[2]
+    else:
+        assert isinstance(model, ConfusionModel)
+        expected = starts.expectation(model)
+        truth = KnownTruth(expected.responsibilities, expected.log_joint)
+        log_likelihood = expected.log_likelihood
+    log_posterior = model.log_posterior(log_likelihood, theta)
     return Optima(
+        truth,
         theta,
         prior,
-        expected.responsibilities,
-        expected.log_joint,
-        expected.log_likelihood,
+        log_likelihood,
         log_posterior,
         steps - converged,
         converged,

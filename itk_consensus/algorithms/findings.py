@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion
+
+#: How much a finding matters; None: all is well.
+Severity = Literal["note", "caution", "do not use"] | None
+
+_GRADES: tuple[Severity, ...] = (None, "note", "caution", "do not use")
 
 
 @dataclass(frozen=True)
@@ -26,23 +31,37 @@ class Finding:
         Name of the rule.
     value : float or None
         The number it looks at; None if it does not apply here.
-    concern : bool
-        Whether the number gives reason for doubt.
+    severity : {"note", "caution", "do not use"} or None
+        A note is a fact to know; a caution asks to look before use.
     message : str
         The number in a plain sentence.
     advice : str
-        What to do; empty without concern.
+        What to do; empty if all is well.
     """
 
     rule: str
     value: float | None
-    concern: bool
+    severity: Severity
     message: str
     advice: str = ""
 
+    def __post_init__(self) -> None:
+        if self.severity is None and self.advice:
+            object.__setattr__(self, "advice", "")
+
+    @property
+    def concern(self) -> bool:
+        """Whether the number gives reason for doubt: it is more than a note."""
+        return self.grade > _GRADES.index("note")
+
+    @property
+    def grade(self) -> int:
+        """0 if all is well, then rising with severity."""
+        return _GRADES.index(self.severity)
+
     def __str__(self) -> str:
-        mark = "!" if self.concern else " "
-        return f"{mark} {self.rule}: {self.message}" + (f" {self.advice}" if self.advice else "")
+        head = f"{self.severity}: " if self.severity else ""
+        return f"{head}{self.rule}: {self.message}" + (f" {self.advice}" if self.advice else "")
 
 
 @dataclass(frozen=True)
@@ -53,8 +72,13 @@ class Diagnostics:
 
     @property
     def concerns(self) -> tuple[Finding, ...]:
-        """The findings that give reason for doubt."""
+        """The findings that give reason for doubt: cautions, and "do not use"."""
         return tuple(finding for finding in self.findings if finding.concern)
+
+    @property
+    def severity(self) -> Severity:
+        """The highest of all findings."""
+        return _GRADES[max((finding.grade for finding in self.findings), default=0)]
 
     def __getitem__(self, rule: str) -> Finding:
         for finding in self.findings:
@@ -63,9 +87,9 @@ class Diagnostics:
         raise KeyError(rule)
 
     def __str__(self) -> str:
-        ordered = sorted(self.findings, key=lambda finding: not finding.concern)
-        head = f"{len(self.concerns)} of {len(self.findings)} checks give reason for doubt"
-        return "\n".join([head, *(str(finding) for finding in ordered)])
+        noted = [finding for finding in self.findings if finding.severity is not None]
+        lines = [str(finding) for finding in sorted(noted, key=lambda finding: -finding.grade)]
+        return "\n".join(lines if self.concerns else ["nothing gives reason for doubt", *lines])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; NaN and infinite numbers become None."""
@@ -73,7 +97,7 @@ class Diagnostics:
         for row in rows:
             if row["value"] is not None and not np.isfinite(row["value"]):
                 row["value"] = None
-        return {"concerns": len(self.concerns), "findings": rows}
+        return {"severity": self.severity, "concerns": len(self.concerns), "findings": rows}
 
 
 @dataclass(frozen=True)
@@ -92,6 +116,16 @@ class Estimate:
     fuse_again : callable or None
         Gives the decision for other counts of the same patterns; None if the answer cannot depend
         on how much background there is.
+    consensus_dice : float or None
+        Dice to what the raters share; None if the result is that.
+    alternatives : mapping of str to callable
+        Settings of the same filter, in words, and the Dice to what the raters share of each.
+    parameters : frozenset of str
+        Names of the filter's parameters.
+    looks_at_neighbours : bool
+        Whether voxels with equal votes may get different labels.
+    merges_copies : bool
+        Whether the method counts nearly identical raters once.
     """
 
     patterns: DecisionPatterns
@@ -100,6 +134,11 @@ class Estimate:
     theta: Floats | None = None
     starts: StartSummary | None = None
     fuse_again: Callable[[DecisionPatterns], Labels] | None = None
+    consensus_dice: float | None = None
+    alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
+    parameters: frozenset[str] = frozenset()
+    looks_at_neighbours: bool = False
+    merges_copies: bool = False
 
     @classmethod
     def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:

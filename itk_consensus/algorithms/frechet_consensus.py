@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -40,6 +41,21 @@ class FrechetConsensus(NamedTuple):
 
     taken: NDArray[np.int64]
     overlap: float
+
+
+class FrechetLabels(NamedTuple):
+    """A label map on patterns.
+
+    Attributes
+    ----------
+    decision : (P,) ndarray of int64
+        Label index; the first label where none is claimed.
+    overlaps : dict of int to float
+        Mean overlap of this map with the raters, by label index from 1.
+    """
+
+    decision: NDArray[np.int64]
+    overlaps: dict[int, float]
 
 
 class _Table(NamedTuple):
@@ -79,6 +95,39 @@ def frechet_consensus(
     taken[marked] = best
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     return FrechetConsensus(taken, float(mean(table, best)))
+
+
+def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> FrechetLabels:
+    """Each label but the first against all others, in whole patterns.
+
+    What several labels claim goes to the one with more votes. Where a rater is missing, the vote
+    of the others stands in; raters who annotated nothing are left out.
+    """
+    complete = _completed(patterns)
+    votes = complete.votes()
+    decision = np.zeros(len(votes), np.int64)
+    claimed = np.zeros(len(votes))
+    for label in range(1, complete.number_of_labels):
+        taken = frechet_consensus(complete, measure, label).taken
+        better = (2 * taken > complete.counts) & (votes[:, label] > claimed)
+        decision[better], claimed[better] = label, votes[better, label]
+    mean = _mean_dice if measure == "dice" else _mean_jaccard
+    overlaps = {}
+    for label in range(1, complete.number_of_labels):
+        marks = (complete.patterns == label).astype(np.float64)
+        table = _Table(marks, complete.counts, complete.counts @ marks)
+        overlaps[label] = float(mean(table, np.where(decision == label, complete.counts, 0)))
+    return FrechetLabels(decision, overlaps)
+
+
+def _completed(patterns: DecisionPatterns) -> DecisionPatterns:
+    if patterns.present.all():
+        return patterns
+    used = patterns.present.any(axis=0)
+    vote = majority_vote(patterns, ties="lowest").decision
+    vote = np.where(patterns.present.any(axis=1), vote, 0)
+    filled = np.where(patterns.present, patterns.patterns, vote[:, None])[:, used]
+    return DecisionPatterns(filled, patterns.counts, patterns.labels)
 
 
 def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:

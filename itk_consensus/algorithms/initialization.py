@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,8 +10,10 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts
+from itk_consensus.algorithms.vote_shares import label_voting_theta
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import VoteShares
 
 Initialization = Literal["Mean", "MajorityVote", "Theta", "LabelVoting"]
 
@@ -66,52 +67,8 @@ class StartSummary:
     trace: Floats
 
 
-def mean_of_votes(patterns: DecisionPatterns) -> Floats:
-    """(P, K) share of the raters who voted for each label; NaN where nobody annotated."""
-    votes = patterns.votes()
-    with np.errstate(invalid="ignore"):
-        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
-
-
-def without_gaps(shares: Floats, frequencies: Floats) -> Floats:
-    """Patterns that nobody annotated take the overall frequencies."""
-    return np.where(np.isnan(shares), frequencies, shares)
-
-
-def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
-    """(K,) share of each label among the mean votes of the weighted voxels."""
-    shares = mean_of_votes(patterns)
-    annotated = ~np.isnan(shares[:, 0])
-    mass = np.einsum("p,pk->k", weights[annotated], shares[annotated])
-    return np.asarray(mass / mass.sum())
-
-
-def majority_of_votes(patterns: DecisionPatterns) -> Floats:
-    """(P, K) one for the label with most votes; tied labels share it."""
-    votes = patterns.votes()
-    best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(best / best.sum(axis=1, keepdims=True))
-
-
 #: Starts that say what the truth is instead of how the raters perform.
-_FROM_VOTES: dict[str, Callable[[DecisionPatterns], Floats]] = {
-    "Mean": mean_of_votes,
-    "MajorityVote": majority_of_votes,
-}
-
-
-def label_voting_theta(patterns: DecisionPatterns, weights: Floats) -> Floats:
-    """(J, K, K) ITK's seed: votes against the plurality, row-normalised.
-
-    Undecided voxels are left out, as ITK does since its issue 6579: counted under a label of their
-    own they corrupted the row of the largest label.
-    """
-    majority = majority_of_votes(patterns)
-    decided = np.where((majority == 1).any(axis=1, keepdims=True), majority, 0.0)
-    table = patterns.tally(weights[:, None] * decided)
-    total = table.sum(axis=2, keepdims=True)
-    return np.asarray(np.divide(table, total, out=np.zeros_like(table), where=total > 0))
+FROM_VOTES: dict[str, VoteShares] = {"Mean": "mean", "MajorityVote": "majority"}
 
 
 def make_starts(
@@ -121,10 +78,10 @@ def make_starts(
 
     Parameters
     ----------
-    frequencies : (K,) ndarray
+    frequencies : (K,) or (R, K) ndarray
         Label frequencies, for voxels that nobody annotated.
-    prior : (K,) or (P, K) ndarray
-        The label prior all starts share.
+    prior : (K,) or (R, K) ndarray
+        The label prior all starts share; rows as of the model's `prior_rows`.
     """
     named = np.stack([_start_theta(model, name) for name in plan.names()], axis=2)
     theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
@@ -132,20 +89,23 @@ def make_starts(
     if prior.ndim == 2 and model.estimate_prior:
         # Every start estimates priors of its own.
         shared = np.repeat(shared, plan.number, axis=1)
-    makers = [_FROM_VOTES[name] for name in plan.names() if name in _FROM_VOTES]
-    votes = [without_gaps(make(model.patterns), frequencies) for make in makers]
-    nobody = np.empty((len(model.weights), 0, model.patterns.number_of_labels))
-    return Starts(theta, shared, np.stack(votes, axis=1) if votes else nobody)
+    votes = tuple(FROM_VOTES[name] for name in plan.names() if name in FROM_VOTES)
+    return Starts(theta, shared, votes, frequencies)
 
 
 def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
     """(J, K, K) of a named start; NaN for one that is made from votes."""
-    labels, raters = model.patterns.number_of_labels, model.patterns.number_of_raters
-    if name == "Theta":
-        return _theta_with(np.full((raters, 1, labels), THETA_START))[:, :, 0]
     if name == "LabelVoting":
         return label_voting_theta(model.patterns, model.weights)
-    return np.full((raters, labels, labels), np.nan)
+    shape = model.patterns.number_of_raters, model.patterns.number_of_labels
+    return first_theta(*shape, name)[:, :, 0]
+
+
+def first_theta(raters: int, labels: int, name: Initialization) -> Floats:
+    """(J, K, 1, K) of a start that needs no votes for it; NaN for one that is made from votes."""
+    if name == "Theta":
+        return _theta_with(np.full((raters, 1, labels), THETA_START))
+    return np.full((raters, labels, 1, labels), np.nan)
 
 
 def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:

@@ -18,15 +18,31 @@ Score = TypeVar("Score")
 IterationObserver = Callable[[int], bool]
 
 
+#: Smallest tolerance that means something next to probabilities, which sum to one.
+_NO_CHANGE = float(np.finfo(np.float64).eps)
+
+#: Most iterations when the tolerance is below that; a few hundred are usual.
+MOST_WITHOUT_TOLERANCE = 10_000
+
+
 @dataclass(frozen=True)
 class StopRule:
     """When to stop: nothing changes by more than the tolerance, or the cap.
 
-    A negative tolerance is never met, so that exactly the cap is run.
+    A negative tolerance is never met, so that exactly the cap is run. A tolerance below rounding
+    has a cap of its own: raters who are exactly independent make EM slower with every iteration,
+    and the change, which falls as 1/n^2, takes a hundred million of them to vanish.
     """
 
     tolerance: float
     maximum_iterations: int
+
+    @property
+    def most_iterations(self) -> int:
+        """After how many iterations to give up."""
+        if 0 <= self.tolerance < _NO_CHANGE:
+            return min(self.maximum_iterations, MOST_WITHOUT_TOLERANCE)
+        return self.maximum_iterations
 
 
 @dataclass(frozen=True)
@@ -63,10 +79,6 @@ def iterate(
         if observer is not None and not observer(len(trace)):
             break
     return Run(state, trace, done)
-
-
-#: Smallest tolerance that means something next to probabilities, which sum to one.
-_NO_CHANGE = float(np.finfo(np.float64).eps)
 
 
 class Stillness:

@@ -6,6 +6,7 @@ The vote fraction is the baseline every other fuser is measured against (paper, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import PatternFusion
-from itk_consensus.labels.ties import TieRule, decide
+from itk_consensus.labels.fusions import DecisionTable, Measure, PatternFusion
+from itk_consensus.labels.kept_stack import KeptStack
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.ties import BACKGROUND, UNDECIDED, TieRule, decide
+from itk_consensus.labels.voting import StackVote
 
 
 @dataclass(frozen=True)
@@ -79,3 +83,55 @@ def decide_shares(
         # Below the threshold nobody wins; equal -inf scores then fall under the tie rule.
         scores = np.where(scores > threshold * total + tolerance, scores, -np.inf)
     return decide(scores, labels, ties, tolerance=tolerance, prior=frequencies)
+
+
+@dataclass(frozen=True)
+class StackVoteFusion:
+    """The same vote voxel by voxel; patterns are made only for those who ask by pattern.
+
+    Attributes
+    ----------
+    stack : LabelStack or KeptStack
+    weights, threshold, ties
+        As of `majority_vote`.
+    threads : int or None
+    """
+
+    stack: LabelStack | KeptStack
+    weights: Floats | None = None
+    threshold: float | None = None
+    ties: TieRule = "undecided"
+    threads: int | None = None
+
+    @cached_property
+    def has_undecided(self) -> bool:
+        return bool((self.volume() == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        vote = self._vote()
+        codes = [*range(len(vote.stack.labels)), BACKGROUND, UNDECIDED]
+        decision = np.empty(vote.stack.shape, np.int32)
+        vote.write_labels(np.array(codes, np.int32), decision)
+        return decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return self._on(patterns).as_table(patterns)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        self._vote().write_labels(values, out)
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self._vote().write_share(label, out)
+
+    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
+        patterns = DecisionPatterns.from_stack(self._vote().stack, threads=self.threads)
+        self._on(patterns).write_measure(measure, labels, out)
+
+    def _vote(self) -> StackVote:
+        stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack
+        return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)
+
+    def _on(self, patterns: DecisionPatterns) -> VoteResult:
+        return majority_vote(
+            patterns, weights=self.weights, threshold=self.threshold, ties=self.ties
+        )

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts, VoxelBeliefs, damped
+from itk_consensus.algorithms.hidden_truth import KnownTruth
 from itk_consensus.algorithms.iteration import (
     IterationObserver,
     Step,
@@ -131,15 +132,14 @@ class MarkovField:
         white, black = (_by_label(pooled[colour.pattern, 0]) for colour in self._colours)
         weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
         start = _State(starts.theta[:, :, :1], (white, black), pooled, weight, np.nan)
-        run = iterate(step, start, stop.maximum_iterations, observer)
+        run = iterate(step, start, stop.most_iterations, observer)
         end = run.state
         with np.errstate(divide="ignore"):
             log_joint = np.log(end.pooled)
         return Optima(
+            KnownTruth(end.pooled, log_joint),
             end.theta,
             prior,
-            end.pooled,
-            log_joint,
             np.array([end.bound]),
             np.array(run.trace[-1:] or [np.nan]),
             np.array([len(run.trace) - run.converged]),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,23 @@ class SharedConsensus:
     raters: RaterMasks
     groups: list[list[int]]
     missed: dict[int, MissedLesions]
+
+    def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
+        """Dice of another decision's foreground to this one, equal labels being the overlap.
+
+        Parameters
+        ----------
+        decision : (\\*shape) ndarray of int
+            Label index, or a code of `labels.ties`.
+        labels : (K,) ndarray
+            The label value behind each index; 0 is background.
+        """
+        # Codes are Python indices from the end: background, undecided.
+        ours = np.append(labels, [0, 0])[self.decision]
+        theirs = np.append(labels, [0, -1])[decision]
+        total = np.count_nonzero(ours) + np.count_nonzero(theirs)
+        same = np.count_nonzero((ours == theirs) & (ours != 0))
+        return 2 * same / total if total else 1.0
 
     def probability(self, label: int) -> Floats:
         """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""

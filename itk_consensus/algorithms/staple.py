@@ -17,36 +17,56 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, VoxelBeliefs, maximize
+from itk_consensus.algorithms.hidden_truth import TruthOfStart
 from itk_consensus.algorithms.initialization import (
     StartSummary,
     best_start,
     label_switched,
     make_starts,
-    mean_of_votes,
     pairwise_overlap,
-    vote_frequencies,
 )
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.staple_settings import StapleSettings
+from itk_consensus.algorithms.vote_shares import mean_of_votes, vote_frequencies
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.ties import decide
+from itk_consensus.labels.expected_counts import UNDERFLOW
+from itk_consensus.labels.fusions import PatternProbabilities
+from itk_consensus.labels.ties import UNDECIDED
 
 #: Log posteriors this close are a tie (ITK compares products exactly; logs round).
 TIE_TOLERANCE = 1e-12
 
 
+class BinaryPerformance:
+    """Sensitivity and specificity as they stand in confusion matrices of two labels."""
+
+    theta: Floats
+
+    @property
+    def sensitivity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 1, 1]
+
+    @property
+    def specificity(self) -> Floats:
+        """(J,) of two labels; NaN where undefined."""
+        return self.theta[:, 0, 0]
+
+
 @dataclass(frozen=True)
-class StapleResult:
+class StapleResult(BinaryPerformance):
     """STAPLE's answer on patterns.
 
     Attributes
     ----------
     patterns : DecisionPatterns
-    posterior : (P, K) ndarray
-        Probability of each label; zero in a row that no label can explain.
+    shares : (P, K) ndarray or PatternProbabilities
+        Probability of each label. Votes that no label explains, because some rater never said
+        this where the truth was that, leave the model without an answer: such rows hold the shares
+        of the votes, and their decision is undecided.
     decision : (P,) ndarray of int64
         Label index, or undecided on a tie.
     theta : (J, K, K) ndarray
@@ -63,7 +83,7 @@ class StapleResult:
     """
 
     patterns: DecisionPatterns
-    posterior: Floats
+    shares: Floats | PatternProbabilities
     decision: Labels
     theta: Floats
     prior: Floats
@@ -75,20 +95,15 @@ class StapleResult:
     settings: StapleSettings
     voxels: VoxelBeliefs | None = None
 
+    @cached_property
+    def posterior(self) -> Floats:
+        """(P, K) probabilities; where patterns and labels are many, look at `shares` instead."""
+        return self.shares if isinstance(self.shares, np.ndarray) else self.shares.rows(slice(None))
+
     @property
     def foreground(self) -> Floats:
         """(P,) probability of label 1."""
         return self.posterior[:, 1]
-
-    @property
-    def sensitivity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
-        return self.theta[:, 1, 1]
-
-    @property
-    def specificity(self) -> Floats:
-        """(J,) of two labels; NaN where undefined."""
-        return self.theta[:, 0, 0]
 
     @cached_property
     def predictive_values(self) -> Floats:
@@ -143,7 +158,8 @@ def run_em(
     frequencies: Floats,
     prior: Floats,
     *,
-    groups: NDArray[np.int64] | None = None,
+    prior_rows: NDArray[np.uint32] | None = None,
+    negligible: float = UNDERFLOW,
     field: MarkovField | None = None,
     observer: IterationObserver | None = None,
 ) -> Optima:
@@ -153,13 +169,19 @@ def run_em(
     ----------
     weights : (P,) ndarray
         Voxels that each pattern counts for.
-    frequencies, prior : (K,) or (P, K) ndarray
+    frequencies, prior : (K,) or (R, K) ndarray
         As of `make_starts`.
-    groups : (P,) ndarray of int
-        As of `ConfusionModel`.
+    prior_rows : (P,) ndarray of uint32
+        As of `ConfusionModel`; without it the rows of a prior are those of the patterns.
+    negligible : float
+        As of `VoteTable`.
     """
     pseudo_counts = settings.pseudo_count_table(patterns.number_of_labels)
-    model = ConfusionModel(patterns, weights, pseudo_counts, settings.estimate_prior, groups)
+    if prior.ndim == 2 and prior_rows is None:
+        prior_rows = np.arange(len(weights), dtype=np.uint32)
+    model = ConfusionModel(
+        patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows, negligible
+    )
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
     return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
@@ -182,8 +204,13 @@ def one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
 
 def _label_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
     """(K,) or (P, K)."""
-    if not settings.binary:
-        return frequencies if settings.prior is None else np.asarray(settings.prior)
+    if settings.binary:
+        return binary_prior(settings, frequencies, owner)
+    return frequencies if settings.prior is None else np.asarray(settings.prior)
+
+
+def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
+    """(2,) or (P, 2)."""
     if settings.prior is not None:
         return in_pairs(np.asarray(settings.prior, dtype=np.float64))
     foreground = frequencies[1] * settings.confidence_weight
@@ -201,17 +228,24 @@ def in_pairs(foreground: Any) -> Floats:
 
 
 def staple_result(
-    patterns: DecisionPatterns, weights: Floats, optima: Optima, settings: StapleSettings
+    patterns: DecisionPatterns,
+    weights: Floats,
+    optima: Optima,
+    settings: StapleSettings,
+    prior_rows: NDArray[np.uint32] | None = None,
 ) -> StapleResult:
     """The best start's answer, and what the others found."""
     winner = best_start(optima)
-    posterior, decisions = _answers(patterns, optima, settings)
+    shares, decisions = _answers(patterns, optima, settings, winner)
     theta = optima.theta[:, :, winner]
     if not settings.binary:
         # A label that no truth explains has no column to normalise; ITK reports zeros there.
         theta = np.nan_to_num(theta, nan=0.0)
     annotated = np.asarray(patterns.present.any(axis=0))[:, None, None]
     prior = prior_of_start(optima, winner)
+    if prior.ndim == 2:
+        of_patterns = prior if prior_rows is None else prior[prior_rows]
+        prior = np.average(of_patterns, axis=0, weights=weights)
     summary = StartSummary(
         winner,
         optima.log_likelihood,
@@ -223,10 +257,10 @@ def staple_result(
     )
     return StapleResult(
         patterns,
-        posterior[:, winner],
+        shares,
         decisions[:, winner],
         np.where(annotated, theta, np.nan),
-        prior if prior.ndim == 1 else np.average(prior, axis=0, weights=weights),
+        prior,
         float(optima.log_likelihood[winner]),
         float(optima.log_posterior[winner]),
         int(optima.iterations[winner]),
@@ -238,31 +272,29 @@ def staple_result(
 
 
 def prior_of_start(optima: Optima, start: int) -> Floats:
-    """(K,), or (P, K) if it differs between patterns: the prior that a start ended with."""
+    """(K,), or (R, K) if it differs between patterns: the prior that a start ended with."""
     prior = optima.prior
     return np.asarray(prior[..., min(start, prior.shape[-2] - 1), :])
 
 
 def _answers(
-    patterns: DecisionPatterns, optima: Optima, settings: StapleSettings
-) -> tuple[Floats, Labels]:
-    """(P, S, K) posteriors and (P, S) decisions; voxels that were left out keep their label."""
-    posterior, scores = optima.responsibilities, optima.log_joint
+    patterns: DecisionPatterns, optima: Optima, settings: StapleSettings, winner: int
+) -> tuple[Floats | PatternProbabilities, Labels]:
+    """The winner's probabilities and (P, S) decisions; voxels left out keep their label."""
+    agreed = None
     if settings.exclude_consensus:
-        agreed = (patterns.votes() > 0).astype(np.float64)[:, None, :]
-        kept = patterns.unanimous[:, None, None]
-        posterior = np.where(kept, agreed, posterior)
-        with np.errstate(divide="ignore"):
-            scores = np.where(kept, np.log(agreed), scores)
+        agreed = np.where(patterns.unanimous, patterns.lowest_vote.astype(np.int64), -1)
     if settings.binary:
         # Whatever is not foreground is background, even where neither explains the votes.
-        posterior = scores = in_pairs(posterior[..., 1])
-    rule: Any = ("highest", 0.0) if settings.binary else ("undecided", TIE_TOLERANCE)
-    decisions = [
-        decide(scores[:, start], patterns.labels, rule[0], tolerance=rule[1])
-        for start in range(scores.shape[1])
-    ]
-    return posterior, np.stack(decisions, axis=1)
+        foreground = optima.truth.probabilities([1])[..., 0]
+        if agreed is not None:
+            foreground = np.where(agreed[:, None] < 0, foreground, agreed[:, None] == 1)
+        return in_pairs(foreground[:, winner]), (foreground >= 1 - foreground).astype(np.int64)
+    decisions = optima.truth.decisions(TIE_TOLERANCE)
+    if agreed is not None:
+        decisions = np.where(agreed[:, None] < 0, decisions, agreed[:, None])
+    undecided = np.flatnonzero(decisions[:, winner] == UNDECIDED)
+    return TruthOfStart(optima.truth, winner, agreed, patterns, undecided), decisions
 
 
 def nothing_to_estimate(

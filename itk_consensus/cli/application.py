@@ -17,6 +17,9 @@ from itk_consensus.report.text import PROGRAM
 #: Each command, which is also the name of its module, and what ``--help`` says about it.
 COMMANDS = {
     "fuse": "fuse label images into one label map",
+    "agreement": "how well raters agree, with each other and with a consensus",
+    "report": "fuse, and write one HTML page that shows the dispute and what to trust",
+    "batch": "fuse many cases, with one table and a page of the worst first",
     "info": "size, spacing, pixel type and labels of files, and whether they share one space",
     "calibrate": "learn from cases with a reference how wide a band must be",
     "band": "mark where a consensus is certain and where it is not",

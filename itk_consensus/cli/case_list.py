@@ -30,12 +30,15 @@ class Column(NamedTuple):
         Whether it names files; otherwise its values are left as they are.
     may_lack : bool
         Whether single members may be empty (null in JSON), such as a missing rater.
+    must_exist : bool
+        Whether a file that is not there is an error of the list, rather than of its case.
     """
 
     name: str
     required: bool = False
     holds_files: bool = True
     may_lack: bool = False
+    must_exist: bool = True
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,8 @@ def _file(path: Path, place: str, column: Column, member: Any) -> Path | None:
     if not isinstance(member, str) or not is_file_name(member):
         raise FileError(f"{path}: {place}: {column.name} must name a file, got {_shown(member)}")
     file = path.parent / member
+    if not column.must_exist:
+        return file
     try:
         file.stat()
     except OSError as error:

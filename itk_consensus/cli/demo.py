@@ -133,7 +133,7 @@ def _volumes(
 def _concerns(staple: STAPLEImageFilter) -> list[str]:
     concerns = staple.GetDiagnostics().concerns
     lines = [line for finding in concerns for line in wrapped(str(finding))]
-    return lines or ["No check gives reason for doubt."]
+    return lines or ["Nothing gives reason for doubt."]
 
 
 def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:

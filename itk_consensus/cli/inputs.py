@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from itk_consensus.cli.console import Console
 from itk_consensus.errors import GeometryError
-from itk_consensus.images.files import read_image
+from itk_consensus.images.files import read_quietly
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
 from itk_consensus.report.image_file import ImageFile, differences_in_space
 
@@ -25,11 +22,7 @@ def read(path: Path, console: Console) -> Any:
     Those libraries write straight to the process's stderr, several lines at a time, even when
     they also raise an error that says it all.
     """
-    with tempfile.TemporaryFile() as printed:
-        with _stderr_of_libraries_into(printed):
-            image = read_image(path)
-        printed.seek(0)
-        complaint = printed.read().decode(errors="replace")
+    image, complaint = read_quietly(path)
     if complaint.strip():
         console.warn(f"{path}: {complaint}")
     return image
@@ -99,18 +92,3 @@ def rater_names(files: Sequence[ImageFile]) -> list[str]:
         for file in files
         for component in range(len(file.components))
     ]
-
-
-@contextmanager
-def _stderr_of_libraries_into(file: IO[bytes]) -> Iterator[None]:
-    try:
-        original = os.dup(2)
-    except OSError:  # the process has no stderr to redirect
-        yield
-        return
-    os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(original, 2)
-        os.close(original)

@@ -15,8 +15,15 @@ from numpy.typing import DTypeLike
 from itk_consensus.cli.options import file_name
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.files import read_image, write_image, write_text
+from itk_consensus.images.files import (
+    destination,
+    files_of,
+    read_image,
+    write_image,
+    write_text,
+)
 from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.headers import require_name
 
 
 @dataclass(frozen=True)
@@ -72,9 +79,10 @@ def check_outputs(
     FileError
         The folder cannot be made or is closed, no format has this extension, the format does not
         give back what it was given (PNG keeps one slice of a volume, JPEG changes labels), the
-        output is an input or another output, or it exists and `overwrite` is not set.
+        output is a file that an input consists of or another output, or it exists and `overwrite`
+        is not set. Also if an input is missing.
     """
-    owners = {_identity(path): f"the input {path}" for path in inputs}
+    owners = {_identity(file): f"the input {path}" for path in inputs for file in files_of(path)}
     there = []
     for output in outputs:
         for made in _rehearse(output, dimension):
@@ -105,10 +113,9 @@ def make_folder(folder: Path) -> None:
 def _rehearse(output: Output, dimension: int) -> list[Path]:
     """Write a stand-in near the target and return the files that the real one will make."""
     path = output.path
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder, not a file to write")
+    beside = _folder_near(path)
     try:
-        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=_nearest(path)) as folder:
+        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=beside) as folder:
             draft = Path(folder, path.name)
             if output.pixel_type is None:
                 write_text(draft, "")
@@ -126,12 +133,12 @@ def _rehearse(output: Output, dimension: int) -> list[Path]:
         raise FileError(f"{path}: its format cannot be read back; use .nii.gz or .nrrd") from error
 
 
-def _nearest(path: Path) -> Path:
-    """The folder of a file or, while it is still to be made, the nearest one above it."""
-    for folder in path.parents:
-        if os.path.lexists(folder):
-            return folder
-    return Path()
+def _folder_near(path: Path) -> Path:
+    """The folder in which a file will be or, while that is still to be made, one above it."""
+    require_name(path)
+    if path.parent.is_dir():
+        return destination(path).parent
+    return next((folder for folder in path.parents if os.path.lexists(folder)), Path())
 
 
 def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> bool:

@@ -11,13 +11,12 @@ from itk_consensus.algorithms.boundary_simple import (
     edge_agreement,
 )
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Choice, Integer, Real, optional
+from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.labels.box_sum import radii_in_voxels
-from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
@@ -51,7 +50,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Intensity image whose edges raise the weight of raters who follow them.",
     )
     PatchRadius = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "Half width, in mm, of the patch in which raters are compared.",
         default_doc="3 smallest voxel sides",
@@ -67,10 +66,10 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Factor of the weight of a rater whose contour is the image's edge; 1: no gate.",
     )
     EdgeScale = Parameter(
-        optional(Real(low=0.0)),
-        None,
-        "Standard deviation, in mm, of the smoothing of Image before its gradient.",
-        default_doc="smallest voxel side",
+        LENGTH,
+        1.0,
+        "Standard deviation of the smoothing of Image before its gradient, in smallest voxel "
+        "sides.",
     )
     MaximumIterations = Parameter(
         Integer(low=1), BoundarySettings.maximum_iterations, "Most iterations."
@@ -106,7 +105,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         return result.fusion()
 
     def _radii(self, case: FusionCase) -> tuple[int, ...]:
-        smallest, radius = _smallest_side(case), self.PatchRadius
+        smallest, radius = case.smallest_side, self.PatchRadius
         if radius is None:
             radius = DEFAULT_PATCH * smallest
         radii = radii_in_voxels(radius, case.spacing)
@@ -125,11 +124,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         if not np.isfinite(image).all():
             raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
         radii = tuple(round(EDGE_REACH * radius) for radius in self._radii(case))
-        scale = _smallest_side(case) if self.EdgeScale is None else self.EdgeScale
+        scale = self.EdgeScale * case.smallest_side
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(radii))
         agreement = edge_agreement(voxels, image, radii, case.spacing, scale)
         return 1 + (self.EdgeBoost - 1) * agreement
-
-
-def _smallest_side(case: FusionCase) -> float:
-    return min(voxel_sides(case.spacing))

@@ -18,7 +18,7 @@ from itk_consensus.errors import (
     NotExecutedError,
     ParameterError,
 )
-from itk_consensus.filters.constraints import Boolean, Real
+from itk_consensus.filters.constraints import LENGTH, Boolean
 from itk_consensus.filters.events import ITERATION_EVENT
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Parameter, find_parameter
@@ -41,7 +41,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     record_class: ClassVar[type[Any]]
 
     RegionMargin = Parameter(
-        Real(low=0.0), 10.0, "Width in mm of the region that counts around the structure."
+        LENGTH, 10.0, "Width in mm of the region that counts around the structure."
     )
     ProbabilityIsVoteFraction = Parameter(
         Boolean(), False, "Whether probabilities are shares of votes."

@@ -85,7 +85,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
         case, fused = self._executed_case(), self.fused
         assert self._result is not None
-        number = self._result.levels.shape[1]
+        number = len(self._result.shares)
         if not (is_integer(level) and 0 <= level < number):
             raise ParameterError(
                 f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
@@ -110,7 +110,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         self.LevelShares = tuple(float(value) for value in result.shares.sum(1))
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.shares.sum(0))
         self.ConfusionTables = result.theta
-        return PatternFusion(case.patterns, result.decision, result.posterior)
+        return PatternFusion(case.patterns, result.decision, result.truth)
 
     def _settings(self, case: FusionCase) -> CollateSettings:
         prior = None

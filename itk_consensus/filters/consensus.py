@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from itk_consensus.algorithms.corrected_vote import corrected_vote
+from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
+from itk_consensus.algorithms.shared_consensus import SharedConsensus
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL
@@ -24,8 +24,7 @@ from itk_consensus.filters.listed_components import (
     listed_components,
     lone_components,
 )
-from itk_consensus.filters.parameters import Deferred, Measurement
-from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.filters.parameters import Deferred, Measurement, parameters_of
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 ONE_RATER = "the only rater"
@@ -96,7 +95,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        found = shared_consensus(patterns, case.spacing)
+        found = case.shared_consensus
         frequencies = found.coherence.frequencies
         chosen = settled_fusion(patterns, found.decision, found.probability, frequencies)
         self.Choice = _choice(found)
@@ -105,6 +104,15 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         self._measure_resolution(found.coherence.masks, patterns.labels, case.spacing)
         self._promise_components(case, found)
         return chosen
+
+    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+        parameters = frozenset(parameter.name for parameter in parameters_of(type(self)))
+        return replace(
+            Estimate.of(fusion, case.patterns),
+            parameters=parameters,
+            looks_at_neighbours=True,
+            merges_copies=True,
+        )
 
     def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
         """Components and the explanation, which counts them, are made when asked for."""
@@ -133,12 +141,12 @@ def _choice(found: SharedConsensus) -> str:
 def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[[], Fusion]]:
     """Other fusions of the same raters, by name; each is made when called."""
     patterns, spacing = case.patterns, case.spacing
-    sigma = float(np.min(voxel_sides(spacing)))
+    sigma = case.smallest_side
     alone = found.coherence
 
     def advanced() -> Fusion:
         result = staple(patterns, MULTILABEL.for_variant("Advanced"))
-        return PatternFusion(patterns, result.decision, result.posterior)
+        return PatternFusion(patterns, result.decision, result.shares)
 
     others: dict[str, Callable[[], Fusion]] = {
         VOTE: lambda: majority_vote(patterns, ties="prior"),

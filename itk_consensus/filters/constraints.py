@@ -14,6 +14,15 @@ from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
+from itk_consensus.filters.number_limits import (
+    BeyondRange,
+    as_double,
+    check_amount,
+    check_index,
+    check_limits,
+    limits,
+)
+
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
 
@@ -53,12 +62,13 @@ class Integer(Kind[int]):
 
     @property
     def wanted(self) -> str:
-        return "an integer" + _limits(self.low, self.high)
+        return "an integer" + limits(self.low, self.high)
 
     def accept(self, value: Any) -> int:
         if not is_integer(value):
             raise TypeError
-        _check_limits(int(value), self.low, self.high)
+        check_limits(int(value), self.low, self.high)
+        check_index(int(value))
         return int(value)
 
     def parse(self, text: str) -> int:
@@ -76,15 +86,17 @@ class Real(Kind[float]):
 
     @property
     def wanted(self) -> str:
-        return "a number" + _limits(self.low, self.high, self.exclusive)
+        return "a number" + limits(self.low, self.high, self.exclusive)
 
     def accept(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise TypeError
-        number = float(value)
+        number = as_double(value)
         if not math.isfinite(number):
             raise ValueError
-        _check_limits(number, self.low, self.high, self.exclusive)
+        check_limits(number, self.low, self.high, self.exclusive)
+        if self.low is not None and self.high is None:
+            check_amount(number, self.low)
         return number
 
     def parse(self, text: str) -> float:
@@ -159,7 +171,7 @@ class Reals(Kind[tuple[float, ...]]):
     @property
     def wanted(self) -> str:
         order = " in increasing order" if self.increasing else ""
-        return _several("numbers", self.length) + _limits(self.low, self.high) + order
+        return _several("numbers", self.length) + limits(self.low, self.high) + order
 
     def accept(self, value: Any) -> tuple[float, ...]:
         members = _members(value, Real(self.low, self.high), self.length)
@@ -181,7 +193,7 @@ class Integers(Kind[tuple[int, ...]]):
 
     @property
     def wanted(self) -> str:
-        return _several("integers", self.length) + _limits(self.low, None)
+        return _several("integers", self.length) + limits(self.low, None)
 
     def accept(self, value: Any) -> tuple[int, ...]:
         return _members(value, Integer(self.low), self.length)
@@ -211,12 +223,15 @@ class OneOf(Kind[T]):
         return self._first(lambda kind: kind.parse(text))
 
     def _first(self, attempt: Callable[[Kind[Any]], T]) -> T:
+        reason = ValueError()
         for kind in self.kinds:
             try:
                 return attempt(kind)
+            except BeyondRange as error:
+                reason = error
             except (TypeError, ValueError):
                 continue
-        raise ValueError
+        raise reason
 
 
 @dataclass(frozen=True)
@@ -254,6 +269,10 @@ class LabelProbabilities(Kind[dict[int, float]]):
         return self.accept({int(label): float(share) for label, share in pairs})
 
 
+#: A distance in mm; nothing that is scanned is larger.
+LENGTH = Real(low=0.0, high=1e5)
+
+
 @overload
 def optional(kind: Kind[T], /) -> OneOf[T | None]: ...
 @overload
@@ -278,22 +297,3 @@ def _members(value: Any, kind: Kind[T], length: int | None) -> tuple[T, ...]:
 
 def _letters(name: str) -> str:
     return name.lower().translate(str.maketrans("", "", " -_"))
-
-
-def _limits(low: float | None, high: float | None, exclusive: bool = False) -> str:
-    more, less = (">", "<") if exclusive else (">=", "<=")
-    words = [f"{more} {_number(low)}"] if low is not None else []
-    words += [f"{less} {_number(high)}"] if high is not None else []
-    return " " + " and ".join(words) if words else ""
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:g}"
-
-
-def _check_limits(
-    value: float, low: float | None, high: float | None, exclusive: bool = False
-) -> None:
-    too_low = low is not None and (value < low or (exclusive and value == low))
-    if too_low or (high is not None and (value > high or (exclusive and value == high))):
-        raise ValueError

@@ -6,17 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
-from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
 
 
-class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
-    """Vote shares smoothed in mm, then corrected for what raters miss and add on average.
+class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilter):
+    """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
@@ -29,13 +28,6 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     )
     laws = frozenset({"rater permutation", "relabelling"})
 
-    SmoothingSigma = Parameter(
-        optional(Real(low=0.0)),
-        None,
-        "Standard deviation, in mm, of the smoothing of the votes; None: the smallest voxel side.",
-        default_doc="smallest voxel side",
-    )
-
     VoteShares: Measurement[NDArray[np.float64]] = Measurement(
         "NDArray[float64]",
         "(labels, labels): mean share of votes for a label (row) where the smoothed vote says "
@@ -43,10 +35,9 @@ class CorrectedVoteFilter(RaterWeightsMixin, LabelFusionFilter):
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        sigma = self.SmoothingSigma
         corrected = corrected_vote(
             case.patterns,
-            min(voxel_sides(case.spacing)) if sigma is None else sigma,
+            self._sigma(case),
             case.spacing,
             weights=self._weights(case.patterns.number_of_raters),
         )

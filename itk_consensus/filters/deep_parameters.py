@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.filters.constraints import (
+    LENGTH,
     Boolean,
     Choice,
     Integer,
@@ -47,7 +48,7 @@ class DeepConsensusParameters(ProcessObject):
         "Where Execute asks the network; elsewhere the unanimous label is the answer.",
     )
     RegionMargin = Parameter(
-        Real(low=0.0),
+        LENGTH,
         5.0,
         "Millimetres by which disputed regions grow if unanimous voxels are not locked.",
     )

@@ -51,12 +51,12 @@ class DirectInferenceFilter(LabelFusionFilter):
         "vote and its thresholds are tried always.",
     )
     NumberOfSamples = Parameter(
-        Integer(low=0),
+        Integer(0, 1_000_000),
         DirectInferenceSettings.sampling.number,
         "Gibbs samples, for marginal probabilities and performance; 0: none.",
     )
     BurnIn = Parameter(
-        Integer(low=0),
+        Integer(0, 1_000_000),
         DirectInferenceSettings.sampling.burn_in,
         "Gibbs samples thrown away before the first that counts.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
+from itk_consensus.algorithms.packed_staple import PackedStapleResult
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real
@@ -71,9 +73,22 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             fuse_again=None
             if fixed
             else lambda other: staple(other, settings, owner=self.GetName()).decision,
+            alternatives=self._alternatives(case),
         )
 
-    def _store(self, result: StapleResult) -> None:
+    def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
+        """Settings worth trying, and how close each comes to what the raters share."""
+        if self._result.settings.estimate_prior or case.patterns.strata is not None:
+            return {}
+
+        def advanced() -> float:
+            result = staple(case.patterns, self.defaults.for_variant("Advanced"))
+            fusion = PatternFusion(case.patterns, result.decision, result.shares)
+            return self._consensus_dice(case, fusion)
+
+        return {"Variant=Advanced": advanced}
+
+    def _store(self, result: StapleResult | PackedStapleResult) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight
@@ -97,5 +112,5 @@ def with_voxels(
 
     return VolumeFusion(
         expanded(answer.decision.astype(np.int32), decision, BACKGROUND),
-        lambda label: expanded(answer.probabilities[:, label], voxels.beliefs[label], 0.0),
+        lambda label: expanded(answer.of_label(label), voxels.beliefs[label], 0.0),
     )

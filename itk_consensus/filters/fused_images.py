@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.fusions import Fusion, Measure
-from itk_consensus.labels.label_types import widened
+from itk_consensus.labels.fusions import Fusion, Measure, PatternFusion
+from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
 
@@ -42,8 +43,11 @@ class FusedImages:
     def label_image(self, fusion: Fusion | None = None) -> Any:
         """The label map; of another fusion of the same case, if one is given."""
         fusion = self.fusion if fusion is None else fusion
-        dtype = widened(self.dtype, self.undecided) if fusion.has_undecided else self.dtype
-        undecided = self.undecided if fusion.has_undecided else 0
+        dtype = widened(self.dtype, self.undecided)
+        # Looking for undecided voxels may take as long as fusing: only if much depends on it.
+        if dtype != self.dtype and not fusion.has_undecided:
+            dtype = self.dtype
+        undecided = self.undecided if holds(dtype, [self.undecided]) else 0
         values = np.array([*self.labels, 0, undecided], dtype=dtype)
         return self.image(lambda out: fusion.write_labels(values, out), dtype)
 
@@ -51,13 +55,27 @@ class FusedImages:
         """Probability of a label, as float64; 0 everywhere if no rater used the label."""
         return self.image(lambda out: self._write_probability(label, out))
 
+    def dice_optimal_image(self, label: int) -> Any:
+        """The label where that makes the expected Dice under its probability highest; else 0."""
+        if label not in self.labels:
+            return self.image(lambda out: out.fill(0), self.dtype)
+        index, fusion = self.labels.index(label), self.fusion
+        if isinstance(fusion, PatternFusion):
+            chosen, _ = dice_optimal_cut(fusion.probabilities[:, index], fusion.patterns.counts)
+            values = np.where(chosen, label, 0).astype(self.dtype)
+            return self.image(lambda out: fusion.patterns.expand(values, out=out), self.dtype)
+        probability = self.probability(label)
+        chosen, _ = dice_optimal_cut(probability.ravel())
+        mask = np.where(chosen, label, 0).reshape(probability.shape)
+        return self.image(lambda out: np.copyto(out, mask, casting="unsafe"), self.dtype)
+
     def measure_image(self, measure: Measure, dtype: DTypeLike = np.float64) -> Any:
         """What `measure` makes of each voxel's (K, N) probabilities, as an entropy does."""
         return self.image(
             lambda out: self.fusion.write_measure(measure, len(self.labels), out), dtype
         )
 
-    def image(self, write: Callable[[NDArray[Any]], None], dtype: DTypeLike = np.float64) -> Any:
+    def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
         """An image whose every voxel `write` fills in."""
         output = convert.allocate(dtype, self.like)
         write(output.array)

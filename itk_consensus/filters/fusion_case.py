@@ -8,9 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.encoding import MOST_DIRECT_CODES
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.packed_votes import PackedVotes
 
 
 @dataclass(frozen=True)
@@ -25,27 +30,60 @@ class FusionCase:
         Threads of the kernels; None: all.
     strata : ndarray of uint32, or None
         What tells voxels apart beyond their votes.
+    kept : KeptStack, PackedVotes or None
+        What the stack held, once the caller's images are gone.
     """
 
     loaded: LoadedImages
     stack: LabelStack
     threads: int | None = None
     strata: NDArray[np.uint32] | None = None
+    kept: KeptStack | PackedVotes | None = None
 
     @cached_property
     def patterns(self) -> DecisionPatterns:
         """The votes as decision patterns, encoded when first asked for."""
-        return DecisionPatterns.from_stack(self.stack, strata=self.strata, threads=self.threads)
+        stack = self.stack if self.kept is None else self.kept.restored()
+        return DecisionPatterns.from_stack(stack, strata=self.strata, threads=self.threads)
+
+    @cached_property
+    def shared_consensus(self) -> SharedConsensus:
+        """What the raters share, found when first asked for."""
+        return shared_consensus(self.patterns, self.spacing)
+
+    @cached_property
+    def packed(self) -> PackedVotes | None:
+        """The votes as bits, where there are two labels, none missing, and too many patterns."""
+        stack, present = self.stack, [array for array in self.stack.arrays if array is not None]
+        packable = len(stack.labels) == 2 and not stack.may_be_missing and self.strata is None
+        if not packable or 2 ** len(present) < MOST_DIRECT_CODES:
+            return None
+        few = DecisionPatterns.if_few(stack, self.threads)
+        if few is None:
+            return PackedVotes.from_stack(stack, self.threads)
+        vars(self)["patterns"] = few
+        return None
 
     @property
     def spacing(self) -> tuple[float, ...]:
         """Voxel size in mm, in the order of the array axes."""
         return self.loaded.geometry.array_spacing
 
+    @property
+    def smallest_side(self) -> float:
+        """The smallest voxel side in mm, along axes of space."""
+        return float(min(voxel_sides(self.spacing)))
+
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""
-        stack = replace(self.stack, arrays=(), mask=None, rater_masks=None)
-        kept = FusionCase(self.loaded.without_inputs(), stack, self.threads)
-        if "patterns" in vars(self):
-            vars(kept)["patterns"] = self.patterns
-        return kept
+        encoded = "patterns" in vars(self)
+        bare = replace(
+            self,
+            loaded=self.loaded.without_inputs(),
+            stack=replace(self.stack, arrays=(), mask=None, rater_masks=None),
+            strata=None if encoded else self.strata,
+            kept=None if encoded else vars(self).get("packed") or KeptStack.of(self.stack),
+        )
+        if encoded:
+            vars(bare)["patterns"] = self.patterns
+        return bare

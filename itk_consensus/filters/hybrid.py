@@ -13,12 +13,12 @@ from itk_consensus.algorithms.hybrid import contour_band, hybrid_fusion
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import Choice, Kind, Real, optional
+from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.filters.fused_images import FusedImages, background_index
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import lent
 from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.fusions import Fusion
@@ -73,7 +73,7 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         default_doc="ConsensusFilter()",
     )
     BandWidth = Parameter(
-        optional(Real(low=0.0)),
+        optional(LENGTH),
         None,
         "How far, in mm, the band reaches on both sides of the contour.",
         default_doc="3 smallest voxel sides",
@@ -119,11 +119,9 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
         """What a fuser makes of the case on this filter's terms."""
-        shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
-        terms = {name: value for name, value in self._values.items() if name in shared}
         self._abort_fuser = fuser.Abort
         try:
-            with lent(fuser, terms):
+            with lent(fuser, self._terms()):
                 fuser.Execute(list(case.loaded.owners))
         finally:
             self._abort_fuser = _nothing

@@ -8,32 +8,32 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
-from itk_consensus.errors import InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.algorithms.majority_vote import StackVoteFusion
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.filters.rater_inputs import RaterInputs
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_types import common_type, holds
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
 
 
-class LabelFusionFilter(ProcessObject):
+class LabelFusionFilter(RaterInputs):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
 
     #: Parameters that the function form also takes by position, in SimpleITK's order.
@@ -48,27 +48,8 @@ class LabelFusionFilter(ProcessObject):
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
-    #: What _fuse looks at. Patterns are made before it is called; a filter that needs something
-    #: else says so, and patterns are encoded only if it asks for them.
-    needs: ClassVar[str] = "patterns"
-
-    MaskImage = Parameter(
-        optional(ImageLike()),
-        None,
-        "Voxels to fuse (non-zero); outside it the output is background with probability 0.",
-        in_cli=False,
-    )
-    MissingLabel = Parameter(
-        optional(Integer()),
-        None,
-        "The value by which a rater says 'not annotated here'.",
-    )
-    RaterMasks = Parameter(
-        optional(ImageList()),
-        None,
-        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
-        in_cli=False,
-    )
+    #: Whether outputs can be asked for after Execute; a function form returns one and is done.
+    _outlives_execute = True
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
@@ -100,9 +81,20 @@ class LabelFusionFilter(ProcessObject):
             dtype = common_type(case.loaded.arrays, labels)
             undecided = self._undecided_label(labels, dtype)
             fusion = self._fuse(case)
-            self._case = case.without_inputs()
-            self._fused = FusedImages(self._case.loaded, fusion, tuple(labels), dtype, undecided)
-            return self._primary_output()
+            like = case.loaded.without_inputs()
+            self._case = case
+            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided)
+            output = self._primary_output()
+            if self._outlives_execute:
+                self._let_inputs_go(case)
+            return output
+
+    def _let_inputs_go(self, case: FusionCase) -> None:
+        """Later outputs must neither hold the caller's images nor follow what becomes of them."""
+        self._case = case.without_inputs()
+        fused, kept = self.fused, self._case.kept
+        if isinstance(kept, KeptStack) and isinstance(fused.fusion, StackVoteFusion):
+            self._fused = replace(fused, fusion=replace(fused.fusion, stack=kept))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""
@@ -111,45 +103,9 @@ class LabelFusionFilter(ProcessObject):
     def _fuse(self, case: FusionCase) -> Fusion:
         """Run the algorithm and store the measurements."""
 
-    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        """How inputs become labels; a binary filter overrides this."""
-        return LabelStack.multilabel(arrays, threads=self.NumberOfThreads, **common)
-
     def _primary_output(self) -> Any:
         """What Execute returns."""
         return self.GetLabelImage()
-
-    def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
-        """What tells voxels apart beyond their votes, if anything does."""
-        return None
-
-    def _load(self, images: Any) -> FusionCase:
-        loaded = convert.load(images, owner=self.GetName(), **self._tolerances())
-        masks = self.RaterMasks
-        stack = self._make_stack(
-            loaded.arrays,
-            missing_label=self.MissingLabel,
-            mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
-            rater_masks=None
-            if masks is None
-            else [self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(masks)],
-            owner=self.GetName(),
-        )
-        if stack.mask is not None and not stack.mask.any():
-            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
-        if not stack.is_annotated:
-            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
-        case = FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
-        if self.needs == "patterns":
-            _ = case.patterns  # encoded now, before the first half of the work is reported done
-        return case
-
-    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
-        if image is None:
-            return None
-        return convert.load_one(
-            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
-        )
 
     # -- outputs ----------------------------------------------------------------------------
 
@@ -159,6 +115,11 @@ class LabelFusionFilter(ProcessObject):
         if self._fused is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return self._fused
+
+    @property
+    def votes(self) -> DecisionPatterns:
+        """The votes of the last Execute, for other parts of the package to build on."""
+        return self._executed_case().patterns
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
@@ -176,13 +137,30 @@ class LabelFusionFilter(ProcessObject):
         """
         return self.fused.probability_image(self.fused.labels[-1] if label is None else label)
 
+    def GetDiceOptimalImage(self, label: int | None = None) -> Any:
+        """The map of one label with the highest expected Dice under its probability.
+
+        It may differ from the label map, which takes the most probable label of each voxel, where
+        probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
+        """
+        return self.fused.dice_optimal_image(self.fused.labels[-1] if label is None else label)
+
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it; a filter that estimates performance adds it."""
-        return Estimate.of(fusion, case.patterns)
+        return replace(
+            Estimate.of(fusion, case.patterns),
+            consensus_dice=self._consensus_dice(case, fusion),
+            parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
+            looks_at_neighbours=not isinstance(fusion, PatternFusion),
+        )
+
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
+        """How much of a result is what the raters share."""
+        return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.labels.fusions import Fusion
@@ -18,5 +18,7 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     method = "label-voting"
     summary = "Assumes nothing; SimpleITK's vote, ties get a label of their own."
 
+    needs = "votes"
+
     def _fuse(self, case: FusionCase) -> Fusion:
-        return majority_vote(case.patterns)
+        return StackVoteFusion(case.stack, threads=case.threads)

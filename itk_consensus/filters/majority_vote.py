@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
-from itk_consensus.filters.constraints import Choice, Real, optional
+from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
 
 
-class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):
+class MajorityVoteFilter(
+    UndecidedLabelMixin, RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilter
+):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
-    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, in mm, before the decision:
-    the strongest simple baseline known to us.
+    With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
+    sides, before the decision: the strongest simple baseline known to us.
     """
 
+    # Smoothing asks for patterns; without it the votes themselves are enough.
+    needs = "votes"
     method = "vote"
     summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
 
@@ -31,19 +36,22 @@ class MajorityVoteFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilt
     )
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
     SmoothingSigma = Parameter(
-        Real(low=0.0), 0.0, "Standard deviation, in mm, of the smoothing of the votes; 0: none."
+        LENGTH,
+        0.0,
+        "Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.",
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        patterns = case.patterns
-        weights = self._weights(patterns.number_of_raters)
-        if self.SmoothingSigma == 0:
-            return majority_vote(
-                patterns, weights=weights, threshold=self.Threshold, ties=self.TieRule
+        weights = self._weights(len(case.stack.arrays))
+        sigma = self._sigma(case)
+        if sigma == 0:
+            return StackVoteFusion(
+                case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
             )
+        patterns = case.patterns
         return smoothed_vote(
             patterns,
-            self.SmoothingSigma,
+            sigma,
             case.spacing,
             weights=weights,
             threshold=self.Threshold,

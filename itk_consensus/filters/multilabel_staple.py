@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
+from itk_consensus.algorithms.packed_staple import PackedStapleResult
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.errors import ParameterError
@@ -57,7 +58,10 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     summary = "Assumes raters independent given the truth, each with one confusion matrix."
 
     TerminationUpdateThreshold: Parameter[float] = Parameter(
-        Real(low=0.0), 1e-5, "EM stops when no element of a confusion matrix changes by more."
+        Real(low=0.0),
+        1e-5,
+        "EM stops when no element of a confusion matrix changes by more; 0: until nothing "
+        "changes, after 10,000 iterations at most.",
     )
     MaximumNumberOfIterations: Parameter[int] = Parameter(
         Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
@@ -136,7 +140,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         self._store(result)
         if result.starts.switched[result.starts.winner]:
             self._warn("label-switched optimum: the mean rater does worse than chance")
-        answer = PatternFusion(case.patterns, result.decision, result.posterior)
+        answer = PatternFusion(case.patterns, result.decision, result.shares)
         if result.voxels is None:
             return answer
         decision = decide_voxels(
@@ -184,7 +188,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: StapleResult) -> None:
+    def _store(self, result: StapleResult | PackedStapleResult) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
         self.ConfusionTables = result.theta

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Kind
+from itk_consensus.filters.number_limits import BeyondRange
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -91,6 +92,10 @@ class Parameter(Generic[T]):
         """Return the accepted value or raise the one message every filter uses."""
         try:
             return self.kind.accept(value)
+        except BeyondRange as error:
+            raise ParameterError(
+                f"{owner}: {self.name} must be {error}, got {_shown(value)}"
+            ) from None
         except (TypeError, ValueError):
             raise ParameterError(
                 f"{owner}: {self.name} must be {self.kind.wanted}, got {_shown(value)}"
@@ -227,5 +232,8 @@ def _attach(owner: type, name: str, function: Callable[..., Any], doc: str) -> N
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of thousands of digits
+        text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."

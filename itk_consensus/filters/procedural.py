@@ -36,7 +36,7 @@ def simpleitk_form(fuser: type[LabelFusionFilter]) -> Function:
                 f"{fuser.positional}, got {len(rest)}"
             )
         by_position = dict(zip(fuser.positional, rest, strict=False))
-        return fuser(**by_position, **keywords).Execute(images)
+        return _once(fuser(**by_position, **keywords)).Execute(images)
 
     return _described(function, name, fuser, "keyword")
 
@@ -45,9 +45,15 @@ def itk_form(fuser: type[LabelFusionFilter]) -> Function:
     """itk's function: separate images, snake_case keywords."""
 
     def function(*images: Any, **keywords: Any) -> Any:
-        return fuser(**keywords).Execute(*images)
+        return _once(fuser(**keywords)).Execute(*images)
 
     return _described(function, snake_case(fuser.__name__), fuser, "snake_case")
+
+
+def _once(fuser: LabelFusionFilter) -> LabelFusionFilter:
+    """A filter that nobody can ask for more after Execute, which need not keep anything for it."""
+    fuser._outlives_execute = False
+    return fuser
 
 
 def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:

@@ -57,13 +57,13 @@ class ProcessObject:
         default_doc="1e-06",
     )
     NumberOfThreads = Parameter(
-        Integer(low=1),
+        Integer(1, 1024),
         lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
         "Threads of the compiled kernels; results never depend on it.",
         default_doc="all cores",
     )
     NumberOfWorkUnits = Parameter(
-        Integer(low=0),
+        Integer(0, 2**32 - 1),
         0,
         "Accepted for SimpleITK's sake; work is split by the number of threads.",
         in_cli=False,
@@ -108,7 +108,7 @@ class ProcessObject:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickling keeps the parameters that are plain values, not images or callbacks."""
-        plain = {k: v for k, v in self._values.items() if not _holds_image(v)}
+        plain = {k: v for k, v in self._values.items() if not holds_image(v)}
         return {"values": plain}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -289,12 +289,13 @@ def _printed(value: Any) -> str:
         return f"{value:g}"
     if isinstance(value, tuple):
         return "[" + ", ".join(_printed(member) for member in value) + "]"
-    if _holds_image(value):
+    if holds_image(value):
         return "(image)"
     return repr(value) if isinstance(value, ProcessObject) else str(value)
 
 
-def _holds_image(value: Any) -> bool:
+def holds_image(value: Any) -> bool:
+    """Whether a parameter's value is an image, or a list with one."""
     if isinstance(value, tuple):
-        return any(_holds_image(member) for member in value)
+        return any(holds_image(member) for member in value)
     return not isinstance(value, (int, float, str, bool, dict, ProcessObject, type(None)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itk_consensus.filters.agreement import AgreementFilter
 from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
 from itk_consensus.filters.coherence_vote import CoherenceVoteFilter
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
@@ -11,6 +12,7 @@ from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
+from itk_consensus.filters.frechet import FrechetConsensusFilter
 from itk_consensus.filters.hybrid import HybridFusionFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
@@ -36,6 +38,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     DirectInferenceFilter,
     SpatialSTAPLEFilter,
     ShapeBasedAveragingFilter,
+    FrechetConsensusFilter,
     SIMPLEFilter,
     BoundarySIMPLEFilter,
     LogOpinionPoolFilter,
@@ -48,6 +51,7 @@ OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
     TemperatureScalingFilter,
     CohortSTAPLEFilter,
     DeepConsensusFilter,
+    AgreementFilter,
 )
 
 METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}

@@ -18,7 +18,7 @@ from itk_consensus.algorithms.spatial_staple import (
     spatial_staple,
 )
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Choice, Integer, Real, Reals
+from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.label_prior import label_prior, prior_parameter
@@ -44,7 +44,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
 
     WindowRadius = Parameter(
-        Real(low=0.0), 20.0, "Half width, in mm, of the box over which performance is pooled."
+        LENGTH, 20.0, "Half width, in mm, of the box over which performance is pooled."
     )
     Kappa = Parameter(
         Real(low=0.0),

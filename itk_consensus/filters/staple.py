@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.packed_staple import PackedStapleResult, packed_staple
 from itk_consensus.algorithms.staple import StapleResult, staple
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.errors import ParameterError
@@ -23,6 +24,7 @@ from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.packed_votes import PackedVotes
 
 
 class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
@@ -32,6 +34,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
     float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
     """
 
+    # Patterns are made unless they turn out to be too many.
+    needs = "votes"
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
     method = "staple"
@@ -73,6 +77,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fusion:
+        if self._is_plain and case.packed is not None:
+            return self._fuse_packed(case.packed)
         self._check_foreground([case], self.MissingLabel)
         result = staple(
             case.patterns,
@@ -83,11 +89,28 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         )
         self._store(result)
         self._warn_of(result)
-        answer = PatternFusion(case.patterns, result.decision, result.posterior)
+        answer = PatternFusion(case.patterns, result.decision, result.shares)
         if result.voxels is None:
             return answer
         foreground = result.voxels.beliefs[1] >= 0.5
         return with_voxels(answer, result.voxels, foreground.astype(np.int32))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing is asked for that needs patterns."""
+        several = self.NumberOfInitializations > 1
+        return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
+
+    def _fuse_packed(self, packed: PackedVotes) -> Fusion:
+        result = packed_staple(
+            packed,
+            self._settings_with(self.Prior),
+            observer=self._after_iteration,
+            owner=self.GetName(),
+        )
+        self._store(result)
+        self._warn_of(result)
+        return result.fusion
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns, prior = case.patterns, self.Prior
@@ -99,7 +122,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
             self._warn("one rater only; the answer is that rater's mask")
         return settings
 
-    def _store(self, result: StapleResult) -> None:
+    def _store(self, result: StapleResult | PackedStapleResult) -> None:
         super()._store(result)
         self.EstimatedPrior = float(result.prior[1])
 

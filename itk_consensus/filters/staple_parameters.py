@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.iteration import StopRule
+from itk_consensus.algorithms.packed_staple import PackedStapleResult
 from itk_consensus.algorithms.staple import StapleResult
 from itk_consensus.algorithms.staple_settings import (
     VARIANTS,
@@ -124,7 +125,7 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleResult) -> None:
+    def _store(self, result: StapleResult | PackedStapleResult) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
@@ -146,7 +147,10 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
     )
     Tolerance: Parameter[float] = Parameter(
-        Real(low=0.0), 1e-7, "EM stops when no sensitivity or specificity changes by more."
+        Real(low=0.0),
+        1e-7,
+        "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
+        "changes, after 10,000 iterations at most.",
     )
     SensitivityPrior: Parameter[Any] = Parameter(
         Reals(low=1.0, length=2),
@@ -222,14 +226,14 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"got {self.ForegroundValue:g}"
             )
 
-    def _store(self, result: StapleResult) -> None:
+    def _store(self, result: StapleResult | PackedStapleResult) -> None:
         super()._store(result)
         self.Sensitivity = _floats(result.sensitivity)
         self.Specificity = _floats(result.specificity)
         self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
         self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
 
-    def _warn_of(self, result: StapleResult) -> None:
+    def _warn_of(self, result: StapleResult | PackedStapleResult) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]

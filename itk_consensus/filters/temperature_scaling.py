@@ -19,9 +19,9 @@ from itk_consensus.calibration.scaling import (
     ScalingRecord,
     ScalingTable,
     compare,
-    fit_scaling,
     region_of,
 )
+from itk_consensus.calibration.scaling_choice import ScalingChoice, choose_scaling
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Choice
@@ -33,8 +33,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     """Make probabilities honest: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
-    compares before and after, in the region and in the whole image; a rising ECE warns. Scaled
-    probabilities are calibrated on average, not in any single case.
+    compares before and after, in the region and in the whole image; a rising ECE warns. Where the
+    log loss of cases left out of the fit does not fall, probabilities are kept as they are, with a
+    warning. Scaled probabilities are calibrated on average, not in any single case.
     """
 
     record_class = ScalingRecord
@@ -77,7 +78,8 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
                 rater_counts.add(case.rater_count)
             self._check_cases(tables, rater_counts)
             self._report(0.5)
-            scaling = fit_scaling(ScalingTable.joined(tables), self.Method)
+            choice = choose_scaling(tables, self.Method)
+            scaling = choice.scaling
             self._comparison = self._compare(scaling, *images)
             self._record = ScalingRecord(
                 method=self.Method,
@@ -90,7 +92,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
                 report=self._comparison.report(),
                 versions=library_versions(),
             )
-            self._tell(_worse(self.Method, self._record.report))
+            self._tell(_worse(self.Method, self._record.report, choice))
 
     def Evaluate(
         self,
@@ -175,7 +177,12 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         return compare(case, scaled, region_of(case, self.RegionMargin, self.NumberOfThreads))
 
 
-def _worse(method: str, report: ScalingReport) -> Iterator[str]:
+def _worse(method: str, report: ScalingReport, choice: ScalingChoice) -> Iterator[str]:
+    if choice.is_identity:
+        yield (
+            f"Method {method} would not lower the log loss of cases left out of the fit "
+            f"({choice.before:.4f} to {choice.after:.4f} nats); probabilities are kept as they are"
+        )
     before, after = report.region_before.class_ece, report.region_after.class_ece
     if after > before:
         yield (

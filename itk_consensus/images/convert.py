@@ -31,6 +31,7 @@ __all__ = [
     "LoadedImages",
     "OutputImage",
     "allocate",
+    "as_list",
     "load",
     "load_one",
     "to_image",
@@ -64,7 +65,7 @@ def load(
     GeometryError
         Images of different size or in different physical space.
     """
-    inputs = _as_list(images, owner)
+    inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
     if not present:
         raise InputError(f"{owner}: needs at least one image, but every input is None (missing)")
@@ -146,7 +147,8 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
     return _ADAPTERS[like.family].to_vector_image(components, like)
 
 
-def _as_list(images: Any, owner: str) -> list[Any]:
+def as_list(images: Any, owner: str) -> list[Any]:
+    """Images as a list; one image alone, which may hold several raters, is a list of one."""
     if isinstance(images, np.ndarray):
         raise InputError(
             f"{owner}: needs a list of images, got one array of shape {images.shape}; "

@@ -5,27 +5,51 @@ Writing is all or nothing: whatever goes wrong, the file that was there before i
 
 from __future__ import annotations
 
-import gzip
 import os
+import stat
 import tempfile
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
+from itk_consensus.images import binary_headers, text_headers
+from itk_consensus.images.headers import (
+    Header,
+    head_of,
+    require_complete,
+    require_name,
+    require_regular,
+)
 
 PathLike = str | os.PathLike[str]
 
 _HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}
-# SimpleITK says nothing when a full disk cuts these short, nor when it reads one with voxels
-# missing. They store voxels plainly, so counting bytes finds out.
-_SILENTLY_CUT_SHORT = {".nii", ".gipl", ".hdr", ".img"}
-_VOXELS_IN_ONE_FILE = {".nii", ".gipl"}
+_HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
+    text_headers.meta_header,
+    text_headers.nrrd_header,
+    text_headers.vtk_header,
+    binary_headers.nifti_header,
+    binary_headers.tiff_header,
+    binary_headers.gipl_header,
+    binary_headers.mrc_header,
+    binary_headers.bmp_header,
+    binary_headers.jpeg_header,
+)
+# Readers that trust their headers; they get no file whose header was not understood here.
+_TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
+_TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
+_USE = "use .nii.gz, .nrrd or .mha"
+_NOT_WRITTEN = dict.fromkeys((".dcm", ".dicom"), "DICOM cannot be written yet")
+# Their library ends the process when the disk is full.
+_NOT_WRITTEN |= dict.fromkeys(
+    (".hdf", ".h4", ".hdf4", ".h5", ".hdf5", ".he4", ".he5", ".hd5"), "HDF5 is not written"
+)
+_NOT_WRITTEN |= dict.fromkeys((".mnc", ".mnc2"), "MINC is not written")
+_SEGMENTATION_CLASSES = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
 
 def split_image_name(path: PathLike) -> tuple[str, str]:
@@ -38,22 +62,43 @@ def split_image_name(path: PathLike) -> tuple[str, str]:
 
 
 def read_image(path: PathLike) -> Any:
-    """Read an image file into a SimpleITK image of the file's own pixel type."""
+    """Read an image file into a SimpleITK image of the file's own pixel type.
+
+    Raises
+    ------
+    FileError
+        It is no image, voxels that its header promises are missing, or it holds segments that
+        would be mistaken for raters or slices.
+    """
     path = Path(path)
-    if path.is_dir():
-        raise FileError(f"{path}: is a folder, not an image file")
+    reader = _header_reader(path)
     try:
-        path.open("rb").close()
-        image = sitk.ReadImage(str(path))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise FileError(f"{path}: {error}") from error
+        reader.ReadImageInformation()
+        _reject_layers(reader, path)
+        return reader.Execute()
     except RuntimeError as error:
+        if isinstance(error, FileError):
+            raise
         raise FileError(f"{path}: cannot be read as an image: {_reason(error)}") from error
-    if _format(path) in _VOXELS_IN_ONE_FILE:
-        _check_complete([path], _bytes_on_disk(image), path)
-    return image
+
+
+def files_of(path: PathLike) -> list[Path]:
+    """Every file an input consists of: its own, its header's, and those with its voxels."""
+    path = Path(path)
+    described, header = _header(path)
+    return list(dict.fromkeys([path, described, *(header.data if header else ())]))
+
+
+def read_quietly(path: PathLike) -> tuple[Any, str]:
+    """Read an image; also return what the image library printed meanwhile.
+
+    Those libraries write straight to the process's stderr, several lines at a time.
+    """
+    with tempfile.TemporaryFile() as printed:
+        with _stderr_of_libraries_into(printed):
+            image = read_image(path)
+        printed.seek(0)
+        return image, printed.read().decode(errors="replace")
 
 
 def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
@@ -64,15 +109,20 @@ def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
 def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
     """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
     path = Path(path)
+    if _format(path) in _NOT_WRITTEN:
+        raise FileError(f"{path}: {_NOT_WRITTEN[_format(path)]}; {_USE}")
+    if _format(path) in (".mha", ".mhd") and "%" in path.name:
+        # MetaIO formats the name of the voxels' file, which is made from this one, by printf.
+        raise FileError(f"{path}: cannot be written: a MetaImage's name must be without %")
     with replacing(path) as draft:
         try:
             sitk.WriteImage(image, str(draft), compress)
+            _check_written(draft, image, path)
+        except FileError as error:
+            raise FileError(str(error).replace(str(draft), str(path))) from error
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
             raise FileError(f"{path}: cannot be written: {reason}") from error
-        _check_size(draft, image, path)
-        if _format(path) in _SILENTLY_CUT_SHORT:
-            _check_complete(list(draft.parent.iterdir()), _bytes_in_memory(image), path)
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -88,10 +138,12 @@ def write_bytes(path: PathLike, contents: bytes) -> None:
 
 def read_bytes(path: PathLike) -> bytes:
     """All bytes of a file."""
+    path = Path(path)
     try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
+        require_regular(path)
+        return path.read_bytes()
+    except (FileError, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
         raise FileError(f"{path}: cannot be read: {reason}") from error
 
 
@@ -103,27 +155,91 @@ def require_writable(path: PathLike) -> None:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """Yield a path of the same name in a fresh folder beside `target`; move it over on success.
+    """Yield a path of the same name in a fresh folder; move it to `target` on success.
 
     Whatever else appears in that folder moves along: some formats keep header and voxels apart,
     and the header names the other file. The header goes last, so it never names a missing one.
+    Links stay and their targets are written; only regular files are replaced.
     """
-    if "\0" in str(target):
-        raise FileError(f"{str(target)!r}: is not the name of a file")
-    if target.is_dir():
-        raise FileError(f"{target}: is a folder, not a file to write")
-    if not target.parent.is_dir():
-        raise FileError(f"{target}: the folder {target.parent} does not exist")
+    place = destination(target)
     try:
-        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=target.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=place.parent) as folder:
             yield Path(folder, target.name)
             parts = sorted(
                 Path(folder).iterdir(), key=lambda part: _format(part) in _HEADER_SUFFIXES
             )
-            for part in parts:
-                os.replace(part, target.parent / part.name)
+            places = [destination(target.parent / part.name) for part in parts]
+            for part, place in zip(parts, places, strict=True):
+                os.replace(part, place)
     except OSError as error:
         raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
+
+
+def destination(target: Path) -> Path:
+    """Where a file of this name is to be written, links followed.
+
+    Raises
+    ------
+    FileError
+        The folder does not exist, or what stands there is no regular file.
+    """
+    require_name(target)
+    place = Path(os.path.realpath(target))
+    if not place.parent.is_dir():
+        raise FileError(f"{target}: the folder {place.parent} does not exist")
+    try:
+        mode = place.stat().st_mode
+    except FileNotFoundError:
+        return place
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written: {error.strerror}") from error
+    if stat.S_ISDIR(mode):
+        raise FileError(f"{target}: is a folder, not a file to write")
+    if not stat.S_ISREG(mode):
+        raise FileError(f"{target}: is a pipe or a device, which writing would replace")
+    return place
+
+
+def _header(path: Path) -> tuple[Path, Header | None]:
+    """The file that describes an image, and what it says; None if its format is not checked."""
+    require_regular(path)
+    described = binary_headers.nifti_header_file(path) or path
+    require_regular(described)
+    head, packed = head_of(described)
+    found = (read(described, head, packed) for read in _HEADER_READERS)
+    return described, next((header for header in found if header is not None), None)
+
+
+def _header_reader(path: Path) -> Any:
+    """SimpleITK's reader of a file whose header was checked."""
+    _, header = _header(path)
+    reader = sitk.ImageFileReader()
+    reader.SetFileName(str(path))
+    if header is not None:
+        require_complete(header, path)
+        reader.SetImageIO(header.image_io)
+    elif reader.GetImageIOFromFileName(str(path)) in _TRUSTING:
+        raise FileError(f"{path}: its contents belong to no image format, whatever its name says")
+    return reader
+
+
+def _reject_layers(reader: Any, path: Path) -> None:
+    """Segments that may overlap are no raters and no slices, and nobody would notice."""
+    keys = reader.GetMetaDataKeys()
+    if (
+        "0008|0016" in keys
+        and reader.GetMetaData("0008|0016").strip("\0 ") in _SEGMENTATION_CLASSES
+    ):
+        raise FileError(
+            f"{path}: is a DICOM segmentation, whose segments would be read as slices of one "
+            "label; convert it to one label map"
+        )
+    is_layered = reader.GetNumberOfComponents() > 1 or reader.GetDimension() > 3
+    if is_layered and any(key.startswith("Segment0_") for key in keys):
+        raise FileError(
+            f"{path}: has segments in several layers, which would be read as raters; "
+            "export it as one label map"
+        )
 
 
 def _format(path: Path) -> str:
@@ -139,44 +255,29 @@ def _reason(error: RuntimeError) -> str:
     return last_line
 
 
-def _bytes_in_memory(image: Any) -> int:
-    return sitk.GetArrayViewFromImage(image).nbytes
-
-
-def _bytes_on_disk(image: Any) -> int:
-    """Bytes the voxels of an image just read took, at least: NIfTI may have rescaled them."""
-    if image.HasMetaDataKey("bitpix"):
-        return int(prod(image.GetSize()) * int(image.GetMetaData("bitpix")) // 8)
-    return _bytes_in_memory(image)
-
-
-def _check_size(draft: Path, image: Any, path: Path) -> None:
-    """A flat format keeps one slice of a volume and says nothing."""
-    header = sitk.ImageFileReader()
-    header.SetFileName(str(draft))
+def _check_written(draft: Path, image: Any, path: Path) -> None:
+    """A full disk cuts files short, and a flat format keeps one slice, without a word."""
+    header = _header_reader(draft)
     header.ReadImageInformation()
     kept = [extent for extent in header.GetSize() if extent > 1]
     wanted = [extent for extent in image.GetSize() if extent > 1]
     if kept != wanted:
         raise FileError(
             f"{path}: cannot be written: the format holds size {tuple(header.GetSize())}, "
-            f"not {tuple(image.GetSize())}; use .nii.gz, .nrrd or .mha"
+            f"not {tuple(image.GetSize())}; {_USE}"
         )
 
 
-def _check_complete(files: list[Path], voxel_bytes: int, path: Path) -> None:
+@contextmanager
+def _stderr_of_libraries_into(file: IO[bytes]) -> Iterator[None]:
     try:
-        found = sum(_unpacked_size(file) for file in files)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(f"{path}: is cut short or damaged: {error}") from error
-    if found < voxel_bytes:
-        raise FileError(f"{path}: is cut short: {found} bytes for {voxel_bytes} bytes of voxels")
-
-
-def _unpacked_size(path: Path) -> int:
-    with path.open("rb") as raw:
-        is_packed = raw.read(2) == b"\x1f\x8b"
-    if not is_packed:
-        return path.stat().st_size
-    with gzip.open(path) as stream:
-        return sum(len(chunk) for chunk in iter(lambda: stream.read(1 << 20), b""))
+        original = os.dup(2)
+    except OSError:  # the process has no stderr to redirect
+        yield
+        return
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(original, 2)
+        os.close(original)

@@ -48,8 +48,11 @@ class LoadedImages:
 
     @property
     def reference_index(self) -> int:
-        """Index of the first input that is not missing: outputs take after it."""
-        return next(i for i, owner in enumerate(self.owners) if owner is not None)
+        """Index of the first input that is not missing: outputs take after it.
+
+        0 once the inputs were let go.
+        """
+        return next((i for i, owner in enumerate(self.owners) if owner is not None), 0)
 
     def without_inputs(self) -> LoadedImages:
         """What outputs take after, without the caller's images."""

@@ -6,9 +6,9 @@ Encoding costs one compiled pass over the inputs; inference then runs on a few p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,12 @@ from scipy import sparse
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, grown
-from itk_consensus.labels.encoding import Table, encode, merge_tables
+from itk_consensus.labels.encoding import Table, encode, encode_if_few, merge_tables
 from itk_consensus.labels.label_stack import LabelStack, default_threads, label_array
+
+#: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
+#: arrays would be many times larger than the images, so it is done in blocks of this size.
+_VOTES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,15 @@ class DecisionPatterns:
         encoding = encode(stack, strata, threads)
         return cls(labels=stack.labels, threads=threads, **encoding._asdict())
 
+    @classmethod
+    def if_few(cls, stack: LabelStack, threads: int | None = None) -> DecisionPatterns | None:
+        """The same, or None where patterns are many: nearly as many as voxels, in noise."""
+        threads = threads or default_threads()
+        encoding = encode_if_few(stack, threads)
+        if encoding is None:
+            return None
+        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
+
     @property
     def number_of_raters(self) -> int:
         """J, missing raters included."""
@@ -94,10 +107,23 @@ class DecisionPatterns:
     @cached_property
     def unanimous(self) -> NDArray[np.bool_]:
         """(P,): all raters who annotated agree, and at least one did."""
-        digits = self.patterns.astype(np.int32)
-        highest = np.where(self.present, digits, -1).max(axis=1)
-        lowest = np.where(self.present, digits, self.number_of_labels).min(axis=1)
-        return np.asarray(highest == lowest)
+        lowest = self.lowest_vote
+        agree = lowest < self.number_of_labels
+        for votes in self.patterns.T:
+            agree &= (votes == lowest) | (votes == self.number_of_labels)
+        return np.asarray(agree)
+
+    @cached_property
+    def lowest_vote(self) -> NDArray[Any]:
+        """(P,) lowest label index that a rater voted for; ``len(labels)`` where nobody did."""
+        # What stands for a missing rater is above all labels.
+        return np.asarray(self.patterns.min(axis=1))
+
+    def _blocks(self) -> Iterator[slice]:
+        """Slices of the patterns, each with a bounded number of votes."""
+        rows = max(1, _VOTES_AT_ONCE // max(1, self.number_of_raters))
+        for start in range(0, len(self.patterns), rows):
+            yield slice(start, start + rows)
 
     @cached_property
     def one_hot(self) -> sparse.csr_matrix:
@@ -105,26 +131,50 @@ class DecisionPatterns:
 
         Being sparse it never multiplies an absent vote by log 0, and costs P*J however many labels.
         """
+        return self._one_hot(slice(None))
+
+    def _one_hot(self, block: slice) -> sparse.csr_matrix:
+        patterns, present = self.patterns[block], self.present[block]
         first = np.arange(self.number_of_raters, dtype=np.int32) * self.number_of_labels
-        columns = (first + self.patterns)[self.present]
-        ends = np.concatenate([[0], np.cumsum(self.present.sum(axis=1))])
-        shape = (len(self.patterns), self.number_of_raters * self.number_of_labels)
+        columns = (first + patterns)[present]
+        ends = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        shape = (len(patterns), self.number_of_raters * self.number_of_labels)
         return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+
+    @property
+    def _is_large(self) -> bool:
+        return self.patterns.size > _VOTES_AT_ONCE
 
     def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """(P, K) votes each label got, weighted by rater if `weights` (J,) is given."""
         weights = np.ones(self.number_of_raters) if weights is None else weights
-        rows, raters = np.nonzero(self.present)
-        cells = rows * self.number_of_labels + self.patterns[rows, raters]
-        shape = (len(self.patterns), self.number_of_labels)
-        votes = np.bincount(cells, weights[raters], shape[0] * shape[1])
-        return votes.astype(np.float64, copy=False).reshape(shape)
+        votes = np.empty((len(self.patterns), self.number_of_labels))
+        for block in self._blocks():
+            rows, raters = np.nonzero(self.present[block])
+            cells = rows * self.number_of_labels + self.patterns[block][rows, raters]
+            part = votes[block]
+            part[...] = np.bincount(cells, weights[raters], part.size).reshape(part.shape)
+        return votes
+
+    def sum_over_raters(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(P, M) sum over the raters of the (J*K, M) term of what each of them said."""
+        if not self._is_large:
+            return np.asarray(self.one_hot @ terms)
+        total = np.empty((len(self.patterns), terms.shape[1]))
+        for block in self._blocks():
+            total[block] = self._one_hot(block) @ terms
+        return total
 
     def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """(J, K, ...) sum of (P, ...) values over the patterns where each rater said each label."""
-        flat = self._transposed @ values.reshape(len(values), -1)
+        flat = values.reshape(len(values), -1)
+        if self._is_large:
+            parts = (self._one_hot(block).T @ flat[block] for block in self._blocks())
+            summed = reduce(np.add, parts)
+        else:
+            summed = self._transposed @ flat
         shape = (self.number_of_raters, self.number_of_labels, *values.shape[1:])
-        return np.asarray(flat, dtype=np.float64).reshape(shape)
+        return np.asarray(summed, dtype=np.float64).reshape(shape)
 
     @cached_property
     def _transposed(self) -> sparse.csc_matrix:

@@ -41,6 +41,16 @@ def encode(stack: LabelStack, strata: NDArray[np.uint32] | None, threads: int) -
     return encode_hashed(stack, votes, radix, strata, threads)
 
 
+def encode_if_few(stack: LabelStack, threads: int) -> Encoding | None:
+    """Encode a stack, but give up, early, where patterns outnumber codes of two bytes."""
+    radix = len(stack.labels) + int(stack.may_be_missing)
+    votes = stack.votes()
+    number_of_codes = radix ** len(votes) + int(stack.mask is not None)
+    if number_of_codes <= MOST_DIRECT_CODES:
+        return encode_direct(stack, votes, radix, number_of_codes, threads)
+    return _try_hashed(stack, votes, radix, None, threads, np.dtype(np.uint16))
+
+
 def encode_direct(
     stack: LabelStack,
     votes: list[_kernels.RaterVotes],

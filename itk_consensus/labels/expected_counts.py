@@ -2,7 +2,8 @@
 
 Responsibilities are never kept: a step costs one compiled pass and the memory of its count table.
 Array layout as in algorithms/confusion_model.py: P patterns, J raters, S starts, K labels;
-``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t.
+``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t. There may be more
+truths than labels, such as a label at one of several levels of difficulty.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ Floats = NDArray[np.float64]
 #: most, shared by tied ones; or the same, patterns that tie being left out.
 VoteShares = Literal["mean", "majority", "plurality"]
 VOTE_SHARES: tuple[str, ...] = get_args(VoteShares)
+
+
+#: In nats: exponentials of less than minus this are zero.
+UNDERFLOW = 745.2
+#: In nats: a share so far below the largest is less than rounding, and 5e-18.
+ROUNDING = 40.0
 
 
 class ExpectedCounts(NamedTuple):
@@ -50,6 +57,10 @@ class VoteTable:
         The row of the prior that each pattern has; None: all have the first.
     threads : int
         Results never depend on it.
+    negligible : float
+        A step leaves out labels that are less probable than a pattern's best by more nats than
+        this. By default only shares that underflow. 40, shares below 5e-18, changes no other share
+        but makes confusion matrices sparse and steps fast; so tiny a cell can then grow no more.
     """
 
     digits: NDArray[Any]
@@ -57,6 +68,7 @@ class VoteTable:
     labels: int
     prior_rows: NDArray[np.uint32] | None = None
     threads: int = 1
+    negligible: float = UNDERFLOW
 
     def __post_init__(self) -> None:
         rows = self.digits.shape[0] if self.digits.ndim == 2 else -1
@@ -72,11 +84,13 @@ class VoteTable:
         patterns: DecisionPatterns,
         weights: Floats,
         prior_rows: NDArray[np.uint32] | None = None,
+        negligible: float = UNDERFLOW,
     ) -> VoteTable:
         """The table of some patterns."""
         digits = np.ascontiguousarray(patterns.patterns)
-        labels = patterns.number_of_labels
-        return cls(digits, np.asarray(weights, float), labels, prior_rows, patterns.threads)
+        weights = np.asarray(weights, float)
+        labels, threads = patterns.number_of_labels, patterns.threads
+        return cls(digits, weights, labels, prior_rows, threads, negligible)
 
     def expectation(
         self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
@@ -93,7 +107,9 @@ class VoteTable:
         """
         logs = self._logs(theta, prior)
         return ExpectedCounts(
-            *_kernels.expected_counts(self.digits, self.weights, *logs, mass_by_row, self.threads)
+            *_kernels.expected_counts(
+                self.digits, self.weights, *logs, mass_by_row, self.negligible, self.threads
+            )
         )
 
     def expectation_of_votes(self, shares: VoteShares) -> ExpectedCounts:
@@ -121,7 +137,7 @@ class VoteTable:
 
         Pattern by label is much memory where both are many: ask for the labels you need.
         """
-        labels = list(range(self.labels)) if wanted is None else list(wanted)
+        labels = list(range(theta.shape[3]) if wanted is None else wanted)
         logs = self._logs(theta, prior)
         return _kernels.posterior_shares(self.digits, *logs, labels, self.threads)
 

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.disputed_voxels import DisputedVoxels, chunks
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+
+#: Patterns whose probabilities of all labels are made together.
+_PATTERNS_AT_ONCE = 1 << 13
 
 #: Makes of (K, N) probabilities one value for each of N voxels or patterns.
 Measure = Callable[[NDArray[np.float64]], NDArray[Any]]
@@ -40,6 +43,16 @@ class DecisionTable(NamedTuple):
     rows: NDArray[np.int64]
     decision: NDArray[np.int64]
     probabilities: NDArray[np.float64] | None
+
+
+class PatternProbabilities(Protocol):
+    """Probabilities by pattern and label that are made when asked for: both may be many."""
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        """(P,) probability of one label."""
+
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) probabilities of some patterns."""
 
 
 class Fusion(Protocol):
@@ -72,13 +85,26 @@ class PatternFusion:
     Attributes
     ----------
     patterns : DecisionPatterns
-    decision : (P,) ndarray of int64
-    probabilities : (P, K) ndarray
+    decision : (P,) ndarray of int
+    shares : (P, K) ndarray or PatternProbabilities
     """
 
     patterns: DecisionPatterns
     decision: NDArray[np.int64]
-    probabilities: NDArray[np.float64]
+    shares: NDArray[np.float64] | PatternProbabilities
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(P, K); where patterns and labels are many, ask for `of_label` instead."""
+        return self._rows(slice(None))
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        """(P,) probability of the label with this index."""
+        shares = self.shares
+        return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
+
+    def _rows(self, part: slice) -> NDArray[np.float64]:
+        return self.shares[part] if isinstance(self.shares, np.ndarray) else self.shares.rows(part)
 
     @property
     def has_undecided(self) -> bool:
@@ -96,11 +122,13 @@ class PatternFusion:
         self.patterns.expand(values[self.decision], out=out)
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        values = np.ascontiguousarray(self.probabilities[:, label], dtype=out.dtype)
+        values = np.ascontiguousarray(self.of_label(label), dtype=out.dtype)
         self.patterns.expand(values, out=out)
 
     def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        values = np.ascontiguousarray(measure(self.probabilities.T), dtype=out.dtype)
+        values = np.empty(len(self.decision), dtype=out.dtype)
+        for part in chunks(len(values), _PATTERNS_AT_ONCE):
+            values[part] = measure(self._rows(part).T)
         self.patterns.expand(values, out=out)
 
 

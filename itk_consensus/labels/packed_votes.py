@@ -6,7 +6,7 @@ is then the smallest thing to keep, and a look-up per byte the fastest thing to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,22 @@ class PackedVotes:
         mask = None if stack.mask is None else stack.mask.reshape(-1)
         planes = _kernels.pack_votes(stack.votes(), extent, threads)
         return cls(planes, present, mask, stack.shape, threads)
+
+    def restored(self) -> LabelStack:
+        """The stack that was packed, as zeros and ones; a byte for each vote."""
+        bits = iter(range(8 * len(self.planes)))
+        arrays = tuple(self._rater(next(bits)) if present else None for present in self.present)
+        mask = None if self.mask is None else self.mask.reshape(self.shape)
+        return LabelStack(arrays, np.array([0, 1], np.int64), 1, mask=mask)
+
+    def _rater(self, bit: int) -> NDArray[np.uint8]:
+        return np.asarray(self.planes[bit // 8] >> (bit % 8) & 1).reshape(self.shape)
+
+    def part(self, voxels: slice) -> PackedVotes:
+        """The votes of some voxels, as a volume of one axis."""
+        planes = np.ascontiguousarray(self.planes[:, voxels])
+        mask = None if self.mask is None else self.mask[voxels]
+        return replace(self, planes=planes, mask=mask, shape=planes.shape[1:])
 
     @property
     def number_of_raters(self) -> int:

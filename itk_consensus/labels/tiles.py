@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from itk_consensus.array_types import Floats
+from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import space_axes, voxel_sides
 
 #: Called with the share of the work that is done.
@@ -19,6 +20,9 @@ Progress = Callable[[float], None]
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 4.0
+
+# Weights must be written down before those beyond the image can be summed.
+_MOST_WEIGHTS = 10_000_000
 
 #: Voxels of a tile, about: its buffers then stay in a processor's own cache. With many labels
 #: there is a buffer for each that occurs, and a smaller tile has fewer.
@@ -41,7 +45,7 @@ def four_axes(shape: Sequence[int]) -> tuple[int, int, int, int]:
     return math.prod(shape[:independent]), depth, height, width
 
 
-def gaussian_weights(sigma: float, spacing: Sequence[float]) -> list[Floats]:
+def gaussian_weights(sigma: float, spacing: Sequence[float], shape: Sequence[int]) -> list[Floats]:
     """Weights, for 0 to reach steps, of a Gaussian of `sigma` mm along each of the four axes.
 
     Parameters
@@ -50,20 +54,32 @@ def gaussian_weights(sigma: float, spacing: Sequence[float]) -> list[Floats]:
         Standard deviation in mm; 0: none.
     spacing : sequence of float
         Voxel size per array axis. Independent volumes are not smoothed into each other.
+    shape : sequence of int
+        Of the volume, beyond which its last voxels go on.
     """
     sizes = list(voxel_sides(spacing))
     sizes = [math.inf] * (4 - len(sizes)) + sizes
-    return [half_gaussian(sigma / size) for size in sizes]
+    pairs = zip(sizes, four_axes(shape), strict=True)
+    return [half_gaussian(sigma / size, extent=extent) for size, extent in pairs]
 
 
-def half_gaussian(sigma: float, truncate: float = TRUNCATE) -> Floats:
-    """Weights of the voxels 0 to reach steps away, as scipy's Gaussian of `sigma` voxels has."""
+def half_gaussian(sigma: float, truncate: float = TRUNCATE, extent: int | None = None) -> Floats:
+    """Weights of the voxels 0 to reach steps away, as scipy's Gaussian of `sigma` voxels has.
+
+    With `extent` there are no more of them than an axis of this length needs: whatever is farther
+    away than that shows the last voxel, so the last weight stands for all beyond.
+    """
+    if truncate * sigma > _MOST_WEIGHTS:
+        raise InputError(f"a Gaussian of {sigma:g} voxels is too wide to be computed")
     reach = int(truncate * sigma + 0.5)
     if reach == 0:
         return np.ones(1)
     steps = np.arange(-reach, reach + 1)
     weights = np.exp(-0.5 / (sigma * sigma) * steps**2)
-    return np.asarray((weights / weights.sum())[reach:])
+    half = np.asarray((weights / weights.sum())[reach:])
+    if extent is None or reach <= extent:
+        return half
+    return np.append(half[:extent], half[extent:].sum())
 
 
 def tile_sizes(

@@ -114,7 +114,7 @@ class VoteTiles:
         counts = _kernels.count_votes(raters, mask, int(np.prod(shape)), size + 1, workers)
         frequencies = kept @ counts[:, :size]
         frequencies = frequencies / max(frequencies.sum(), np.finfo(float).tiny)
-        gaussian = gaussian_weights(sigma, spacing)
+        gaussian = gaussian_weights(sigma, spacing, shape)
         reach = tuple(len(axis) - 1 for axis in gaussian)
         full = four_axes(shape)
         field = _kernels.VoteField(raters, kept, mask, size, may_miss, frequencies, full, gaussian)

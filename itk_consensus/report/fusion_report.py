@@ -29,7 +29,7 @@ from itk_consensus.report.text import (
 )
 
 #: Measurements with one number for each rater.
-_OF_EACH_RATER = (
+OF_EACH_RATER = (
     "Sensitivity",
     "Specificity",
     "PositivePredictiveValue",
@@ -68,6 +68,8 @@ class FusionReport:
         Where this report is written for machines, if it is.
     diagnostics : Diagnostics or None
         The filter's, if it has any.
+    page : Path or None
+        Where the report is written for people, if it is.
     """
 
     filter_: LabelFusionFilter
@@ -77,6 +79,7 @@ class FusionReport:
     probabilities: Mapping[int, Path] = field(default_factory=dict)
     json: Path | None = None
     diagnostics: Any = None
+    page: Path | None = None
 
     @property
     def rater_names(self) -> list[str]:
@@ -105,6 +108,7 @@ class FusionReport:
                 "labels": self.fused.path,
                 "probabilities": self.probabilities,
                 "report": self.json,
+                "page": self.page,
             },
         }
         return {key: to_plain(value) for key, value in content.items()}
@@ -126,7 +130,7 @@ class FusionReport:
             section("Fused labels", table(*_label_table(content["labels"]))),
         ]
         measured = content["measurements"]
-        of_raters = {name: measured.pop(name) for name in _OF_EACH_RATER if name in measured}
+        of_raters = {name: measured.pop(name) for name in OF_EACH_RATER if name in measured}
         if of_raters:
             rows = zip(self.rater_names, *of_raters.values(), strict=True)
             parts.append(section("Raters", table(["rater", *of_raters], rows)))
@@ -142,18 +146,24 @@ class FusionReport:
         parts.append(section("Written", pairs(self._written_texts())))
         return "\n".join(parts)
 
-    def _written_texts(self) -> dict[str, str]:
-        texts = {"labels": str(self.fused.path)}
+    @property
+    def written(self) -> dict[str, Path]:
+        """Every file that was written beside the page, by what it is."""
+        files = {"labels": self.fused.path}
         for label, path in self.probabilities.items():
-            texts[f"probability of label {label}"] = str(path)
+            files[f"probability of label {label}"] = path
         if self.json is not None:
-            texts["report"] = str(self.json)
-        return texts
+            files["report"] = self.json
+        return files
+
+    def _written_texts(self) -> dict[str, str]:
+        texts = {what: str(path) for what, path in self.written.items()}
+        return texts | ({} if self.page is None else {"page": str(self.page)})
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
         """What the command line offers, and the image files that were given."""
         return {
-            parameter.name: _parameter_text(parameter, values[parameter.name])
+            parameter.name: parameter_text(parameter, values[parameter.name])
             for parameter in parameters_of(type(self.filter_))
             if parameter.in_cli or parameter.name in self.parameter_files
         }
@@ -223,7 +233,7 @@ def _grid_texts(geometry: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _parameter_text(parameter: Parameter[Any], value: Any) -> str:
+def parameter_text(parameter: Parameter[Any], value: Any) -> str:
     if parameter.default_doc and value == to_plain(parameter.default):
         return parameter.default_doc
     return shown(value)

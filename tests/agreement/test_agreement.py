@@ -185,4 +185,6 @@ def test_tables_hold_one_row_per_pair_and_label() -> None:
     assert len(result.to_csv().splitlines()) == number + 1
     assert len(result.to_pandas()) == number
     assert len(result.to_dict()["pairs"]) == number
-    assert len(result.table().splitlines()) == len(result.labels) + 1
+    first, *_ = lines = result.table().splitlines()
+    assert first.split() == ["label", *(str(one.label) for one in result.labels)]
+    assert len(lines) == len(next(result.summary()))

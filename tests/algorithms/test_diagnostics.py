@@ -9,15 +9,18 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.algorithms.diagnostics import with_more_background
+from itk_consensus.algorithms.model_diagnostics import with_more_background
 from itk_consensus.algorithms.thresholding import equivalent_threshold
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
+    STRUCTURE_SETTINGS,
     disc_phantom,
     ellipsoid_phantom,
     heterogeneous_raters,
     paper_raters,
+    twelve_settings,
 )
 
 
@@ -33,26 +36,27 @@ def sound():
     return heterogeneous_raters(truth, 1, [(0.9, 0.95), (0.85, 0.93), (0.8, 0.97), (0.92, 0.9)] * 2)
 
 
-def test_a_sound_case_raises_no_concern_but_thresholding(sound):
-    concerns = {finding.rule for finding in diagnose(sound, Variant="Advanced").concerns}
-    assert concerns <= {"thresholding"}
+def test_nothing_speaks_against_a_sound_case(sound):
+    found = diagnose(sound, Variant="Advanced")
+    assert found.concerns == ()
+    assert str(found).splitlines()[0] == "nothing gives reason for doubt"
 
 
 def test_two_raters_are_too_few(sound):
-    assert diagnose(sound[:2])["few raters"].concern
-    assert not diagnose(sound)["few raters"].concern
+    assert diagnose(sound[:2])["few raters"].severity == "note"
+    assert diagnose(sound)["few raters"].severity is None
 
 
 def test_a_small_structure_is_reported_with_its_share():
     truth = disc_phantom(5).truth
     finding = diagnose(paper_raters(truth, 5, 0), Variant="Advanced")["prevalence"]
-    assert finding.concern
+    assert finding.severity == "note"
     assert 0 < finding.value < 0.1
 
 
 def test_a_mirrored_rater_is_named(sound):
     finding = diagnose([*sound, 1 - sound[0]], Variant="Advanced")["rater under one half"]
-    assert finding.concern
+    assert finding.severity == "note"
     assert "Rater 8" in finding.message
 
 
@@ -61,12 +65,12 @@ def test_an_infallible_rater_is_implausible():
     outer[4:16, 4:16] = 1
     inner = np.zeros_like(outer)
     inner[6:14, 6:14] = 1
-    assert diagnose([outer, outer, inner])["implausible performance"].concern
+    assert diagnose([outer, outer, inner])["implausible performance"].severity == "note"
 
 
 def test_a_copied_rater_is_found(sound):
     finding = diagnose([*sound, sound[2]], Variant="Advanced")["correlated raters"]
-    assert finding.concern
+    assert finding.severity == "note"
     assert finding.value > 0.6
     assert "Raters 2 and 8" in finding.message
     assert diagnose(sound, Variant="Advanced")["correlated raters"].value < 0.1
@@ -179,20 +183,80 @@ def test_more_background_is_the_padded_table(sound):
     np.testing.assert_array_equal(larger.counts, expected.counts)
 
 
-def test_diagnostics_print_concerns_first_and_serialise(sound):
-    found = diagnose(sound[:2])
+def far_off():
+    """Five raters of a line: STAPLE Basic takes nearly all that anybody marked."""
+    case = STRUCTURE_SETTINGS["vessels 3D r1"](0)
+    return case.raters
+
+
+def test_diagnostics_print_the_gravest_first_and_serialise():
+    found = diagnose(far_off())
     lines = str(found).splitlines()
-    assert "give reason for doubt" in lines[0]
-    assert lines[1].startswith("!")
+    assert lines[0].startswith(("caution: ", "do not use: "))
+    assert found.severity in ("caution", "do not use")
+    grades = [("note", "caution", "do not use").index(line.split(":")[0]) for line in lines]
+    assert grades == sorted(grades, reverse=True)
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert written["concerns"] == len(found.concerns)
+    assert written["severity"] == found.severity
     assert {row["rule"] for row in written["findings"]} == {f.rule for f in found.findings}
 
 
 def test_every_concern_says_what_to_do(sound):
     for parameters in ({}, {"Prior": 0.999999999}, {"NumberOfInitializations": 8}):
-        for finding in diagnose(sound[:2], **parameters).concerns:
-            assert finding.advice
+        for raters in (sound[:2], far_off()):
+            for finding in diagnose(raters, **parameters).concerns:
+                assert finding.advice
+
+
+def test_dice_to_what_raters_share_is_measured_on_label_maps():
+    raters = far_off()
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute([rater.astype(np.uint8) for rater in raters])
+    shared = itk_consensus.Consensus([rater.astype(np.uint8) for rater in raters])
+    finding = staple.GetDiagnostics()["far from the consensus"]
+    assert finding.value == pytest.approx(dice(staple.GetLabelImage(), shared))
+    assert finding.concern
+
+
+def test_advice_names_a_setting_only_where_it_was_tried_and_helps():
+    named = 0
+    for name in ("jitter r5", "vessels 3D r1", "organ 3D", "one good r10"):
+        if name in STRUCTURE_SETTINGS:
+            raters = STRUCTURE_SETTINGS[name](0).raters
+        else:
+            (setting,) = [s for s in twelve_settings(range(1)) if s.name == name]
+            ((_, raters),) = setting.cases
+        images = [rater.astype(np.uint8) for rater in raters]
+        finding = diagnose(raters)["far from the consensus"]
+        shared = itk_consensus.Consensus(images)
+        advanced = itk_consensus.STAPLEImageFilter(Variant="Advanced")
+        advanced.Execute(images)
+        closer = dice(advanced.GetLabelImage(), shared) > finding.value + 0.01
+        assert ("Variant=Advanced" in finding.advice) == (finding.concern and closer)
+        named += "Variant=Advanced" in finding.advice
+        assert "Variant" not in str(advanced.GetDiagnostics())
+    assert named
+
+
+@pytest.mark.parametrize("number", [3, 5, 8])
+def test_a_copy_is_found_among_any_number_of_raters(sound, number):
+    raters = [*sound[: number - 1], sound[0]]
+    for fuser in (itk_consensus.STAPLEImageFilter(), itk_consensus.MajorityVoteFilter()):
+        fuser.Execute([np.asarray(rater, np.uint8) for rater in raters])
+        finding = fuser.GetDiagnostics()["near-identical raters"]
+        assert finding.severity == "note"
+        assert f"Raters 0 and {number - 1} " in finding.message
+    consensus = itk_consensus.ConsensusFilter()
+    consensus.Execute([np.asarray(rater, np.uint8) for rater in raters])
+    assert consensus.GetDiagnostics()["near-identical raters"].severity is None
+
+
+def test_a_rater_who_never_met_another_is_no_copy(sound):
+    images = [np.asarray(rater, np.uint8) for rater in sound[:4]]
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute([images[0], None, *images[1:]])
+    assert staple.GetDiagnostics()["near-identical raters"].value == 0
 
 
 def test_voting_filters_and_many_labels_have_diagnostics_too(sound):

@@ -15,9 +15,9 @@ from itk_consensus.algorithms.initialization import (
     best_start,
     label_switched,
     make_starts,
-    vote_frequencies,
 )
 from itk_consensus.algorithms.iteration import StopRule, largest_change
+from itk_consensus.algorithms.vote_shares import vote_frequencies
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 ROUNDING = 1e-12
@@ -106,11 +106,12 @@ def test_maximize_is_em_step_repeated(built: tuple) -> None:
     for _ in range(4):
         theta, prior, expectation = em_step(model, responsibilities, theta, prior, 0.25)
         responsibilities = expectation.responsibilities
-    np.testing.assert_array_equal(optima.theta, theta)
-    np.testing.assert_array_equal(optima.responsibilities, responsibilities)
-    np.testing.assert_array_equal(optima.log_joint, expectation.log_joint)
+    # The steps are compiled, the book's are NumPy's: exponentials may differ in the last digit.
+    np.testing.assert_allclose(optima.theta, theta, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(optima.responsibilities, responsibilities, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(optima.log_likelihood, expectation.log_likelihood, rtol=1e-11)
     if model.estimate_prior:
-        np.testing.assert_array_equal(optima.prior, prior)
+        np.testing.assert_allclose(optima.prior, prior, rtol=1e-9, atol=1e-15)
 
 
 @given(models())
@@ -123,8 +124,8 @@ def test_starts_do_not_see_each_other(built: tuple) -> None:
             model,
             replace(
                 starts,
-                votes=starts.votes[:, starts.from_votes[: start + 1].sum() - 1 :][
-                    :, : int(starts.from_votes[start])
+                votes=starts.votes[starts.from_votes[:start].sum() :][
+                    : int(starts.from_votes[start])
                 ],
                 prior=starts.prior[only],
                 theta=starts.theta[:, :, only],
@@ -219,9 +220,9 @@ def test_the_observer_is_told_every_iteration_and_may_stop(patterns: DecisionPat
 
 def test_inputs_of_maximize_are_left_as_they_were(patterns: DecisionPatterns) -> None:
     model, starts = model_and_starts(patterns, StartPlan("Theta", 3), estimate_prior=True)
-    before = [starts.theta.copy(), starts.prior.copy(), starts.votes.copy()]
+    before = [starts.theta.copy(), starts.prior.copy(), starts.frequencies.copy()]
     maximize(model, starts, StopRule(1e-7, 100))
-    after = [starts.theta, starts.prior, starts.votes]
+    after = [starts.theta, starts.prior, starts.frequencies]
     for one, other in zip(before, after, strict=True):
         np.testing.assert_array_equal(one, other)
 

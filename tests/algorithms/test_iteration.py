@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,18 @@ from stacks import Drawn, encode
 
 from itk_consensus.algorithms.collate import CollateSettings, collate
 from itk_consensus.algorithms.initialization import StartPlan
-from itk_consensus.algorithms.iteration import Step, Stillness, StopRule, iterate
+from itk_consensus.algorithms.iteration import (
+    MOST_WITHOUT_TOLERANCE,
+    Step,
+    Stillness,
+    StopRule,
+    iterate,
+)
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL, VARIANTS, StapleSettings
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
 
 #: Reached only by a run that does not end by itself: a few hundred iterations are usual.
 NEVER = StopRule(0.0, 30_000)
@@ -110,3 +118,20 @@ def test_a_field_and_consensus_levels_without_tolerance_end(masks: list[np.ndarr
     field = MarkovField(patterns, (1.0, 1.0), None)
     assert staple(patterns, StapleSettings(stop=NEVER), field=field).converged
     assert collate(patterns, CollateSettings(stop=NEVER)).converged
+
+
+def test_independent_raters_without_tolerance_end_at_the_cap_and_say_so() -> None:
+    """EM then slows down with every iteration: the change falls as a power of their number."""
+    votes = np.array(list(itertools.product([0, 1], repeat=3)), np.uint8)
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(votes.T.copy())))
+    result = staple(patterns, replace(MULTILABEL, stop=StopRule(0.0, 2**32 - 1)))
+    assert not result.converged
+    assert result.iterations == MOST_WITHOUT_TOLERANCE
+
+
+def test_only_a_tolerance_below_rounding_has_a_cap_of_its_own() -> None:
+    wanted = 2**32 - 1
+    assert StopRule(0.0, wanted).most_iterations == MOST_WITHOUT_TOLERANCE
+    assert StopRule(0.0, 7).most_iterations == 7
+    assert StopRule(1e-12, wanted).most_iterations == wanted
+    assert StopRule(-1.0, wanted).most_iterations == wanted

@@ -12,10 +12,10 @@ import SimpleITK as sitk
 
 from itk_consensus import STAPLEImageFilter
 from itk_consensus.cli import console as console_module
-from itk_consensus.cli import inputs as inputs_module
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
 from itk_consensus.errors import ConsensusWarning, FileError
+from itk_consensus.images import files as files_module
 
 
 class Terminal(io.StringIO):
@@ -105,7 +105,7 @@ def test_what_an_image_library_prints_becomes_one_warning(
         os.write(2, b"WARNING: In itkNiftiImageIO.cxx\n\n  odd header\n")
         return "image"
 
-    monkeypatch.setattr(inputs_module, "read_image", chatty_read)
+    monkeypatch.setattr(files_module, "read_image", chatty_read)
     assert read(tmp_path / "a.nii", Console()) == "image"
     printed = capfd.readouterr().err
     path = tmp_path / "a.nii"

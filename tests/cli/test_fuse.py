@@ -17,11 +17,11 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus import HybridFusionFilter, LabelVotingImageFilter, STAPLEImageFilter
 from itk_consensus.cli import demo as demo_module
-from itk_consensus.cli import inputs as inputs_module
 from itk_consensus.cli import main
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.registry import METHODS
+from itk_consensus.images import files as files_module
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = REPOSITORY / "itk_consensus" / "sample_data" / "LIDC-IDRI-0003.nrrd"
@@ -369,6 +369,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     entries = re.split(r"\n  (?=--)", capsys.readouterr().out.split("\nmethods:")[0])[1:]
     listed = {entry.split()[0]: entry for entry in entries}
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
+    common |= {"--report", "--image"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])
@@ -450,7 +451,10 @@ def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -
             "--foreground-value 9 occurs in no input",
         ),
         (["--method", "label-voting", "--label-for-undecided-pixels", "300"], "got 300"),
-        (["--method", "hybrid", "--interior-filter", "x"], "must be one of consensus, staple, "),
+        (
+            ["--method", "hybrid", "--interior-filter", "x"],
+            "must be one of consensus, coher",
+        ),
     ],
 )
 def test_a_wrong_option_is_one_clear_line(
@@ -605,7 +609,7 @@ def test_failures_from_outside_end_with_a_line_and_a_code(
     def fail(_path: Path) -> None:
         raise failure
 
-    monkeypatch.setattr(inputs_module, "read_image", fail)
+    monkeypatch.setattr(files_module, "read_image", fail)
     assert main(["info", *masks]) == code
     printed = capsys.readouterr().err
     assert re.fullmatch(rf"itk-consensus: .*{words}\n", printed)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -124,3 +125,64 @@ def test_two_outputs_need_two_files(tmp_path: Path) -> None:
     outputs = [labels(same), Output("--probability", same, np.float64)]
     with pytest.raises(FileError, match=r"--probability .* overwrite the file of --output"):
         check_outputs(outputs, [], 3)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_voxels_that_an_input_names_are_never_overwritten(tmp_path: Path, compressed: bool) -> None:
+    header, image = tmp_path / "inp.mhd", sitk.Image([4, 4, 4], sitk.sitkUInt8)
+    sitk.WriteImage(image, str(tmp_path / "res.mhd"), compressed)
+    (tmp_path / "res.mhd").rename(header)
+    # write_image compresses, so what it makes beside res.mhd is res.zraw.
+    voxels = tmp_path / ("res.zraw" if compressed else "res.raw")
+    assert voxels.exists()
+    target = tmp_path / "res.mhd" if compressed else voxels.with_suffix(".raw")
+    output = labels(target) if compressed else Output("--json", target)
+    with pytest.raises(FileError, match=r"would overwrite the input .*inp\.mhd"):
+        check_outputs([output], [header], 3)
+
+
+def test_the_voxels_of_a_pair_are_safe_when_its_header_is_the_input(tmp_path: Path) -> None:
+    sitk.WriteImage(sitk.Image([4, 4, 4], sitk.sitkUInt8), str(tmp_path / "a.hdr"))
+    for given, other in (("a.hdr", "a.img"), ("a.img", "a.hdr")):
+        with pytest.raises(FileError, match="would overwrite the input"):
+            check_outputs([Output("--json", tmp_path / other)], [tmp_path / given], 3)
+
+
+def test_a_hard_link_to_an_input_is_an_input(tmp_path: Path) -> None:
+    stored = tmp_path / "a.nii"
+    sitk.WriteImage(sitk.Image([4, 4, 4], sitk.sitkUInt8), str(stored))
+    os.link(stored, tmp_path / "b.nii")
+    with pytest.raises(FileError, match="would overwrite the input"):
+        check_outputs([labels(tmp_path / "b.nii")], [stored], 3)
+
+
+def test_the_first_of_many_missing_inputs_is_named_without_looking_for_the_rest(
+    tmp_path: Path,
+) -> None:
+    asked: list[int] = []
+
+    def inputs() -> Iterator[Path]:
+        for number in range(100_000):
+            asked.append(number)
+            yield tmp_path / f"{number}.nii"
+
+    with pytest.raises(FileError, match=r"0\.nii: No such file"):
+        check_outputs([labels(tmp_path / "out.nii")], inputs(), 3)
+    assert asked == [0]
+
+
+@pytest.mark.parametrize("name", ["a.dcm", "a.hdf5"])
+def test_formats_that_are_not_written_are_refused_before_the_work(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    with pytest.raises(FileError, match=r"use \.nii\.gz") as caught:
+        check_outputs([labels(path)], [], 3)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_an_output_that_is_a_pipe_is_refused_before_the_work(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    with pytest.raises(FileError, match="is a pipe or a device"):
+        check_outputs([Output("--json", tmp_path / "a.json")], [], 3)

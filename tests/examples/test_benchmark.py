@@ -20,7 +20,8 @@ def benchmark_script():
 def quick_run(benchmark_script, tmp_path_factory):
     folder = tmp_path_factory.mktemp("benchmark")
     kept = folder / "kept" / "results.json"
-    benchmark_script.main(["--quick", "--output", str(folder), "--save", str(kept)])
+    arguments = ["--quick", "--only", "first", "--output", str(folder), "--save", str(kept)]
+    benchmark_script.main(arguments)
     return folder, kept
 
 
@@ -28,6 +29,20 @@ def quick_run(benchmark_script, tmp_path_factory):
 def results(quick_run):
     folder, _ = quick_run
     return json.loads((folder / "benchmark.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+def test_clinical_parts_run_by_themselves_and_have_a_plot_of_growth(benchmark_script, tmp_path):
+    parts = ["atlases", "crowd", "growth"]
+    benchmark_script.main(["--quick", "--only", *parts, "--output", str(tmp_path)])
+    results = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))
+    assert set(results) == {"environment", *parts}
+    for row in [*results["atlases"], *results["crowd"]]:
+        assert row["ratio"] == pytest.approx(row["ours_seconds"] / row["reference_seconds"])
+        assert row["met"] == (row["ratio"] <= row["limit"])
+    assert {row["axis"] for row in results["growth"]} == {"labels", "atlases"}
+    picture = tmp_path / "benchmark_growth.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_results_and_plot_are_written_to_both_places(quick_run):

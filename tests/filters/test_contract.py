@@ -873,7 +873,12 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 # -- laws, for the filters that declare them --------------------------------------------------
 
 #: They keep their fields in single precision; a broken law shows far above this.
-SINGLE_PRECISION = ("ShapeBasedAveragingFilter", "SpatialSTAPLEFilter")
+SINGLE_PRECISION = (
+    "CoherenceVoteFilter",
+    "ConsensusFilter",
+    "ShapeBasedAveragingFilter",
+    "SpatialSTAPLEFilter",
+)
 
 
 def rounding(fuser: Fuser) -> float:

@@ -14,6 +14,7 @@ import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import (
+    read_bytes,
     read_image,
     read_label_images,
     split_image_name,
@@ -252,3 +253,60 @@ def test_a_volume_is_not_silently_cut_to_one_slice(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"the format holds size .*use \.nii\.gz"):
         write_image(volume, tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []
+
+
+# -- what must not be replaced -----------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+def test_pipes_and_devices_are_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.nii"
+    os.mkfifo(pipe)
+    link = tmp_path / "link.nii"
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        assert "is a pipe or a device" in the_only_error_line(path, write_image, labelled(), path)
+        assert "is a pipe or a device" in the_only_error_line(path, write_text, path, "{}")
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["link.nii", "pipe.nii"]
+
+
+def test_voxels_beside_a_header_do_not_replace_a_pipe(tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no pipes")
+    os.mkfifo(tmp_path / "a.zraw")
+    with pytest.raises(FileError, match=r"a\.zraw: is a pipe"):
+        write_image(labelled(), tmp_path / "a.mhd")
+    assert os.listdir(tmp_path) == ["a.zraw"]
+
+
+def test_links_are_written_through(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").mkdir()
+    target, link = tmp_path / "far" / "result", tmp_path / "near" / "a.nii.gz"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_image(labelled(), link)
+    assert link.is_symlink()
+    assert same_voxels(read_image(link), labelled())
+    assert gzip.decompress(target.read_bytes())[:4] == (348).to_bytes(4, "little")
+    assert os.listdir(tmp_path / "far") == ["result"]
+    target.unlink()
+    write_text(link, "anew")
+    assert target.read_text() == "anew"
+
+
+@pytest.mark.parametrize("name", ["a.dcm", "a.DICOM", "a.hdf5", "a.h5", "a.mnc"])
+def test_formats_whose_writers_may_end_the_process_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    assert "use .nii.gz, .nrrd or .mha" in the_only_error_line(path, write_image, labelled(), path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_text_is_not_read_from_a_pipe(tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no pipes")
+    os.mkfifo(tmp_path / "record.json")
+    with pytest.raises(FileError, match="is a pipe or a device"):
+        read_bytes(tmp_path / "record.json")

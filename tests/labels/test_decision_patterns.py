@@ -484,3 +484,40 @@ def test_256_labels_leave_room_for_a_missing_rater():
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel([array, None, array]))
     assert patterns.present.all(axis=0).tolist() == [True, False, True]
     assert patterns.unanimous.all()
+
+
+@pytest.mark.parametrize("votes_at_once", [1, 7, 100])
+def test_a_table_read_in_blocks_gives_what_it_gives_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch, votes_at_once: int
+) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(0, 4, (9, 10)).astype(np.uint8) for _ in range(5)]
+    stack = LabelStack.multilabel(arrays, missing_label=3)
+    whole, blocks = DecisionPatterns.from_stack(stack), DecisionPatterns.from_stack(stack)
+    weights, terms = rng.random(5), rng.random((15, 4))
+    values = rng.random((len(whole.patterns), 2))
+    wanted = [whole.unanimous, whole.votes(weights), whole.sum_over_raters(terms)]
+    tallied = whole.tally(values)
+    monkeypatch.setattr("itk_consensus.labels.decision_patterns._VOTES_AT_ONCE", votes_at_once)
+    found = [blocks.unanimous, blocks.votes(weights), blocks.sum_over_raters(terms)]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(blocks.tally(values), tallied, rtol=1e-12)
+
+
+def test_a_table_with_a_row_per_voxel_takes_a_few_times_the_images_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("itk_consensus.labels.decision_patterns._VOTES_AT_ONCE", 1 << 15)
+    rng = np.random.default_rng(0)
+    arrays = [rng.integers(0, 2, (200, 100)).astype(np.uint8) for _ in range(200)]
+    stack = LabelStack.multilabel(arrays)
+    tracemalloc.start()
+    patterns = DecisionPatterns.from_stack(stack)
+    patterns.votes()
+    assert not patterns.unanimous.any()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(patterns.counts) == 20_000
+    # The parts, their union and the sorted table; whole, the votes alone took 32 times the images.
+    assert peak < 3 * sum(array.nbytes for array in arrays)

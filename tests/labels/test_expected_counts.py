@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
-from itk_consensus.algorithms.expectation_maximization import largest_change
-from itk_consensus.algorithms.initialization import majority_of_votes, mean_of_votes
+from itk_consensus.algorithms.iteration import largest_change
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL
+from itk_consensus.algorithms.vote_shares import majority_of_votes, mean_of_votes
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import VoteTable
@@ -235,29 +235,65 @@ def test_packing_refuses_what_two_bits_cannot_say(labels: int) -> None:
 # -- a whole run ------------------------------------------------------------------------------
 
 
-def test_em_on_compiled_sums_is_multilabel_staple() -> None:
+def test_multilabel_staple_on_compiled_sums_is_em_as_numpy_writes_it() -> None:
     """Same iterations, confusion matrices, label map and probabilities as the NumPy loop."""
     maps = atlas_labels(2201, (20, 24, 20), labels=12, atlases=5).maps
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(maps))
-    expected = staple(patterns, MULTILABEL)
-    table = VoteTable.of(patterns, patterns.counts.astype(float))
-    seed = table.expectation_of_votes("plurality").counts
+    ours = staple(patterns, MULTILABEL)
+    weights = patterns.counts.astype(float)
+    model = ConfusionModel(patterns, weights, np.zeros((13, 13)), False)
+    majority = majority_of_votes(patterns)
+    decided = np.where((majority == 1).any(axis=1, keepdims=True), majority, 0.0)
+    seed = patterns.tally(weights[:, None] * decided)[:, :, None, :]
     rows = seed.sum(axis=3, keepdims=True)
     theta = np.divide(seed, rows, out=np.zeros_like(seed), where=rows > 0)
-    prior = table.expectation_of_votes("mean").mass[0]
-    prior = prior / prior.sum()
+    prior = (weights @ mean_of_votes(patterns))[None] / weights.sum()
     iterations, change = -1, np.inf
-    sums = table.expectation(theta, prior)
+    expected = model.e_step(theta, prior)
     while change > 1e-5:
-        with np.errstate(invalid="ignore"):
-            new = sums.counts / sums.counts.sum(axis=1, keepdims=True)
+        new, _ = model.m_step(expected.responsibilities, prior)
         change = largest_change(new, theta)[0]
         theta, iterations = new, iterations + 1
-        sums = table.expectation(theta, prior)
-    assert iterations == expected.iterations
-    np.testing.assert_allclose(np.nan_to_num(theta[:, :, 0]), expected.theta, rtol=1e-9, atol=1e-15)
-    np.testing.assert_array_equal(table.decisions(theta, prior, 1e-12)[:, 0], expected.decision)
+        expected = model.e_step(theta, prior)
+    assert ours.iterations == iterations
+    np.testing.assert_allclose(ours.theta, np.nan_to_num(theta[:, :, 0]), rtol=1e-9, atol=1e-15)
+    decision = decide(expected.log_joint[:, 0], patterns.labels, tolerance=1e-12)
+    np.testing.assert_array_equal(ours.decision, decision)
+    probabilities = expected.responsibilities[:, 0]
+    explained = probabilities.any(axis=1)  # elsewhere STAPLE keeps the shares of the votes
     np.testing.assert_allclose(
-        table.probabilities(theta, prior)[:, 0], expected.posterior, rtol=1e-9, atol=1e-15
+        ours.posterior[explained], probabilities[explained], rtol=1e-9, atol=1e-15
     )
-    np.testing.assert_allclose(sums.log_likelihood[0], expected.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(ours.log_likelihood, expected.log_likelihood[0], rtol=1e-12)
+
+
+def test_a_step_leaves_out_labels_further_below_the_best_than_told_and_no_others() -> None:
+    """At 40 nats what is left out is below 5e-18, and no other count changes by more."""
+    table = VoteTable(np.array([[0], [1]], np.uint8), np.ones(2), 2, negligible=40.0)
+    for nats, kept in ((39.9, True), (40.1, False)):
+        small = np.exp(-nats)
+        theta = np.array([[1 - small, small], [small, 1 - small]])[None, :, None, :]
+        counts = table.expectation(theta, np.full((1, 2), 0.5)).counts[0, :, 0]
+        np.testing.assert_allclose(np.diag(counts), 1.0, rtol=1e-15)
+        np.testing.assert_allclose(counts[[0, 1], [1, 0]], small if kept else 0.0, rtol=1e-12)
+
+
+def test_there_may_be_more_truths_than_labels() -> None:
+    rng = np.random.default_rng(8)
+    digits = rng.integers(0, 4, (50, 3)).astype(np.uint8)
+    theta = rng.dirichlet(np.ones(3), (3, 7)).transpose(0, 2, 1)[:, :, None, :]
+    prior = rng.dirichlet(np.ones(7), 1)
+    weights = rng.random(50)
+    joint = np.ones((50, 7)) * prior
+    for j in range(3):
+        known = digits[:, j] < 3
+        joint[known] *= theta[j, digits[known, j], 0]
+    shares = joint / joint.sum(axis=1, keepdims=True)
+    sums = VoteTable(digits, weights, 3).expectation(theta, prior)
+    for j, d in np.ndindex(3, 3):
+        said = digits[:, j] == d
+        np.testing.assert_allclose(
+            sums.counts[j, d, 0], (weights[:, None] * shares)[said].sum(axis=0), rtol=1e-12
+        )
+    np.testing.assert_allclose(sums.mass[0, 0], weights @ shares, rtol=1e-12)
+    np.testing.assert_allclose(sums.log_likelihood[0], weights @ np.log(joint.sum(axis=1)))

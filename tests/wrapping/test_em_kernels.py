@@ -71,6 +71,7 @@ def test_expected_counts_refuse(changed: dict[str, Any], message: str) -> None:
         "log_prior": np.zeros((1, 1, 2)),
         "prior_rows": None,
         "mass_by_row": False,
+        "negligible": 745.2,
         "threads": 1,
     }
     counts, _, _ = _kernels.expected_counts(**arguments)

@@ -3,7 +3,11 @@
 // A pattern's log joint is the sum of one row of log theta per rater, plus the log prior. Rows are
 // zero at most labels, and a zero stays zero under EM: only the labels of the rater with the fewest
 // possible ones are looked at. Responsibilities live for one pattern at a time; what is kept is the
-// table of counts. Labels whose share of a pattern underflows double precision are left out.
+// table of counts. Labels further below a pattern's best than `negligible` nats are left out: beyond
+// 745 their share underflows, beyond 40 it is less than 5e-18, which changes no other share; and
+// what is zero once costs nothing later.
+//
+// There may be more truths than labels, such as a label at one of several levels of difficulty.
 //
 // Patterns are cut into slabs by their number alone, each with its own sums, added in order:
 // results do not depend on the number of threads.
@@ -30,7 +34,8 @@ struct PatternRows {
   const Digit* digits;  // [pattern][rater]
   std::size_t patterns;
   std::size_t raters;
-  std::size_t labels;
+  std::size_t labels;  // that can be observed
+  std::size_t truths;
   std::size_t starts;
 };
 
@@ -39,7 +44,10 @@ struct Parameters {
   const double* log_prior;         // [row][start or one][true]
   const std::uint32_t* prior_row;  // of each pattern; nullptr: row 0
   std::size_t prior_starts;        // 1: all starts share a prior
+  double negligible;               // nats below the best label, > 0
 };
+
+constexpr double kUnderflow = 745.2;  // exp of less than -kUnderflow is zero
 
 // The labels that each row of log theta leaves possible.
 class PossibleLabels {
@@ -73,10 +81,10 @@ template <class Digit>
 class PosteriorOf {
  public:
   PosteriorOf(const PatternRows<Digit>& rows, const Parameters& parameters, const PossibleLabels& possible)
-      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.labels) {
-    for (std::size_t t = 0; t < rows.labels; ++t) all_[t] = static_cast<std::uint16_t>(t);
-    posterior_.log_joint.resize(rows.labels);
-    posterior_.share.resize(rows.labels);
+      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.truths) {
+    for (std::size_t t = 0; t < rows.truths; ++t) all_[t] = static_cast<std::uint16_t>(t);
+    posterior_.log_joint.resize(rows.truths);
+    posterior_.share.resize(rows.truths);
   }
 
   const Posterior& at(std::size_t pattern, std::size_t start) {
@@ -88,15 +96,13 @@ class PosteriorOf {
   }
 
  private:
-  static constexpr double kUnderflow = -745.2;  // exp of less is zero
-
   std::size_t row(std::size_t rater, std::size_t digit, std::size_t start) const {
     return (rater * rows_.labels + digit) * rows_.starts + start;
   }
 
   void choose_candidates(const Digit* digits, std::size_t start) {
     posterior_.labels = all_.data();
-    posterior_.size = rows_.labels;
+    posterior_.size = rows_.truths;
     for (std::size_t j = 0; j < rows_.raters; ++j) {
       if (digits[j] >= rows_.labels) continue;
       const std::size_t of = row(j, digits[j], start);
@@ -114,17 +120,17 @@ class PosteriorOf {
     std::fill_n(sum, n, 0.0);
     for (std::size_t j = 0; j < rows_.raters; ++j) {
       if (digits[j] < rows_.labels) {
-        add(parameters_.log_theta + row(j, digits[j], start) * rows_.labels, labels, n, sum);
+        add(parameters_.log_theta + row(j, digits[j], start) * rows_.truths, labels, n, sum);
       }
     }
     const std::size_t prior = parameters_.prior_row ? parameters_.prior_row[pattern] : 0;
     const std::size_t of_start = parameters_.prior_starts == 1 ? 0 : start;
-    add(parameters_.log_prior + (prior * parameters_.prior_starts + of_start) * rows_.labels, labels, n,
+    add(parameters_.log_prior + (prior * parameters_.prior_starts + of_start) * rows_.truths, labels, n,
         sum);
   }
 
   void add(const double* from, const std::uint16_t* labels, std::size_t n, double* sum) const {
-    if (n == rows_.labels) {
+    if (n == rows_.truths) {
       for (std::size_t i = 0; i < n; ++i) sum[i] += from[i];
     } else {
       for (std::size_t i = 0; i < n; ++i) sum[i] += from[labels[i]];
@@ -143,7 +149,7 @@ class PosteriorOf {
     double total = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const double below = log_joint[i] - peak;
-      if (below > kUnderflow) total += share[i] = std::exp(below);
+      if (below > -parameters_.negligible) total += share[i] = std::exp(below);
     }
     for (std::size_t i = 0; i < n; ++i) share[i] /= total;
     posterior_.log_evidence = std::log(total) + peak;
@@ -176,8 +182,8 @@ struct ExpectedCounts {
 
 template <class Digit>
 ExpectedCounts no_counts(const PatternRows<Digit>& rows, std::size_t mass_rows) {
-  return {std::vector<double>(rows.raters * rows.labels * rows.starts * rows.labels, 0.0),
-          std::vector<double>(mass_rows * rows.starts * rows.labels, 0.0),
+  return {std::vector<double>(rows.raters * rows.labels * rows.starts * rows.truths, 0.0),
+          std::vector<double>(mass_rows * rows.starts * rows.truths, 0.0),
           std::vector<double>(rows.starts, 0.0)};
 }
 
@@ -186,13 +192,13 @@ template <class Digit>
 void add_shares(const PatternRows<Digit>& rows, const Digit* digits, std::size_t start, double weight,
                 const std::uint16_t* labels, const double* share, std::size_t n, std::size_t mass_row,
                 ExpectedCounts& sums) {
-  double* mass = sums.mass.data() + (mass_row * rows.starts + start) * rows.labels;
+  double* mass = sums.mass.data() + (mass_row * rows.starts + start) * rows.truths;
   for (std::size_t i = 0; i < n; ++i) {
     if (share[i] == 0) continue;
     const double amount = weight * share[i];
     mass[labels[i]] += amount;
-    double* count = sums.counts.data() + start * rows.labels + labels[i];
-    const std::size_t step = rows.starts * rows.labels;
+    double* count = sums.counts.data() + start * rows.truths + labels[i];
+    const std::size_t step = rows.starts * rows.truths;
     for (std::size_t j = 0; j < rows.raters; ++j) {
       if (digits[j] < rows.labels) count[(j * rows.labels + digits[j]) * step] += amount;
     }

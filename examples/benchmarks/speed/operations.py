@@ -27,6 +27,7 @@ class Operation:
     as_image: Callable[[Array], Any]
     as_array: Callable[[Any], Array]
     run: Callable[[list[Any]], Any]
+    output_bytes: int = 1  #: per voxel, of what `run` returns for uint8 inputs
 
     def images(self, raters: Iterable[Array]) -> list[Any]:
         """Raters as this operation takes them."""
@@ -58,12 +59,13 @@ _on_simpleitk = partial(Operation, sitk.GetImageFromArray, sitk.GetArrayViewFrom
 _on_itk = partial(Operation, _itk_view, _itk_array)
 _on_arrays = partial(Operation, np.asarray, np.asarray)
 
+_smoothed_vote = partial(itk_consensus.MajorityVote, smoothingSigma=1.0)
 _staple_many = partial(itk_consensus.STAPLE, numberOfInitializations=STARTS)
 _multilabel_many = partial(itk_consensus.MultiLabelSTAPLE, numberOfInitializations=STARTS)
 
 OPERATIONS: dict[str, Operation] = {
     "sitk.STAPLE": _on_simpleitk(sitk.STAPLE),
-    "STAPLE, SimpleITK images": _on_simpleitk(itk_consensus.STAPLE),
+    "STAPLE, SimpleITK images": _on_simpleitk(itk_consensus.STAPLE, output_bytes=8),
     "STAPLE, itk images": _on_itk(itk_consensus.STAPLE),
     STAPLE_ARRAYS: _on_arrays(itk_consensus.STAPLE),
     f"STAPLE, arrays, {STARTS} starts": _on_arrays(_staple_many),
@@ -72,5 +74,12 @@ OPERATIONS: dict[str, Operation] = {
     f"MultiLabelSTAPLE, SimpleITK images, {STARTS} starts": _on_simpleitk(_multilabel_many),
     "sitk.LabelVoting": _on_simpleitk(sitk.LabelVoting),
     "LabelVoting, SimpleITK images": _on_simpleitk(itk_consensus.LabelVoting),
+    "MajorityVote, SimpleITK images": _on_simpleitk(itk_consensus.MajorityVote),
+    "COLLATE, SimpleITK images": _on_simpleitk(itk_consensus.COLLATE),
+    "DirectInference, SimpleITK images": _on_simpleitk(itk_consensus.DirectInference),
+    "smoothed vote, SimpleITK images": _on_simpleitk(_smoothed_vote),
+    "CorrectedVote, SimpleITK images": _on_simpleitk(itk_consensus.CorrectedVote),
+    "ShapeBasedAveraging, SimpleITK images": _on_simpleitk(itk_consensus.ShapeBasedAveraging),
+    "SpatialSTAPLE, SimpleITK images": _on_simpleitk(itk_consensus.SpatialSTAPLE),
     FLOOR: _on_arrays(_read_inputs_fill_output),
 }

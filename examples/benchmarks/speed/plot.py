@@ -1,4 +1,4 @@
-"""The README's plot: time against voxels, and against raters."""
+"""The README's plots: time against voxels, raters, labels and atlases."""
 
 from __future__ import annotations
 
@@ -27,6 +27,22 @@ def save_plot(results: Results, path: Path) -> None:
     by_voxels.set(title="5 raters", xscale="log")
     _draw(by_raters, rows, "raters", anchor=0)
     by_raters.set(title=f"{rows[0]['size']} voxels")
+    figure.savefig(path, dpi=120)
+
+
+def save_growth_plot(results: Results, path: Path) -> None:
+    """Draw time against labels and against atlases and write them as PNG."""
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, axis in zip(figure.subplots(1, 2), ("labels", "atlases"), strict=True):
+        rows = [row for row in results["growth"] if row["axis"] == axis]
+        for operation in dict.fromkeys(row["operation"] for row in rows):
+            points = [row for row in rows if row["operation"] == operation]
+            x = [row["labels" if axis == "labels" else "raters"] for row in points]
+            axes.plot(x, [row["seconds"] for row in points], "o-", label=operation)
+        axes.set(xlabel=axis, ylabel="seconds", yscale="log", title=f"{rows[0]['size']} voxels")
+        axes.grid(alpha=0.3)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), frameon=False)
     figure.savefig(path, dpi=120)
 
 

@@ -22,6 +22,16 @@ def comparison_line(row: Row) -> str:
     return f"  {_ratio(row):>15}  {names:<70} {times:<20} peak {peaks:<18} ({_verdict(row)})"
 
 
+def clinical_line(row: Row) -> str:
+    """One workload of clinical size, for the terminal."""
+    times = f"{_time(row['ours_seconds'])} / {_time(row['reference_seconds'])}"
+    names = f"{row['ours']} / {row['reference']}"
+    return (
+        f"  {row['ratio']:8.2f}× the time  {names:<70} {row['raters']:>2} raters  {times:<20} "
+        f"({_verdict(row)}), {_bytes_per_voxel(row)} bytes/voxel (at most {row['bytes_limit']:g})"
+    )
+
+
 def memory_line(row: Row) -> str:
     """One measurement of memory, for the terminal."""
     return (
@@ -61,9 +71,36 @@ def render_markdown(results: Results) -> str:
             ["size", "raters", "patterns", "bytes per voxel"],
             [_memory_cells(row) for row in results["extra_memory"]],
         ),
+        *_clinical_section(results),
         f"![Time of STAPLE against voxels and against raters]({PICTURE})",
     ]
     return "\n\n".join(paragraphs)
+
+
+def _clinical_section(results: Results) -> list[str]:
+    """Clinical sizes, if they were measured."""
+    rows = [*results.get("atlases", []), *results.get("crowd", [])]
+    if not rows:
+        return []
+    header = ["clinical sizes", "size", "raters", "against", "ours", "theirs", "ratio", "bytes"]
+    return [
+        "Atlases are followed by their number of labels; a crowd errs at every voxel. Bytes per "
+        "voxel are beyond inputs and output.",
+        _table(header, [_clinical_cells(row) for row in rows]),
+    ]
+
+
+def _clinical_cells(row: Row) -> list[str]:
+    return [
+        row["ours"],
+        row["size"],
+        f"{row['raters']} {row['kind']}",
+        row["reference"],
+        _time(row["ours_seconds"]),
+        _time(row["reference_seconds"]),
+        f"**{row['ratio']:.3g}×**",
+        _bytes_per_voxel(row),
+    ]
 
 
 def update_readme(readme: Path, results: Results) -> None:

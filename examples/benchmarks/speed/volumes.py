@@ -10,13 +10,21 @@ from numpy.typing import NDArray
 
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.simulation import contour_error_raters, ellipsoid_mask, organs_phantom
+from itk_consensus.simulation import (
+    atlas_labels,
+    contour_error_raters,
+    ellipsoid_mask,
+    organs_phantom,
+)
 
 CONTOUR_ERROR = "contour-error"
 NOISY = "noisy"
 ORGANS = "organs"
+ATLASES = "atlases"
+CROWD = "crowd"
 
 ORGAN_LABELS = 4
+ATLAS_SEED = 3000
 NOISE = 0.1
 
 Raters = list[NDArray[np.uint8]]
@@ -28,9 +36,11 @@ def raters(kind: str, shape: tuple[int, ...], number: int) -> Raters:
 
     Parameters
     ----------
-    kind : {'contour-error', 'noisy', 'organs'}
+    kind : {'contour-error', 'noisy', 'organs', 'atlases K', 'crowd'}
         Smoothly displaced contours of an ellipsoid; the same ellipsoid with every voxel flipped
-        with probability `NOISE`, independently; displaced contours of `ORGAN_LABELS` organs.
+        with probability `NOISE`, independently; displaced contours of `ORGAN_LABELS` organs;
+        misregistered atlases of K labels; the ellipsoid seen with sensitivities
+        of .8 to .95 and specificities of .99 to .999, voxel by voxel.
     shape : tuple of int
         In array order (z, y, x).
 
@@ -40,15 +50,26 @@ def raters(kind: str, shape: tuple[int, ...], number: int) -> Raters:
     """
     if kind == ORGANS:
         return list(contour_error_raters(organs_phantom(shape, ORGAN_LABELS).truth, number))
+    if kind.startswith(ATLASES):
+        return list(atlas_labels(ATLAS_SEED, shape, int(kind.split()[1]), number).maps)
     truth = ellipsoid_mask(shape, [side / 4 for side in shape]).view(np.uint8)
     if kind == CONTOUR_ERROR:
         return list(contour_error_raters(truth, number))
+    if kind == CROWD:
+        return [_crowd_rater(truth, ATLAS_SEED + index) for index in range(number)]
     return [_noisy_rater(truth, seed) for seed in range(number)]
 
 
 def _noisy_rater(truth: NDArray[np.uint8], seed: int) -> NDArray[np.uint8]:
     draws = np.random.default_rng(seed).random(truth.shape, dtype=np.float32)
     return truth ^ (draws < NOISE)
+
+
+def _crowd_rater(truth: NDArray[np.uint8], seed: int) -> NDArray[np.uint8]:
+    rng = np.random.default_rng(seed)
+    sensitivity, specificity = rng.uniform(0.8, 0.95), rng.uniform(0.99, 0.999)
+    marked = np.where(truth, np.float32(sensitivity), np.float32(1 - specificity))
+    return (rng.random(truth.shape, dtype=np.float32) < marked).view(np.uint8)
 
 
 def number_of_patterns(stack: Raters) -> int:

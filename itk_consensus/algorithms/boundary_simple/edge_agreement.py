@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 
 from itk_consensus.algorithms.boundary_simple.local_correlation import (
     correlation,
@@ -20,6 +19,7 @@ from itk_consensus.algorithms.boundary_simple.local_correlation import (
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, grown, in_space, relative_to, space_axes
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.smoothing import mirrored_gaussian
 
 #: Standard deviations after which the Gaussian is cut off.
 _TRUNCATE = 4.0
@@ -73,7 +73,7 @@ def edge_strength(
     # One voxel more than the Gaussian reaches, for the difference between neighbours.
     reach = [int(_TRUNCATE * sigma + 0.5) + int(sigma > 0) for sigma in sigmas]
     wide = grown(region, reach, image.shape)
-    smooth = gaussian_filter(image[wide].astype(np.float64), sigmas, truncate=_TRUNCATE)
+    smooth = mirrored_gaussian(image[wide], sigmas, _TRUNCATE)
     squared = np.zeros(smooth.shape)
     for axis in space_axes(smooth.ndim):
         if smooth.shape[axis] > 1:

@@ -122,7 +122,9 @@ def _draw_parameters(
 def _label_probabilities(model: LabelEvidence, confusion: Floats, prior: Floats) -> Floats:
     """(P, K) eq. 7."""
     labels = len(prior)
-    log_joint = model.patterns.one_hot @ np.log(confusion).reshape(-1, labels) + np.log(prior)
+    log_joint = model.patterns.sum_over_raters(np.log(confusion).reshape(-1, labels)) + np.log(
+        prior
+    )
     joint = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 

@@ -59,11 +59,18 @@ class LabelEvidence:
 
     def parameter_posterior(self, maps: Labels) -> ParameterPosterior:
         """Count voxels by label, and votes by rater, vote and label."""
-        voxels = (maps[:, :, None] == np.arange(self.patterns.number_of_labels)) * self._sizes
-        return ParameterPosterior(
-            voxels.sum(axis=0) + 1,
-            self.patterns.tally(voxels) + self._concentration[:, None, :],
-        )
+        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
+        sizes = self.patterns.counts.astype(np.float64)
+        prior = np.empty((maps.shape[1], labels))
+        confusion = np.empty((raters, labels, maps.shape[1], labels))
+        for start, chosen in enumerate(maps.T):
+            prior[start] = np.bincount(chosen, sizes, labels)
+            for rater, said in enumerate(self.patterns.patterns.T):
+                # One row more than labels: what a missing rater says is dropped.
+                cells = said.astype(np.int64) * labels + chosen
+                votes = np.bincount(cells, sizes, (labels + 1) * labels)
+                confusion[rater, :, start] = votes.reshape(labels + 1, labels)[:-1]
+        return ParameterPosterior(prior + 1, confusion + self._concentration[:, None, :])
 
     def log_evidence(self, maps: Labels) -> Floats:
         """(S,) log p(t, D), eq. 25 with the constants of its priors.

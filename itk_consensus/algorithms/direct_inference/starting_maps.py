@@ -6,16 +6,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from itk_consensus.algorithms.initialization import StartPlan, vote_frequencies
+from itk_consensus.algorithms.hidden_truth import EstimatedTruth, KnownTruth
+from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.staple import run_em
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
-from itk_consensus.array_types import Floats, Labels
+from itk_consensus.algorithms.vote_shares import vote_frequencies
+from itk_consensus.array_types import Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import chunks
+from itk_consensus.labels.expected_counts import ROUNDING
 
 #: Most levels at which the vote is thresholded for starts.
 _MOST_LEVELS = 16
+
+#: Patterns whose probabilities of all labels are made together.
+_PATTERNS_AT_ONCE = 1 << 13
 
 #: On a handful of voxels EM can creep for many thousand iterations; its map is settled by then.
 _MOST_EM_ITERATIONS = 1000
@@ -33,15 +40,14 @@ def starting_maps(
         names.append(f"Threshold {level:.3g}")
         maps.append(labels)
     for variant in ("Basic", "Advanced"):
-        posteriors = _em_posteriors(patterns, variant, plan, observer)
-        last = patterns.number_of_labels - 1
-        lowest, highest = posteriors.argmax(2), last - posteriors[..., ::-1].argmax(2)
+        truth = _where_em_ends(patterns, variant, plan, observer)
         for start in range(plan.number):
+            lowest, highest = _most_probable(truth, start)
             names.append(f"{variant} EM {start}")
-            maps.append(lowest[:, start])
-            if (lowest[:, start] != highest[:, start]).any():
+            maps.append(lowest)
+            if (lowest != highest).any():
                 names.append(f"{variant} EM {start}, ties to the highest label")
-                maps.append(highest[:, start])
+                maps.append(highest)
     return names, np.stack(maps, axis=1)
 
 
@@ -62,10 +68,20 @@ def _thresholded(vote: VoteResult) -> list[tuple[float, Labels]]:
     return [(level, np.where(share >= level, rival, base)) for level in levels[::step]]
 
 
-def _em_posteriors(
+def _most_probable(truth: EstimatedTruth | KnownTruth, start: int) -> tuple[Labels, Labels]:
+    """(P,) lowest and highest of the most probable labels of one start."""
+    lowest, highest = [], []
+    for part in chunks(truth.number_of_patterns, _PATTERNS_AT_ONCE):
+        shares = truth.probabilities(start=start, part=part)[:, 0]
+        lowest.append(shares.argmax(1))
+        highest.append(shares.shape[1] - 1 - shares[:, ::-1].argmax(1))
+    return np.concatenate(lowest), np.concatenate(highest)
+
+
+def _where_em_ends(
     patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver | None
-) -> Floats:
-    """(P, S, K) where STAPLE's starts end, by its own rules for two labels or more."""
+) -> EstimatedTruth | KnownTruth:
+    """Where STAPLE's starts end, by its own rules for two labels or more."""
     defaults = StapleSettings() if patterns.number_of_labels == 2 else MULTILABEL
     settings = defaults.for_variant(variant)
     settings = replace(
@@ -75,5 +91,15 @@ def _em_posteriors(
     )
     weights = patterns.counts.astype(np.float64)
     frequencies = vote_frequencies(patterns, weights)
-    optima = run_em(patterns, weights, settings, frequencies, frequencies, observer=observer)
-    return optima.responsibilities
+    # Random starts leave every label possible; only maps are wanted, which rounding hardly moves.
+    optima = run_em(
+        patterns,
+        weights,
+        settings,
+        frequencies,
+        frequencies,
+        negligible=ROUNDING,
+        observer=observer,
+    )
+    truth: EstimatedTruth | KnownTruth = optima.truth
+    return truth

@@ -1,0 +1,151 @@
+"""How often diagnostics warn of bad results, and how often they disturb good ones.
+
+Over all settings, twelve of noise and those of structures. A result is bad if its Dice to the truth
+is below that of the vote by more than .05, and good if it is .95 or more and not below the vote by
+more than .005; what lies between is neither. Hits are the share of bad results with a finding above
+"note", false alarms the share of good ones. Thresholds were chosen on seeds below 3000, with
+``--choose``, which prints both rates for a range of them; 3000 to 3999 are for reporting.
+
+    python examples/benchmarks/diagnostics_evidence.py [--first-seed 3000] [--seeds 6] [--choose]
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import SimpleITK as sitk
+from numpy.typing import NDArray
+
+import itk_consensus
+from itk_consensus.algorithms.findings import Diagnostics
+from itk_consensus.errors import ConsensusWarning
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.labels.overlap import dice
+from itk_consensus.simulation import STRUCTURE_SETTINGS, SpacedCase, twelve_settings
+
+Mask = NDArray[np.bool_]
+
+METHODS: dict[str, Callable[[], LabelFusionFilter]] = {
+    "Consensus": itk_consensus.ConsensusFilter,
+    "STAPLE Basic": itk_consensus.STAPLEImageFilter,
+    "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="Advanced"),
+}
+
+#: Thresholds to try: of the Dice to the consensus, and of the volume's distance to the vote's.
+DICE_THRESHOLDS = (0.7, 0.75, 0.8, 0.9, 0.93, 0.94, 0.945, 0.95, 0.955, 0.96)
+VOLUME_THRESHOLDS = (0.0, 0.08, 0.1, 0.11, 0.12, 0.15, 0.2)
+
+#: With fewer bad results their share with a warning says nothing.
+LEAST_BAD = 20
+
+
+class Run(NamedTuple):
+    """One result: its Dice to the truth, that of the vote, and what diagnostics say."""
+
+    setting: str
+    ours: float
+    vote: float
+    found: Diagnostics
+
+    @property
+    def bad(self) -> bool:
+        return self.ours < self.vote - 0.05
+
+    @property
+    def good(self) -> bool:
+        return self.ours >= 0.95 and self.ours >= self.vote - 0.005
+
+
+def cases(seeds: range) -> Iterator[tuple[str, SpacedCase]]:
+    """Every setting's cases; of several labels the first against the others."""
+    for name, make in STRUCTURE_SETTINGS.items():
+        for seed in seeds:
+            case = make(seed)
+            yield name, SpacedCase(case.truth == 1, case.raters == 1, case.spacing)
+    for setting in twelve_settings(seeds):
+        for truth, raters in setting.cases:
+            yield setting.name, SpacedCase(truth != 0, raters != 0, (1.0,) * truth.ndim)
+
+
+def runs(seeds: range, method: Callable[[], LabelFusionFilter]) -> Iterator[Run]:
+    """A method's results in all settings."""
+    for name, case in cases(seeds):
+        images = [sitk.GetImageFromArray(rater.astype(np.uint8)) for rater in case.raters]
+        for image in images:
+            image.SetSpacing(case.spacing[::-1])
+        filter_ = method()
+        filter_.Execute(images)
+        fused = sitk.GetArrayFromImage(filter_.GetLabelImage())
+        vote = case.raters.mean(axis=0) > 0.5
+        diagnostics = filter_.GetDiagnostics()
+        yield Run(name, dice(fused, case.truth), dice(vote, case.truth), diagnostics)
+
+
+def rates(flagged: Sequence[bool], of: Sequence[Run]) -> str:
+    """Hits and false alarms; hits of few bad results are not told."""
+    warned = np.array(flagged, bool)
+    bad, good = np.array([run.bad for run in of]), np.array([run.good for run in of])
+    hits = f"{warned[bad].mean():5.2f}" if bad.sum() >= LEAST_BAD else "    -"
+    return f"hits {hits}   false alarms {warned[good].mean():5.2f}"
+
+
+def print_rates(name: str, of: Sequence[Run]) -> None:
+    """A method's rates, all rules together and each alone, notes included."""
+    bad, good = sum(run.bad for run in of), sum(run.good for run in of)
+    print(f"{name}: {len(of)} results, {bad} bad, {good} good")
+    print(f"  {'above note':26} {rates([bool(run.found.concerns) for run in of], of)}")
+    for rule in [finding.rule for finding in of[0].found.findings]:
+        for above, word in ((True, ""), (False, " (note)")):
+            flags = [_fires(run, rule, above) for run in of]
+            if any(flags):
+                print(f"    {rule + word:28} {rates(flags, of)}")
+
+
+def _fires(run: Run, rule: str, concern: bool) -> bool:
+    return any(
+        f.rule == rule and f.severity is not None and f.concern == concern
+        for f in run.found.findings
+    )
+
+
+def values(of: Sequence[Run], rule: str) -> NDArray[np.float64]:
+    """What a rule measured in each result; NaN where it did not."""
+    found = [next((f.value for f in run.found.findings if f.rule == rule), None) for run in of]
+    return np.array([np.nan if value is None else value for value in found])
+
+
+def print_choices(of: Sequence[Run]) -> None:
+    """Rates of the deciding rules for a range of thresholds."""
+    volume = np.abs(values(of, "volume against vote") - 1)
+    overlap = values(of, "far from the consensus")
+    for share in VOLUME_THRESHOLDS:
+        print(f"    volume off by {share:.2f}: {rates((volume > share).tolist(), of)}")
+        for dice_ in DICE_THRESHOLDS if np.isfinite(overlap).any() else ():
+            flags = (volume > share) & (overlap < dice_)
+            print(f"      and Dice to the consensus < {dice_:5}: {rates(flags.tolist(), of)}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the rates of every method."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--first-seed", type=int, default=3000)
+    parser.add_argument("--seeds", type=int, default=6, help="seeds per setting")
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--choose", action="store_true", help="rates for a range of thresholds")
+    options = parser.parse_args(arguments)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    for name in options.methods:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsensusWarning)
+            results = list(runs(seeds, METHODS[name]))
+        print_rates(name, results)
+        if options.choose:
+            print_choices(results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Clinical sizes: many atlases and labels, or many noisy raters, with SimpleITK in the same run.
+
+A time is given in units of SimpleITK's on the same stack: its vote for label maps, its STAPLE for
+noisy masks. Memory is what a process of its own held at most beyond inputs and output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from speed.operations import OPERATIONS
+from speed.peak_memory import peak_bytes, save_raters
+from speed.timing import Effort, best_seconds
+from speed.volumes import ATLASES, CROWD, json_stack, raters
+
+Row = dict[str, Any]
+Shape = tuple[int, ...]
+
+VOTE = "sitk.LabelVoting"
+STAPLE = "sitk.STAPLE"
+
+
+class Workload(NamedTuple):
+    """An operation on a stack, and at most how many times the reference's time it should take."""
+
+    operation: str
+    number: int
+    limit: float
+    bytes_per_voxel: float = 24.0
+    by_iteration: bool = False
+
+
+#: Label maps of atlases; the reference is SimpleITK's vote.
+ATLAS_WORKLOADS = (
+    Workload("LabelVoting, SimpleITK images", 5, 1 / 3),
+    Workload("LabelVoting, SimpleITK images", 15, 1 / 4),
+    Workload("LabelVoting, SimpleITK images", 40, 1 / 3),
+    Workload("MajorityVote, SimpleITK images", 5, 1 / 3),
+    Workload("MajorityVote, SimpleITK images", 15, 1 / 4),
+    Workload("MajorityVote, SimpleITK images", 40, 1 / 3),
+    Workload("MultiLabelSTAPLE, SimpleITK images", 15, 0.4, by_iteration=True),
+    Workload("COLLATE, SimpleITK images", 5, 100),
+    Workload("DirectInference, SimpleITK images", 5, 60),
+    Workload("smoothed vote, SimpleITK images", 15, 4, 16.0),
+    Workload("CorrectedVote, SimpleITK images", 15, 4, 16.0),
+    Workload("ShapeBasedAveraging, SimpleITK images", 15, 20),
+    Workload("SpatialSTAPLE, SimpleITK images", 5, 400),
+)
+#: Masks with noise at every voxel; the reference is SimpleITK's STAPLE.
+CROWD_WORKLOADS = (
+    Workload("STAPLE, SimpleITK images", 30, 1 / 8, 6.0),
+    Workload("smoothed vote, SimpleITK images", 5, 1 / 4),
+    Workload("CorrectedVote, SimpleITK images", 5, 1 / 4),
+    Workload("SpatialSTAPLE, SimpleITK images", 5, 2),
+)
+
+
+def atlas_workloads(shape: Shape, labels: int, effort: Effort) -> Iterator[Row]:
+    """Voting, EM and spatial methods on atlases of many labels."""
+    for workload in ATLAS_WORKLOADS:
+        yield _measured(workload, f"{ATLASES} {labels}", VOTE, shape, effort)
+
+
+def crowd_workloads(shape: Shape, effort: Effort) -> Iterator[Row]:
+    """What noise at every voxel costs."""
+    for workload in CROWD_WORKLOADS:
+        yield _measured(workload, CROWD, STAPLE, shape, effort)
+
+
+def growth(
+    shape: Shape, labels: Sequence[int], numbers: Sequence[int], effort: Effort
+) -> Iterator[Row]:
+    """Time against labels, of 15 atlases, and against atlases, of half the most labels."""
+    half = max(labels) // 2
+    stacks = [("labels", f"{ATLASES} {count}", 15) for count in labels]
+    stacks += [("atlases", f"{ATLASES} {half}", number) for number in numbers]
+    for axis, kind, number in stacks:
+        names = (VOTE, "LabelVoting, SimpleITK images", "MultiLabelSTAPLE, SimpleITK images")
+        stack = raters(kind, shape, number)
+        calls = {name: _call(name, stack) for name in names}
+        for name, seconds in best_seconds(calls, effort).items():
+            yield {
+                **json_stack(kind, shape, number),
+                "axis": axis,
+                "labels": int(kind.split()[1]),
+                "operation": name,
+                "seconds": seconds,
+            }
+
+
+def _measured(workload: Workload, kind: str, reference: str, shape: Shape, effort: Effort) -> Row:
+    stack = raters(kind, shape, workload.number)
+    calls = {name: _call(name, stack) for name in (workload.operation, reference)}
+    seconds = best_seconds(calls, effort)
+    ours = seconds[workload.operation]
+    if workload.by_iteration:
+        ours /= _iterations(stack)
+    with TemporaryDirectory() as folder:
+        files = save_raters(stack, Path(folder))
+        peak = peak_bytes(workload.operation, kind, files)
+    output = OPERATIONS[workload.operation].output_bytes * stack[0].size
+    extra = None if peak is None else (peak - output) / stack[0].size
+    ratio = ours / seconds[reference]
+    return {
+        **json_stack(kind, shape, workload.number),
+        "ours": workload.operation + (", an iteration" if workload.by_iteration else ""),
+        "reference": reference,
+        "wanted": "at most",
+        "limit": workload.limit,
+        "ours_seconds": ours,
+        "reference_seconds": seconds[reference],
+        "ratio": ratio,
+        "met": ratio <= workload.limit,
+        "bytes_per_voxel": extra,
+        "bytes_limit": workload.bytes_per_voxel,
+    }
+
+
+def _call(name: str, stack: Sequence[Any]) -> Any:
+    operation = OPERATIONS[name]
+    return partial(operation.run, operation.images(stack))
+
+
+def _iterations(stack: Sequence[Any]) -> int:
+    """Iterations of MultiLabelSTAPLE, the one that found that it had converged included."""
+    from itk_consensus import MultiLabelSTAPLEImageFilter
+
+    fuser = MultiLabelSTAPLEImageFilter()
+    fuser.Execute(list(stack))
+    return int(fuser.ElapsedIterations) + 1

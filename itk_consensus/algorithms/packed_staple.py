@@ -1,0 +1,200 @@
+"""Binary STAPLE where patterns are nearly as many as voxels: on packed votes, without patterns.
+
+The same EM as staple.py runs, from one start, with one prior for all voxels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.confusion_model import Maximization
+from itk_consensus.algorithms.expectation_maximization import Starts, VoxelBeliefs, maximize
+from itk_consensus.algorithms.initialization import (
+    FROM_VOTES,
+    StartSummary,
+    first_theta,
+    label_switched,
+)
+from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.algorithms.staple import BinaryPerformance, binary_prior, in_pairs
+from itk_consensus.algorithms.staple_settings import StapleSettings
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import CHUNK, chunks
+from itk_consensus.labels.expected_counts import VoteShares, VoteTable
+from itk_consensus.labels.fusions import DecisionTable, Measure
+from itk_consensus.labels.packed_votes import PackedVotes
+from itk_consensus.labels.ties import BACKGROUND
+
+
+@dataclass(frozen=True)
+class PackedModel(Maximization):
+    """The model of confusion_model.py on packed votes.
+
+    Attributes
+    ----------
+    table : PackedVotes
+    pseudo_counts : (2, 2) ndarray
+    estimate_prior : bool
+    """
+
+    table: PackedVotes
+    pseudo_counts: Floats
+    estimate_prior: bool
+
+    def _absent_raters(self) -> NDArray[np.int64]:
+        return np.flatnonzero(~self.table.present)
+
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
+        sums = self.table.expectation(theta, prior)
+        return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
+
+    def step_from_votes(
+        self, shares: VoteShares, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        """Theta and prior of a start that takes the votes' shares for the truth."""
+        sums = self.table.expectation_of_votes(_shares(self.table, shares))
+        return self._maximum(sums.counts, sums.mass, prior)
+
+    def truth(self, theta: Floats, prior: Floats) -> PackedFusion:
+        """What parameters say of each voxel."""
+        return PackedFusion(self.table, theta, prior)
+
+
+def _shares(packed: PackedVotes, shares: VoteShares) -> Floats:
+    """(J' + 1,) foreground's share where none, one, ... all of the raters said foreground."""
+    votes = np.arange(int(packed.present.sum()) + 1)
+    if shares == "mean":
+        return np.asarray(votes / votes[-1])
+    # Exactly half of the votes is a tie, which both labels share.
+    return np.asarray((1 + np.sign(2 * votes - votes[-1])) / 2)
+
+
+@dataclass(frozen=True)
+class PackedFusion:
+    """Foreground probability of every voxel, from its votes and the raters' performance.
+
+    Attributes
+    ----------
+    packed : PackedVotes
+    theta : (J, 2, 1, 2) ndarray
+    prior : (1, 2) ndarray
+    """
+
+    packed: PackedVotes
+    theta: Floats
+    prior: Floats
+
+    @property
+    def has_undecided(self) -> bool:
+        return False
+
+    def volume(self) -> NDArray[np.int32]:
+        decision = np.empty(self.packed.shape, np.int32)
+        self.write_labels(np.array([0, 1, BACKGROUND, BACKGROUND], np.int32), decision)
+        return decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        table = VoteTable.of(patterns, patterns.counts.astype(np.float64))
+        foreground = table.probabilities(self.theta, self.prior, [1])[:, 0, 0]
+        decision = (foreground >= 1 - foreground).astype(np.int64)
+        return DecisionTable(patterns, np.arange(len(decision)), decision, in_pairs(foreground))
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        for voxels, foreground, inside in self._parts():
+            label = values[(foreground >= 1 - foreground).astype(np.intp)]
+            out.reshape(-1)[voxels] = np.where(inside, label, values[BACKGROUND])
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self.packed.write_probability(self.theta, self.prior, out)
+        if label == 0:
+            np.subtract(1, out, out=out)
+            if self.packed.mask is not None:
+                out.reshape(-1)[self.packed.mask == 0] = 0
+
+    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
+        for voxels, foreground, inside in self._parts():
+            values = measure(np.stack([1 - foreground, foreground]))
+            out.reshape(-1)[voxels] = np.where(inside, values, 0)
+
+    def _parts(self) -> Iterator[tuple[slice, Floats, Any]]:
+        """Some voxels at a time: which, their foreground probability, whether inside the mask."""
+        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
+            part = self.packed.part(voxels)
+            foreground = np.empty(part.shape)
+            part.write_probability(self.theta, self.prior, foreground)
+            yield voxels, foreground, True if part.mask is None else part.mask != 0
+
+
+@dataclass(frozen=True)
+class PackedStapleResult(BinaryPerformance):
+    """STAPLE's answer by voxel; names as of `StapleResult`."""
+
+    fusion: PackedFusion
+    theta: Floats
+    prior: Floats
+    log_likelihood: float
+    log_posterior: float
+    iterations: int
+    converged: bool
+    starts: StartSummary
+    settings: StapleSettings
+    voxels: ClassVar[VoxelBeliefs | None] = None
+
+    @cached_property
+    def predictive_values(self) -> Floats:
+        """(J, 2) probability that a rater's vote for a label is right; NaN without such votes."""
+        fusion = self.fusion
+        table = fusion.packed.expectation(fusion.theta, fusion.prior).counts[:, :, 0]
+        with np.errstate(invalid="ignore"):
+            right = table / table.sum(axis=2, keepdims=True)
+        return np.asarray(np.einsum("jkk->jk", right))
+
+
+def packed_staple(
+    packed: PackedVotes,
+    settings: StapleSettings,
+    *,
+    observer: IterationObserver | None = None,
+    owner: str = "packed_staple",
+) -> PackedStapleResult:
+    """Fuse packed votes, among which both labels occur, from the plan's first start."""
+    pseudo_counts = settings.pseudo_count_table(2)
+    model = PackedModel(packed, pseudo_counts, settings.estimate_prior)
+    mass = packed.expectation_of_votes(_shares(packed, "mean")).mass[0, 0]
+    frequencies = mass / mass.sum()
+    name = settings.plan.initialization
+    starts = Starts(
+        first_theta(packed.number_of_raters, 2, name),
+        binary_prior(settings, frequencies, owner)[None],
+        (FROM_VOTES[name],) if name in FROM_VOTES else (),
+        frequencies,
+    )
+    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    summary = StartSummary(
+        0,
+        end.log_likelihood,
+        end.log_posterior,
+        end.iterations,
+        label_switched(end),
+        np.ones((1, 1)),
+        end.trace,
+    )
+    return PackedStapleResult(
+        PackedFusion(packed, end.theta, end.prior),
+        end.theta[:, :, 0],
+        end.prior[0],
+        float(end.log_likelihood[0]),
+        float(end.log_posterior[0]),
+        int(end.iterations[0]),
+        bool(end.converged[0]),
+        summary,
+        settings,
+    )

@@ -1,0 +1,106 @@
+"""``itk-consensus agreement``: the table for a paper."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.agreement.result import AgreementResult, Cell
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
+from itk_consensus.cli.options import (
+    add_option,
+    file_name,
+    given_parameters,
+    is_file_name,
+    naming_options,
+)
+from itk_consensus.cli.outputs import (
+    add_overwrite_option,
+    check_outputs,
+    given_outputs,
+    make_folders,
+)
+from itk_consensus.filters.agreement import AgreementFilter
+from itk_consensus.filters.parameters import parameters_of
+from itk_consensus.filters.registry import METHODS
+from itk_consensus.images.files import write_text
+from itk_consensus.report.text import section, table, wrapped
+
+_MEANING = (
+    "Kappa and alpha over the grid are inflated by background, over the union (voxels that "
+    "somebody marked) deflated; the truth lies between. Means are over pairs of raters."
+)
+
+#: Measures that would make the table of raters wider than a terminal.
+_ONLY_IN_FILES = ("jaccard", "hausdorff_mm", "surface_dice")
+
+
+def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
+    """Give the parser what the command takes."""
+    parser.set_defaults(run=_agreement, parser=parser)
+    parser.epilog = _MEANING
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        type=file_name,
+        metavar="FILE",
+        help="label images in any format; each component of a vector image is one rater",
+    )
+    parser.add_argument(
+        "--consensus",
+        metavar="METHOD|FILE",
+        help="what to compare each rater with: a method of fuse, or a label image",
+    )
+    parser.add_argument("--csv", type=file_name, metavar="FILE", help="every pair and label")
+    parser.add_argument("--json", type=file_name, metavar="FILE", help="all, for machines")
+    add_overwrite_option(parser)
+    for parameter in parameters_of(AgreementFilter):
+        if parameter.in_cli:
+            add_option(parser, parameter)
+
+
+def _agreement(arguments: argparse.Namespace, console: Console) -> None:
+    filter_ = AgreementFilter(**given_parameters(arguments, AgreementFilter))
+    method = METHODS.get(str(arguments.consensus).lower())
+    reference = arguments.consensus if method is None else None
+    _check_reference(reference, arguments)
+    paths = [*arguments.inputs, *([Path(reference)] if reference else [])]
+    outputs = given_outputs(arguments, csv=None, json=None)
+    files = list(read_files(paths, console, 0.5))
+    check_outputs(outputs, paths, files[0].geometry.dimension, overwrite=arguments.overwrite)
+    require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
+    inputs = files[: len(arguments.inputs)]
+    warn_of_copies(inputs, console)
+    console.follow(filter_, 0.5, 0.95)
+    consensus: Any = method() if method else files[-1].image if reference else None
+    with naming_options(filter_, "agreement"):
+        result = filter_.Execute([file.image for file in inputs], consensus, rater_names(inputs))
+    make_folders(outputs)
+    if arguments.csv is not None:
+        write_text(arguments.csv, result.to_csv())
+    if arguments.json is not None:
+        write_text(arguments.json, result.to_json() + "\n")
+    console.clear()
+    print(section("Labels", result.table().splitlines()))
+    print(section("Raters", _rater_table(result)))
+    print("\n".join(wrapped(_MEANING)))
+
+
+def _rater_table(result: AgreementResult) -> list[str]:
+    rows = list(result.of_raters())
+    header = [name for name in rows[0] if not any(word in name for word in _ONLY_IN_FILES)]
+    cells = [[_rounded(row[name]) for name in header] for row in rows]
+    return table([name.replace("_", " ") for name in header], cells)
+
+
+def _rounded(value: Cell) -> Cell:
+    return f"{value:.3f}" if isinstance(value, float) else value
+
+
+def _check_reference(reference: str | None, arguments: argparse.Namespace) -> None:
+    if reference is not None and not (is_file_name(reference) and os.path.exists(reference)):
+        names = ", ".join(METHODS)
+        arguments.parser.error(f"--consensus must be a file or one of {names}, got {reference!a}")

@@ -1,0 +1,141 @@
+"""``itk-consensus batch``: a whole cohort, taken up again wherever it was stopped."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from itk_consensus.cli.case_list import Column, read_case_list
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.fusing import add_fusion_options
+from itk_consensus.cli.options import file_name, given_parameters, is_file_name
+from itk_consensus.cli.outputs import make_folder
+from itk_consensus.errors import FileError
+from itk_consensus.images.files import require_writable
+from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
+from itk_consensus.pipeline.cases import BatchCase, find_cases, require_distinct
+from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
+from itk_consensus.report.text import PROGRAM, pairs, section
+
+_SOME_FAILED = 1
+
+_DESCRIPTION = """\
+Fuse many cases, with one table and a page of the worst first.
+
+CASES is one of
+  a CSV file with the columns case, raters (files separated by ';') and, if you like, image,
+  or a JSON list of objects with these keys; paths are relative to it
+  a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
+  a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz
+
+Cases that are done, with the same inputs, method and options, are not done again. A case that fails
+is listed, the others go on, and the exit code is 1.
+"""
+
+
+def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    """Give the parser what the command takes; the method decides which options there are."""
+    add_fusion_options(parser, words, "batch", _DESCRIPTION)
+    parser.usage = f"{PROGRAM} batch CASES --output FOLDER [--method METHOD] [options]"
+    parser.set_defaults(run=_batch)
+    parser.add_argument("cases", metavar="CASES", help="list, pattern or folder, see above")
+    parser.add_argument(
+        "-o", "--output", type=file_name, required=True, metavar="FOLDER", help="for all results"
+    )
+    parser.add_argument(
+        "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
+    )
+    parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
+    parser.add_argument(
+        "--jobs", type=_number, default=1, metavar="N", help="processes [default: %(default)s]"
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="dask scheduler such as tcp://host:8786, or local for a dask cluster of --jobs "
+        "processes (needs dask.distributed)",
+    )
+
+
+def _batch(arguments: argparse.Namespace, console: Console) -> int:
+    cases = _cases(arguments)
+    require_distinct(cases)
+    make_folder(arguments.output)
+    for name in (TABLE, INDEX):
+        require_writable(arguments.output / name)
+    parameters = given_parameters(arguments, arguments.fuser)
+    arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
+    plan = Plan(
+        arguments.method,
+        arguments.output,
+        parameters,
+        arguments.reports,
+        max(default_threads() // arguments.jobs, 1),
+    )
+    results = run_batch(
+        cases,
+        plan,
+        jobs=min(arguments.jobs, len(cases)),
+        scheduler=arguments.scheduler,
+        after_case=_progress(len(cases), console),
+    )
+    console.clear()
+    failures = sum(result.status == FAILED for result in results)
+    facts = {
+        "done": str(len(results) - failures),
+        "failed": str(failures),
+        "table": str(arguments.output / TABLE),
+        "page": str(arguments.output / INDEX),
+    }
+    print(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
+    return _SOME_FAILED if failures else 0
+
+
+def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
+    if not is_file_name(arguments.cases):
+        raise FileError(f"CASES must name a file, a folder or a pattern, got {arguments.cases!a}")
+    if "{case}" in arguments.cases or os.path.isdir(arguments.cases):
+        return find_cases(arguments.cases, arguments.images)
+    if arguments.images is not None:
+        arguments.parser.error("--images goes with a pattern; a list has a column image")
+    columns = (
+        Column("raters", required=True, must_exist=False),
+        Column("image", must_exist=False),
+    )
+    return [
+        BatchCase.of_files(case.name, case["raters"], next(iter(case["image"]), None))
+        for case in read_case_list(Path(arguments.cases), columns)
+    ]
+
+
+def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:
+    """Shows how many cases are done and how long the others will take."""
+    start, done = time.monotonic(), 0
+
+    def after_case(result: CaseResult) -> None:
+        nonlocal done
+        done += 1
+        if result.status == FAILED:
+            console.warn(f"case {result.case}: {result.finding}")
+        left = (time.monotonic() - start) / done * (cases - done)
+        console.progress(done / cases, f"{done} of {cases} cases, {time_text(left)} left")
+
+    return after_case
+
+
+def time_text(seconds: float) -> str:
+    """A duration as people say it: 45 s, 3 min, 2 h 5 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!a}")
+    return int(text)

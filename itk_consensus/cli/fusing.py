@@ -1,0 +1,164 @@
+"""What commands that fuse files share: the method's options, reading, checks and Execute."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
+from itk_consensus.cli.options import (
+    DEFAULT_METHOD,
+    add_method_option,
+    add_method_options,
+    file_name,
+    given_parameters,
+    naming_options,
+)
+from itk_consensus.cli.outputs import Output, check_outputs
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import parameters_of
+from itk_consensus.filters.registry import METHODS
+from itk_consensus.report.fusion_report import describe_inputs
+from itk_consensus.report.image_file import ImageFile
+from itk_consensus.report.text import PROGRAM, section, shown, wrapped
+
+#: The parameter of fusers that look at the image; a report shows it as well.
+_IMAGE = "Image"
+
+
+@dataclass(frozen=True)
+class FusedFiles:
+    """A filter after Execute, and the files behind it.
+
+    Attributes
+    ----------
+    filter_ : LabelFusionFilter
+    inputs : list of ImageFile
+        The raters' files.
+    described : list of dict
+        From `describe_inputs`.
+    parameter_files : dict
+        Parameters that are images, and where they were read.
+    image : SimpleITK.Image or None
+        What the raters looked at, if it was given.
+    """
+
+    filter_: LabelFusionFilter
+    inputs: list[ImageFile]
+    described: list[dict[str, Any]]
+    parameter_files: dict[str, Path]
+    image: Any
+
+    @property
+    def paths(self) -> list[Path]:
+        """The file of each rater."""
+        return [file.path for file in self.inputs for _ in file.components]
+
+
+def add_fusion_options(
+    parser: argparse.ArgumentParser, words: list[str], command: str, description: str
+) -> type[LabelFusionFilter]:
+    """Give a parser inputs, a method, and the options of the method that the words name."""
+    fuser = METHODS[wanted_method(words)]
+    summaries = [
+        line
+        for name, filter_ in METHODS.items()
+        for line in wrapped(f"{name}: {filter_.summary}", width=76)
+    ]
+    parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
+    parser.description = (
+        f"{description} The method decides what options it has;"
+        f"\nthese are the options of {fuser.method}."
+    )
+    parser.epilog = section("methods:", summaries)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(parser=parser, fuser=fuser)
+    add_method_option(parser, "how to fuse, see below", DEFAULT_METHOD)
+    add_method_options(parser, fuser)
+    return fuser
+
+
+def add_input_files(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the raters' files."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        type=file_name,
+        metavar="INPUT",
+        help="label images in any format; each component of a vector image is one rater",
+    )
+
+
+def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
+    """Give a parser ``--image``, unless the method has it already."""
+    if any(parameter.name == _IMAGE for parameter in parameters_of(fuser)):
+        return
+    parser.add_argument(
+        "--image",
+        dest=_IMAGE,
+        type=file_name,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="what the raters looked at, drawn below their contours in the report",
+    )
+
+
+def wanted_method(words: list[str]) -> str:
+    """The method that a command line names, before its options are known."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    add_method_option(parser, "", DEFAULT_METHOD)
+    try:
+        return str(parser.parse_known_args(words)[0].method)
+    except (argparse.ArgumentError, SystemExit):
+        return DEFAULT_METHOD  # the command's own parser will say what is wrong
+
+
+def fuse_files(
+    arguments: argparse.Namespace, console: Console, outputs: Sequence[Output]
+) -> FusedFiles:
+    """Read, check and fuse; `outputs` are refused before the work if they cannot be written."""
+    given = given_parameters(arguments, arguments.fuser)
+    parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
+    filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
+    images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
+    images |= parameter_files
+    paths = [*arguments.inputs, *images.values()]
+    files: list[ImageFile] = []
+    for file in read_files(paths, console, 0.5):
+        files.append(file)
+        if len(files) == 1:
+            check_outputs(outputs, paths, file.geometry.dimension, overwrite=arguments.overwrite)
+    require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
+    inputs = files[: len(arguments.inputs)]
+    others = {name: file.image for name, file in zip(images, files[len(inputs) :], strict=True)}
+    described = describe_inputs(inputs, rater_names(inputs))
+    warn_of_copies(inputs, console)
+    _warn_of_ignored_labels(filter_, described, console)
+    for name in parameter_files:
+        setattr(filter_, name, others[name])
+    console.follow(filter_, 0.5, 0.9)
+    with naming_options(filter_, arguments.method):
+        filter_.Execute([file.image for file in inputs])
+    return FusedFiles(filter_, inputs, described, parameter_files, others.get(_IMAGE))
+
+
+def _warn_of_ignored_labels(
+    filter_: LabelFusionFilter, described: Sequence[dict[str, Any]], console: Console
+) -> None:
+    """Name what a binary method takes for background."""
+    if not hasattr(filter_, "ForegroundValue"):
+        return
+    used = {0, filter_.ForegroundValue, filter_.MissingLabel}
+    found = {
+        label for row in described for rater in row["raters"] for label in rater["label_voxels"]
+    }
+    if found - used and filter_.ForegroundValue in found:
+        console.warn(
+            f"{filter_.method} fuses label {filter_.ForegroundValue:g} and takes "
+            f"{shown(sorted(found - used))} for background; --foreground-value chooses another, "
+            "--method multilabel-staple fuses all"
+        )

@@ -1,0 +1,50 @@
+"""``itk-consensus report``: the page for a meeting."""
+
+from __future__ import annotations
+
+import argparse
+
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.fusing import (
+    FusedFiles,
+    add_fusion_options,
+    add_image_option,
+    add_input_files,
+    fuse_files,
+)
+from itk_consensus.cli.inputs import rater_names
+from itk_consensus.cli.outputs import (
+    add_output_options,
+    given_outputs,
+    make_folders,
+)
+from itk_consensus.report.page import PathLike, report
+from itk_consensus.report.text import PROGRAM
+
+
+def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    """Give the parser what the command takes; the method decides which options there are."""
+    fuser = add_fusion_options(
+        parser, words, "report", "Fuse label images and write one HTML page about it."
+    )
+    parser.usage = f"{PROGRAM} report INPUT... --output PAGE [--method METHOD] [options]"
+    parser.set_defaults(run=_report)
+    add_input_files(parser)
+    add_output_options(parser, "the page, which needs no other file")
+    add_image_option(parser, fuser)
+
+
+def _report(arguments: argparse.Namespace, console: Console) -> None:
+    outputs = given_outputs(arguments, output=None)
+    fused = fuse_files(arguments, console, outputs)
+    console.progress(0.9, "writing")
+    make_folders(outputs)
+    write_page(fused, arguments.output, {})
+    console.clear()
+    print(f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters")
+
+
+def write_page(fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike]) -> None:
+    """The page of a fusion of files, with links to what else was written."""
+    names = rater_names(fused.inputs)
+    report(fused.filter_, page, fused.image, names, files=fused.paths, outputs=outputs)

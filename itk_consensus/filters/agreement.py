@@ -1,0 +1,135 @@
+"""AgreementFilter: how well raters agree with each other, and with a consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.agreement.result import AgreementResult
+from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.filters.constraints import Boolean, Real
+from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.process_object import lent
+from itk_consensus.filters.rater_inputs import RaterInputs
+from itk_consensus.images import convert
+
+
+class AgreementFilter(RaterInputs):
+    """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
+
+    Dice, Jaccard, generalised conformity index, specific agreement, volumes and their variation;
+    Fleiss' kappa and Krippendorff's alpha over all voxels, which background inflates, and over the
+    voxels somebody marked, which deflates them; Hausdorff distance, its 95th percentile, mean
+    surface distance and surface Dice, between centres of voxels on the surface, as MONAI defines
+    them. Only voxels that both raters of a pair annotated count. Two raters who both left a label
+    out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
+    """
+
+    Surfaces = Parameter(Boolean(), True, "Whether to measure distances between contours as well.")
+    SurfaceTolerance = Parameter(
+        Real(low=0.0),
+        AgreementSettings.tolerance,
+        "Distance in mm up to which contours agree, for the surface Dice.",
+    )
+
+    def __init__(self, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._result: AgreementResult | None = None
+
+    def Execute(
+        self, images: Any, reference: Any = None, names: Sequence[str] | None = None
+    ) -> AgreementResult:
+        """Compare label images.
+
+        Parameters
+        ----------
+        images : list of images
+            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
+            a vector image holds one rater per component.
+        reference : image or LabelFusionFilter, optional
+            A consensus to compare each rater with: a label image, or a filter that makes one of
+            `images`, on this filter's MaskImage, MissingLabel and RaterMasks.
+        names : sequence of str, optional
+            What each rater is called.
+
+        Returns
+        -------
+        AgreementResult
+            Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
+        """
+        self._result = None
+        with self._running():
+            inputs, name = convert.as_list(images, self.GetName()), None
+            if isinstance(reference, LabelFusionFilter):
+                name, reference = reference.method, self._consensus(reference, inputs)
+            elif reference is not None:
+                name = "reference"
+            self._report(0.2)
+            case = self._load(inputs) if name is None else self._load_with(reference, inputs)
+            self._report(0.5)
+            named = self._names(names, case.patterns.number_of_raters - (name is not None))
+            self._result = study_agreement(
+                case.patterns,
+                case.spacing,
+                named if name is None else [*named, name],
+                AgreementSettings(self.Surfaces, self.SurfaceTolerance),
+                reference=name,
+            )
+            return self._result
+
+    def GetResult(self) -> AgreementResult:
+        """What the last Execute returned."""
+        if self._result is None:
+            raise NotExecutedError(f"{self.GetName()}: the result is known only after Execute")
+        return self._result
+
+    def _consensus(self, fuser: LabelFusionFilter, inputs: list[Any]) -> Any:
+        with lent(fuser, self._terms()):
+            fuser.Execute(inputs)
+        return convert.to_image(consensus_labels(fuser.fused), fuser.fused.like)
+
+    def _load_with(self, reference: Any, inputs: list[Any]) -> FusionCase:
+        """The raters and, after them, a reference, which annotated everywhere."""
+        masks = self.RaterMasks
+        with lent(self, {} if masks is None else {"RaterMasks": (*masks, None)}):
+            return self._load([*inputs, reference])
+
+    def _names(self, names: Sequence[str] | None, raters: int) -> list[str]:
+        if names is None:
+            return [f"rater {index}" for index in range(raters)]
+        if len(names) != raters:
+            raise ParameterError(f"{self.GetName()}: names must be {raters}, got {len(names)}")
+        return [str(name) for name in names]
+
+
+def Agreement(
+    images: Any,
+    reference: Any = None,
+    names: Sequence[str] | None = None,
+    **parameters: Any,
+) -> AgreementResult:
+    """How well raters agree; function form of AgreementFilter, whose parameters it takes.
+
+    Parameters
+    ----------
+    images : list of images
+        SimpleITK or itk images, or NumPy arrays, on one grid.
+    reference : image or LabelFusionFilter, optional
+        A consensus to compare each rater with, or a filter that makes it.
+    names : sequence of str, optional
+        What each rater is called.
+    """
+    return AgreementFilter(**parameters).Execute(images, reference, names)
+
+
+def consensus_labels(fused: FusedImages) -> NDArray[Any]:
+    """The fused label of each voxel; undecided voxels, which have none, are background."""
+    values = np.array([*fused.labels, 0, 0], fused.dtype)
+    return np.asarray(values[fused.decision(fused.labels)])

@@ -1,0 +1,49 @@
+"""FrechetConsensusFilter: the map with the highest mean overlap to the raters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.algorithms.frechet_consensus import frechet_labels
+from itk_consensus.filters.constraints import Choice
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.labels.fusions import Fusion, PatternFusion
+
+
+class FrechetConsensusFilter(LabelFusionFilter):
+    """The label map closest to all raters at once, by Dice or Jaccard.
+
+    Each label is fused against all others; a voxel that several labels claim goes to the one with
+    more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
+    others stands in. Probabilities are 1 for the label of the map, since it has no others.
+    """
+
+    method = "frechet"
+    summary = (
+        "Assumes nothing about errors; the map with the highest mean Dice (or Jaccard) to the "
+        "raters, however much background there is. Use as a summary of the raters, not of the "
+        "truth."
+    )
+    # Not relabelling: the first label is taken for the background.
+    laws = frozenset({"rater permutation", "unanimity", "background padding"})
+
+    Measure: Parameter[Any] = Parameter(
+        Choice(("dice", "jaccard")), "dice", "Overlap that is made highest."
+    )
+
+    MeanOverlaps: Measurement[dict[int, float]] = Measurement(
+        "dict[int, float]", "Mean overlap of the map with the raters, by label but the first."
+    )
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        patterns = case.patterns
+        found = frechet_labels(patterns, self.Measure)
+        self.MeanOverlaps = {
+            int(patterns.labels[index]): overlap for index, overlap in found.overlaps.items()
+        }
+        probabilities = np.eye(patterns.number_of_labels)[found.decision]
+        return PatternFusion(patterns, found.decision, probabilities)

@@ -1,0 +1,86 @@
+"""Raters as every filter takes them: label images, where to look, and who annotated what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.image_constraints import ImageLike, ImageList
+from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.images import convert
+from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.label_stack import LabelStack
+
+
+class RaterInputs(ProcessObject):
+    """Base of filters whose Execute takes a list of label images."""
+
+    #: What the filter looks at. Patterns are made while loading; a filter that needs something
+    #: else says so, and patterns are encoded only if it asks for them.
+    needs: ClassVar[str] = "patterns"
+
+    MaskImage = Parameter(
+        optional(ImageLike()),
+        None,
+        "Voxels to fuse (non-zero); outside it the output is background with probability 0.",
+        in_cli=False,
+    )
+    MissingLabel = Parameter(
+        optional(Integer()),
+        None,
+        "The value by which a rater says 'not annotated here'.",
+    )
+    RaterMasks = Parameter(
+        optional(ImageList()),
+        None,
+        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
+        in_cli=False,
+    )
+
+    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
+        """How inputs become labels; a binary filter overrides this."""
+        return LabelStack.multilabel(arrays, threads=self.NumberOfThreads, **common)
+
+    def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
+        """What tells voxels apart beyond their votes, if anything does."""
+        return None
+
+    def _load(self, images: Any) -> FusionCase:
+        loaded = convert.load(images, owner=self.GetName(), **self._tolerances())
+        masks = self.RaterMasks
+        stack = self._make_stack(
+            loaded.arrays,
+            missing_label=self.MissingLabel,
+            mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
+            rater_masks=None
+            if masks is None
+            else [self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(masks)],
+            owner=self.GetName(),
+        )
+        if stack.mask is not None and not stack.mask.any():
+            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
+        if not stack.is_annotated:
+            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
+        case = FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
+        if self.needs == "patterns":
+            _ = case.patterns  # encoded now, before the first half of the work is reported done
+        return case
+
+    def _terms(self) -> dict[str, Any]:
+        """What was set of the parameters that every filter of raters has, to lend to another."""
+        shared = {parameter.name for parameter in parameters_of(RaterInputs)}
+        return {name: value for name, value in self._values.items() if name in shared}
+
+    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
+        if image is None:
+            return None
+        return convert.load_one(
+            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
+        )

@@ -1,0 +1,127 @@
+"""A stack kept after the caller's images are gone or changed: one rater, and where others differ.
+
+Copying forty raters would take the memory of forty images. Raters agree nearly everywhere, so one
+copy and the short blocks in which any other differs from it hold the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.labels.label_stack import LabelStack
+
+#: Bytes compared at once; shorter blocks keep fewer voxels that agree, but there are more of them.
+_BLOCK = 64
+_WORD = np.dtype(np.uint64)
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class KeptStack:
+    """The voxels of a stack, whatever becomes of the arrays it was made from.
+
+    Attributes
+    ----------
+    stack : LabelStack
+        Labels and masks; its arrays are empty but have their type.
+    shape : tuple of int
+    first : ndarray of uint8
+        The bytes of the first present rater.
+    blocks : (B,) ndarray of intp
+        Blocks of bytes in which some rater differs from the first; the last one may be short.
+    others : tuple of (B, 64) ndarray of uint8
+        Those blocks of every other present rater of the first one's type.
+    strangers : dict of int to ndarray
+        Raters of another type, copied as they are.
+    """
+
+    stack: LabelStack
+    shape: tuple[int, ...]
+    first: Bytes
+    blocks: NDArray[np.intp]
+    others: dict[int, Bytes]
+    strangers: dict[int, NDArray[Any]]
+
+    @classmethod
+    def of(cls, stack: LabelStack) -> KeptStack:
+        """Copy what is needed of a stack."""
+        present = {j: array for j, array in enumerate(stack.arrays) if array is not None}
+        first = next(iter(present.values()))
+        alike = {j: array for j, array in present.items() if array.dtype == first.dtype}
+        differs = np.zeros(_number_of_blocks(first), bool)
+        for array in alike.values():
+            if array is not first:
+                differs |= _differing_blocks(array, first)
+        blocks = np.flatnonzero(differs)
+        return cls(
+            replace(stack, arrays=tuple(_emptied(array) for array in stack.arrays)),
+            stack.shape,
+            _bytes(first).copy(),
+            blocks,
+            {j: _taken(array, blocks) for j, array in alike.items()},
+            {j: array.copy() for j, array in present.items() if j not in alike},
+        )
+
+    def restored(self) -> LabelStack:
+        """The stack as it was; this takes the memory of its arrays."""
+        return replace(
+            self.stack,
+            arrays=tuple(
+                None if array is None else self._rater(j, array.dtype)
+                for j, array in enumerate(self.stack.arrays)
+            ),
+        )
+
+    def _rater(self, rater: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        if rater in self.strangers:
+            return self.strangers[rater]
+        restored = self.first.copy()
+        whole, rest = _split(restored)
+        blocks, kept = self.blocks, self.others[rater]
+        if len(blocks) and blocks[-1] == len(whole):
+            rest[...] = kept[-1, : len(rest)]
+            blocks, kept = blocks[:-1], kept[:-1]
+        whole[blocks] = kept
+        return restored.view(dtype).reshape(self.shape)
+
+
+def _bytes(array: NDArray[Any]) -> Bytes:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _split(flat: Bytes) -> tuple[Bytes, Bytes]:
+    """(B, 64) whole blocks, and what is left after them."""
+    end = len(flat) - len(flat) % _BLOCK
+    return flat[:end].reshape(-1, _BLOCK), flat[end:]
+
+
+def _number_of_blocks(array: NDArray[Any]) -> int:
+    return -(-array.nbytes // _BLOCK)
+
+
+def _differing_blocks(array: NDArray[Any], reference: NDArray[Any]) -> NDArray[np.bool_]:
+    (whole, rest), (its_whole, its_rest) = _split(_bytes(array)), _split(_bytes(reference))
+    words = whole.view(_WORD) != its_whole.view(_WORD)
+    # Eight truth values to a word again: NumPy is slow along so short an axis.
+    differs = words.view(_WORD)[:, 0] != 0
+    return np.append(differs, bool((rest != its_rest).any())) if len(rest) else differs
+
+
+def _taken(array: NDArray[Any], blocks: NDArray[np.intp]) -> Bytes:
+    """(B, 64) blocks of an array's bytes; a short last one is filled up with zeros."""
+    whole, rest = _split(_bytes(array))
+    if not len(blocks) or blocks[-1] < len(whole):
+        return whole[blocks]
+    taken = np.zeros((len(blocks), _BLOCK), np.uint8)
+    taken[:-1] = whole[blocks[:-1]]
+    taken[-1, : len(rest)] = rest
+    return taken
+
+
+def _emptied(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if array is None else np.empty(0, array.dtype)

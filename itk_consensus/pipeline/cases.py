@@ -1,0 +1,137 @@
+"""Cases of a cohort, found by the way their files are named."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from itk_consensus.errors import FileError
+from itk_consensus.images.files import split_image_name
+
+#: How BIDS derivatives name the segmentation of one rater.
+_BIDS = re.compile(r"(?P<case>.+)_desc-(?P<rater>[A-Za-z0-9]+)_dseg\.nii(\.gz)?")
+_PLACEHOLDER = re.compile(r"\{(case|rater)\}|(\*)")
+
+
+@dataclass(frozen=True)
+class BatchCase:
+    """One case of a cohort.
+
+    Attributes
+    ----------
+    name : str
+    raters : tuple of Path
+        A label image for each rater, or one with a rater per component.
+    rater_names : tuple of str
+    image : Path or None
+        What the raters looked at.
+    """
+
+    name: str
+    raters: tuple[Path, ...]
+    rater_names: tuple[str, ...]
+    image: Path | None = None
+
+    @classmethod
+    def of_files(cls, name: str, raters: Iterable[Path], image: Path | None = None) -> BatchCase:
+        """A case whose raters are called like their files."""
+        files = tuple(raters)
+        return cls(name, files, tuple(split_image_name(file)[0] for file in files), image)
+
+    @property
+    def folder(self) -> str:
+        """The name as one that every file system takes."""
+        return re.sub(r"[^\w.+-]+", "_", self.name).strip(".") or "_"
+
+
+def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
+    """Cases and raters named by a pattern, in alphabetical order.
+
+    Parameters
+    ----------
+    pattern : str
+        Such as ``{case}/{rater}.nii.gz``, where ``*`` stands for anything within a name; or a
+        folder, in which BIDS segmentations ``*_desc-<rater>_dseg.nii.gz`` are looked for, also in
+        its folders ``sub-*``.
+    images : str, optional
+        Where the image of each case lies, such as ``{case}/ct.nii.gz``; it is no rater.
+
+    Raises
+    ------
+    FileError
+        No file fits, or a pattern lacks its placeholders.
+    """
+    if images is not None and "{case}" not in images:
+        raise FileError(f"{images}: must hold {{case}}, the name of the case")
+    pictures = {} if images is None else {case: path for case, _, path in _matches(images)}
+    found: dict[str, dict[str, Path]] = {}
+    known = set(pictures.values())
+    for case, rater, path in _bids(pattern) if os.path.isdir(pattern) else _matches(pattern):
+        if path not in known:
+            found.setdefault(case, {})[rater] = path
+    if not found:
+        raise FileError(f"{pattern}: no file is named like this")
+    return [
+        BatchCase(case, tuple(raters.values()), tuple(raters), pictures.get(case))
+        for case, raters in sorted(found.items())
+    ]
+
+
+def require_distinct(cases: Sequence[BatchCase]) -> None:
+    """Raise a `FileError` if two cases would write into one folder."""
+    folders: dict[str, str] = {}
+    for case in cases:
+        folder = case.folder.lower()  # some file systems do not tell them apart
+        if folder in folders:
+            raise FileError(
+                f"the cases {folders[folder]!a} and {case.name!a} must have different names"
+            )
+        folders[folder] = case.name
+
+
+def _bids(folder: str) -> list[tuple[str, str, Path]]:
+    files = [
+        file
+        for places in ("*_dseg.nii*", "sub-*/**/*_dseg.nii*")
+        for file in sorted(Path(folder).glob(places))
+    ]
+    named = [(file, _BIDS.fullmatch(file.name)) for file in files]
+    return [(match["case"], match["rater"], file) for file, match in named if match]
+
+
+def _matches(pattern: str) -> list[tuple[str, str, Path]]:
+    """Case, rater (the file's name if the pattern has none) and path of every file that fits."""
+    if "{case}" not in pattern:
+        raise FileError(
+            f"{pattern}: must be a list of cases, a folder, or a pattern with {{case}} and "
+            "{rater}"
+        )
+    expression = re.compile(_expression(pattern))
+    # Each placeholder splits off three parts: the text before it, its name, its star.
+    wild = "*".join(glob.escape(text) for text in _PLACEHOLDER.split(pattern)[::3])
+    found = []
+    for name in sorted(glob.glob(wild)):
+        match = expression.fullmatch(name)
+        if match and os.path.isfile(name):
+            rater = match.groupdict().get("rater", split_image_name(name)[0])
+            found.append((match["case"], rater, Path(name)))
+    return found
+
+
+def _expression(pattern: str) -> str:
+    """A regular expression in which a placeholder that comes again repeats itself."""
+    seen: set[str] = set()
+    pieces, end = [], 0
+    for match in _PLACEHOLDER.finditer(pattern):
+        pieces.append(re.escape(pattern[end : match.start()]))
+        name, end = match[1], match.end()
+        if name is None:
+            pieces.append("[^/]*")
+        else:
+            pieces.append(f"(?P={name})" if name in seen else f"(?P<{name}>[^/]+)")
+            seen.add(name)
+    return "".join([*pieces, re.escape(pattern[end:])])

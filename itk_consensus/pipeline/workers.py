@@ -1,0 +1,121 @@
+"""Where cases are worked on: processes of this machine, or a dask cluster. Same results."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any
+
+from itk_consensus.errors import MissingDependencyError, ParameterError
+from itk_consensus.pipeline.cases import BatchCase
+from itk_consensus.pipeline.one_case import CaseResult, failed
+
+Work = Callable[[BatchCase], CaseResult]
+
+#: Instead of an address: a cluster of this machine.
+LOCAL = "local"
+
+_CRASHED = "the process that worked on it ended abruptly: a crash, or not enough memory"
+
+
+def results_of(
+    cases: Sequence[BatchCase], work: Work, *, jobs: int, scheduler: str | None = None
+) -> Iterator[CaseResult]:
+    """Results as they come, in any order.
+
+    Parameters
+    ----------
+    cases : sequence of BatchCase
+    work : callable
+        What can be pickled: it runs in another process.
+    jobs : int
+        Processes, unless a scheduler has its own.
+    scheduler : str, optional
+        Address of a dask scheduler, or "local" for a dask cluster of `jobs` processes.
+    """
+    if scheduler is not None:
+        with _dask(scheduler, jobs) as executor:
+            yield from _collected(executor, cases, work, [])
+        return
+    lost: list[BatchCase] = []
+    with _processes(jobs) as executor:
+        yield from _collected(executor, cases, work, lost)
+    # A process that dies takes its pool along; alone, the case that killed it shows itself.
+    for case in lost:
+        alone: list[BatchCase] = []
+        with _processes(1) as executor:
+            yield from _collected(executor, [case], work, alone)
+        if alone:
+            yield failed(case, _CRASHED)
+
+
+def _collected(
+    executor: Executor, cases: Sequence[BatchCase], work: Work, lost: list[BatchCase]
+) -> Iterator[CaseResult]:
+    futures: dict[Future[CaseResult], BatchCase] = {}
+    for case in cases:
+        try:
+            futures[executor.submit(work, case)] = case
+        except BrokenProcessPool:
+            lost.append(case)
+    for future in as_completed(futures):
+        case = futures[future]
+        try:
+            yield future.result()
+        except BrokenProcessPool:
+            lost.append(case)
+        except Exception as error:  # a worker of the cluster that is gone
+            yield failed(case, f"{type(error).__name__}: {error}")
+
+
+@contextmanager
+def _processes(jobs: int) -> Iterator[Executor]:
+    # Forking a process that has threads, as ours may, can lock it up.
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
+    try:
+        yield executor
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _start_worker() -> None:
+    """Leave interruptions to the parent, and leave with it, however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_leave_after, args=(parent,), daemon=True).start()
+
+
+def _leave_after(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+@contextmanager
+def _dask(scheduler: str, jobs: int) -> Iterator[Executor]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise MissingDependencyError(
+            "--scheduler needs dask.distributed: pip install 'itk-consensus[dask]'"
+        ) from error
+    if scheduler == LOCAL:
+        cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+        with cluster, Client(cluster) as client:
+            yield client.get_executor(pure=False)
+        return
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ParameterError(
+            f"--scheduler must be the address of a dask scheduler, got {scheduler!a}: {error}"
+        ) from error
+    with client:
+        yield client.get_executor(pure=False)

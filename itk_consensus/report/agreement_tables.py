@@ -1,0 +1,141 @@
+"""Agreement as a page shows it: a heat map of pairs, a table of raters, a table of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.agreement.result import AgreementResult
+from itk_consensus.array_types import Floats
+from itk_consensus.report.dispute_figures import rater_color
+from itk_consensus.report.markup import Markup, data_table, joined, tag
+
+#: Pale to dark blue; a Dice at the lower end or below is white.
+_HEAT = ((247, 251, 255), (8, 48, 107))
+_LOWEST_SHADE = 0.5
+#: How the columns begin that fit on a page, of all that the summary has.
+_LABEL_COLUMNS = (
+    "mean_volume",
+    "volume_variation",
+    "mean_dice",
+    "mean_hausdorff95_mm",
+    "mean_surface_dice",
+    "kappa",
+    "alpha_union",
+)
+#: The luminance on which black and white stand out alike: sqrt(1.05 * 0.05) - 0.05.
+_EQUAL_CONTRAST = 0.179
+_CONSENSUS_MARK = "✓"
+
+
+def heat_map(agreement: AgreementResult) -> Markup:
+    """Pairwise Dice, averaged over labels, as a table of coloured cells."""
+    matrix = mean_matrix(agreement)
+    labels = len(agreement.labels)
+    over = f", mean of {labels} labels" if labels > 1 else ""
+    caption = f"Dice of every two{over}; darker is better, white is {_LOWEST_SHADE:g} or less."
+    header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
+    rows = [
+        [f"{mark}  {name}", *map(_shaded, row)]
+        for (mark, name), row in zip(_named(agreement), matrix, strict=True)
+    ]
+    return tag("div", data_table(caption, ["rater", *header], rows), class_="heat")
+
+
+def mean_matrix(agreement: AgreementResult) -> Floats:
+    """(J, J) Dice averaged over labels; all 1 if nobody used any."""
+    number = len(agreement.raters)
+    if not agreement.labels:
+        return np.ones((number, number))
+    return np.asarray(np.mean([one.dice for one in agreement.labels], axis=0))
+
+
+def rater_mark(index: int) -> str:
+    """A, B, ... Z, AA, AB, ...: what a rater is called where a name would be too long."""
+    letters = ""
+    while index >= 0:
+        index, letter = index // 26 - 1, index % 26
+        letters = chr(ord("A") + letter) + letters
+    return letters
+
+
+def rater_table(agreement: AgreementResult, measured: dict[str, Sequence[Any]]) -> Markup:
+    """What is known of each rater, measurements of the filter included."""
+    rows = list(agreement.of_raters())
+    columns = [name for name in rows[0] if name != "rater" and not name.startswith("mean_haus")]
+    columns = [name for name in columns if "jaccard" not in name and "hausdorff_mm" not in name]
+    header = ["rater", *map(column_title, columns), *map(_words, measured)]
+    body = []
+    for index, row in enumerate(rows):
+        swatch = tag("span", class_="swatch", style=f"background:{rater_color(index)}")
+        name = joined([swatch, f"{rater_mark(index)}  {row['rater']}"])
+        body.append(
+            [name, *(row[c] for c in columns), *(values[index] for values in measured.values())]
+        )
+    unit = "means over labels" if len(agreement.labels) > 1 else "one label"
+    return data_table(
+        f"Each rater against the others and the consensus ({unit}); distances in mm, "
+        f"surface Dice at {agreement.tolerance:g} mm.",
+        header,
+        body,
+    )
+
+
+def label_table(agreement: AgreementResult) -> Markup:
+    """The summary, a row for each label."""
+    rows = list(agreement.summary())
+    columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
+    caption = (
+        "Agreement about each label, means over pairs of raters. Kappa and alpha over the grid are "
+        "inflated by background, over the union (voxels somebody marked) deflated."
+    )
+    body = [[f"label {row['label']}", *(row[name] for name in columns)] for row in rows]
+    return data_table(caption, ["label", *map(column_title, columns)], body)
+
+
+def column_title(name: str) -> str:
+    """mean_hausdorff95_mm_to_reference -> mean Hausdorff 95 % to consensus."""
+    replaced = {
+        "hausdorff95_mm": "Hausdorff 95 %",
+        "surface_distance_mm": "surface distance",
+        "surface_dice": "surface Dice",
+        "dice": "Dice",
+        "to_reference": "to consensus",
+        "volume_variation": "variation of volume",
+    }
+    for word, text in replaced.items():
+        name = name.replace(word, text)
+    return name.replace("_", " ")
+
+
+def _named(agreement: AgreementResult) -> list[tuple[str, str]]:
+    """Mark and name of each row and column."""
+    marks = [rater_mark(index) for index in range(len(agreement.raters))]
+    if agreement.reference is not None:
+        marks[-1] = _CONSENSUS_MARK
+    return list(zip(marks, agreement.raters, strict=True))
+
+
+def _words(name: str) -> str:
+    """PositivePredictiveValue -> positive predictive value."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+
+
+def _shaded(value: float) -> Markup:
+    share = float(np.clip((value - _LOWEST_SHADE) / (1 - _LOWEST_SHADE), 0, 1))
+    color = [round(a + share * (b - a)) for a, b in zip(*_HEAT, strict=True)]
+    ink = "#ffffff" if _luminance(color) < _EQUAL_CONTRAST else "#000000"
+    style = f"background:rgb({color[0]},{color[1]},{color[2]});color:{ink}"
+    return tag("td", f"{value:.2f}", style=style)
+
+
+def _luminance(color: Sequence[int]) -> float:
+    """Relative luminance of WCAG 2."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _unit(color)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _unit(color: Sequence[int]) -> list[float]:
+    return [component / 255 for component in color]

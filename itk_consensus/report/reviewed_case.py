@@ -1,0 +1,110 @@
+"""A fused case as a reader reviews it: who said what, what came out, and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.agreement.result import AgreementResult
+from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.agreement import consensus_labels
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+
+
+@dataclass(frozen=True)
+class ReviewedCase:
+    """Raters, consensus and dispute of one Execute.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the J raters.
+    labels : tuple of int
+    maps : list of J ndarray
+        Label values; `missing` where the rater did not annotate.
+    missing : int
+    consensus : ndarray
+        Label values; undecided voxels are 0.
+    dissent : ndarray of float64
+        Share of the raters, among those who annotated, who differ from the consensus.
+    spacing : tuple of float
+        Voxel size per array axis.
+    agreement : AgreementResult
+        Its last column is the consensus.
+    """
+
+    names: list[str]
+    labels: tuple[int, ...]
+    maps: list[NDArray[Any]]
+    missing: int
+    consensus: NDArray[Any]
+    dissent: NDArray[np.float64]
+    spacing: tuple[float, ...]
+    agreement: AgreementResult
+
+    @classmethod
+    def of(
+        cls,
+        filter_: LabelFusionFilter,
+        names: Sequence[str] | None = None,
+        *,
+        surfaces: bool = True,
+    ) -> ReviewedCase:
+        """Review the last Execute of a filter."""
+        fused, patterns = filter_.fused, filter_.votes
+        named = _checked_names(names, patterns.number_of_raters)
+        missing = max(fused.labels) + 1
+        values = np.array([*fused.labels, missing])
+        values = values.astype(np.result_type(*map(np.min_scalar_type, (min(values), missing))))
+        votes = patterns.patterns
+        maps = [patterns.expand(values[votes[:, j]], outside=missing) for j in range(len(named))]
+        consensus = consensus_labels(fused).astype(values.dtype)
+        spacing = fused.like.geometry.array_spacing
+        inside = None
+        if patterns.outside_code is not None:
+            inside = np.asarray(patterns.codes != patterns.outside_code)
+        stack = LabelStack.multilabel([*maps, consensus], missing_label=missing, mask=inside)
+        agreement = study_agreement(
+            DecisionPatterns.from_stack(stack, threads=patterns.threads),
+            spacing,
+            [*named, "consensus"],
+            AgreementSettings(surfaces),
+            reference="consensus",
+        )
+        dissent = _dissent(maps, consensus, missing)
+        return cls(named, fused.labels, maps, missing, consensus, dissent, spacing, agreement)
+
+    @property
+    def marked(self) -> NDArray[np.bool_]:
+        """Voxels that a rater or the consensus gave a label other than 0."""
+        marked: NDArray[np.bool_] = self.consensus != 0
+        for labels in self.maps:
+            marked = marked | ((labels != 0) & (labels != self.missing))
+        return marked
+
+
+def _dissent(
+    maps: Sequence[NDArray[Any]], consensus: NDArray[Any], missing: int
+) -> NDArray[np.float64]:
+    present = np.zeros(consensus.shape, np.float64)
+    against = np.zeros(consensus.shape, np.float64)
+    for labels in maps:
+        annotated = labels != missing
+        present += annotated
+        against += annotated & (labels != consensus)
+    return np.divide(against, present, out=against, where=present > 0)
+
+
+def _checked_names(names: Sequence[str] | None, raters: int) -> list[str]:
+    if names is None:
+        return [f"rater {index}" for index in range(raters)]
+    if len(names) != raters:
+        raise ParameterError(f"report: names must be {raters}, one per rater, got {len(names)}")
+    return [str(name) for name in names]

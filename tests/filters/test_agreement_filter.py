@@ -1,0 +1,110 @@
+"""AgreementFilter: any family of images, a reference, and who is left out of what."""
+
+from __future__ import annotations
+
+import itk
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
+
+
+@pytest.fixture
+def raters() -> list[np.ndarray]:
+    rng = np.random.default_rng(1)
+    truth = np.zeros((6, 9, 10), np.uint8)
+    truth[1:5, 2:7, 2:8] = 1
+    return [np.where(rng.random(truth.shape) < 0.1, 1 - truth, truth) for _ in range(4)]
+
+
+def test_every_family_of_images_gives_the_same_numbers(raters: list[np.ndarray]) -> None:
+    expected = ic.Agreement(raters).to_dict()
+    assert ic.Agreement([sitk.GetImageFromArray(r) for r in raters]).to_dict() == expected
+    assert ic.Agreement([itk.image_from_array(r) for r in raters]).to_dict() == expected
+
+
+def test_spacing_of_the_images_is_the_unit_of_distances(raters: list[np.ndarray]) -> None:
+    images = [sitk.GetImageFromArray(r) for r in raters]
+    for image in images:
+        image.SetSpacing((2.0, 2.0, 2.0))
+    wide, plain = ic.Agreement(images)[1], ic.Agreement(raters)[1]
+    np.testing.assert_allclose(wide.hausdorff, 2 * plain.hausdorff)
+    np.testing.assert_allclose(wide.volumes, 8 * plain.volumes)
+
+
+def test_a_reference_is_compared_but_is_no_rater(raters: list[np.ndarray]) -> None:
+    alone = ic.Agreement(raters)
+    beside = ic.Agreement(raters, np.ones_like(raters[0]))
+    assert beside.raters == (*alone.raters, "reference")
+    for name in ("kappa", "alpha"):
+        assert getattr(beside, name) == getattr(alone, name)
+        assert getattr(beside[1], name) == getattr(alone[1], name)
+    assert beside[1].conformity == alone[1].conformity
+    assert beside[1].volume_variation == alone[1].volume_variation
+    assert beside.mean_dice() == alone.mean_dice()
+    sizes = np.array([r.sum() for r in raters])
+    expected = 2 * sizes / (sizes + raters[0].size)
+    np.testing.assert_allclose(beside[1].to_reference(beside[1].dice), expected)
+
+
+def test_a_fuser_as_reference_is_its_label_image(raters: list[np.ndarray]) -> None:
+    vote = ic.MajorityVoteFilter(TieRule="background")
+    by_filter = ic.Agreement(raters, vote)
+    by_image = ic.Agreement(raters, vote.GetLabelImage())
+    assert by_filter.reference == "vote"
+    np.testing.assert_array_equal(by_filter[1].dice, by_image[1].dice)
+
+
+def test_undecided_voxels_of_a_fuser_are_background_and_no_label(
+    raters: list[np.ndarray],
+) -> None:
+    result = ic.Agreement(raters, ic.LabelVotingImageFilter())
+    assert [one.label for one in result.labels] == [1]
+    votes = np.sum(raters, axis=0)
+    assert result[1].volumes[-1] == pytest.approx(np.count_nonzero(votes > 2) / 1000)
+
+
+def test_masks_and_missing_labels_leave_voxels_out(raters: list[np.ndarray]) -> None:
+    mask = np.zeros_like(raters[0])
+    mask[:3] = 1
+    masked = ic.Agreement(raters, ic.MajorityVoteFilter(), MaskImage=mask)
+    cut = ic.Agreement([r[:3] for r in raters], ic.MajorityVoteFilter())
+    np.testing.assert_array_equal(masked[1].dice, cut[1].dice)
+    gaps = [mask, None, None, None]
+    partial = ic.Agreement(raters, ic.MajorityVoteFilter(), RaterMasks=gaps)
+    seen = (raters[0] == 1) & (mask == 1), (raters[1] == 1) & (mask == 1)
+    expected = 2 * np.count_nonzero(seen[0] & seen[1]) / (seen[0].sum() + seen[1].sum())
+    assert partial[1].dice[0, 1] == pytest.approx(expected)
+    missing = [np.where(mask == 1, r, 9) if j == 0 else r for j, r in enumerate(raters)]
+    same = ic.Agreement(missing, MissingLabel=9)
+    assert same[1].dice[0, 1] == pytest.approx(expected)
+
+
+def test_names_follow_the_raters_into_every_table(raters: list[np.ndarray]) -> None:
+    result = ic.Agreement(raters, names=list("abcd"), surfaces=False)
+    assert [row["rater"] for row in result.of_raters()] == list("abcd")
+    assert {row["first"] for row in result.pairs()} == set("abc")
+    assert "hausdorff_mm" not in next(result.pairs())
+
+
+def test_errors_say_what_was_wanted(raters: list[np.ndarray]) -> None:
+    with pytest.raises(ParameterError, match="names must be 4, got 2"):
+        ic.Agreement(raters, names=["a", "b"])
+    with pytest.raises(ParameterError, match="SurfaceTolerance must be a number >= 0"):
+        ic.Agreement(raters, surfaceTolerance=-1)
+    with pytest.raises(GeometryError, match="AgreementFilter: input 4"):
+        ic.Agreement(raters, raters[0][:2])
+    with pytest.raises(NotExecutedError):
+        ic.AgreementFilter().GetResult()
+
+
+def test_progress_and_result_after_execute(raters: list[np.ndarray]) -> None:
+    filter_ = ic.AgreementFilter()
+    seen: list[float] = []
+    filter_.AddCommand(sitk.sitkProgressEvent, lambda: seen.append(filter_.GetProgress()))
+    result = filter_.Execute(raters)
+    assert filter_.GetResult() is result
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0

@@ -1,0 +1,196 @@
+"""The HTML page: complete, self-contained, safe, and about the right voxels."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.algorithms.findings import Finding
+from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
+from itk_consensus.report.agreement_tables import rater_mark
+from itk_consensus.report.dispute_figures import disputed_slices
+from itk_consensus.report.page import naming_raters, severity_of
+from itk_consensus.report.provenance import file_hash
+from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.simulation.atlas_phantoms import atlas_labels
+
+MOST_BYTES = 3_000_000
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes; fails on elements that are not closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag != "link":
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+def page_of(filter_: ic.LabelFusionFilter, path: Path, **options: object) -> str:
+    ic.report(filter_, path, **options)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def vote(masks: list[np.ndarray]) -> ic.MajorityVoteFilter:
+    filter_ = ic.MajorityVoteFilter()
+    filter_.Execute(masks)
+    return filter_
+
+
+def test_the_page_of_the_bundled_nodule_is_small_whole_and_needs_nothing_else(
+    tmp_path: Path,
+) -> None:
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute(ic.sample_case())
+    text = page_of(filter_, tmp_path / "page.html", names=["Ann", "Bob", "Cem", "Dan"])
+    assert len(text.encode()) < MOST_BYTES
+    elements = Elements(text)
+    for _, attributes in elements.found:
+        for name in ("href", "src"):
+            assert re.match("data:|#|$", attributes.get(name) or "")
+    assert "url(" not in text
+    assert not elements.named("script")
+    assert elements.named("html")[0]["lang"] == "en"
+    assert len(elements.named("main")) == 1
+    assert all(figure.get("aria-label") for figure in elements.named("svg"))
+    assert all(header.get("scope") for header in elements.named("th"))
+    for words in ("Ann", "Dan", "SHA-256", "SimpleITK", "consensus", "Caution"):
+        assert words in text
+
+
+def test_the_page_of_twelve_labels_in_3d_is_small(tmp_path: Path) -> None:
+    atlases = atlas_labels(1, (24, 32, 28), labels=12, atlases=4)
+    filter_ = ic.MultiLabelSTAPLEImageFilter()
+    filter_.Execute(atlases.maps)
+    image = atlases.truth.astype(np.float32)
+    text = page_of(filter_, tmp_path / "page.html", image=image)
+    assert len(text.encode()) < MOST_BYTES
+    assert all(f"label {label}" in text for label in range(1, 13))
+    assert len(Elements(text).named("figure")) > 1
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4])
+def test_images_of_every_dimension_have_a_page(dimension: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(dimension)
+    raters = [rng.integers(0, 2, (5,) * dimension).astype(np.uint8) for _ in range(3)]
+    filter_ = ic.MajorityVoteFilter()
+    filter_.Execute(raters)
+    Elements(page_of(filter_, tmp_path / "page.html"))
+
+
+def test_names_with_markup_are_only_text(vote: ic.MajorityVoteFilter, tmp_path: Path) -> None:
+    names = ["<script>alert(1)</script>", 'a"b', "c&d", "e"]
+    text = page_of(vote, tmp_path / "page.html", names=names)
+    assert not Elements(text).named("script")
+    assert "&lt;script&gt;" in text
+
+
+def test_files_are_hashed_and_outputs_linked_from_where_the_page_lies(
+    vote: ic.MajorityVoteFilter, tmp_path: Path
+) -> None:
+    files = [tmp_path / f"{letter}.bin" for letter in "abcd"]
+    for file in files:
+        file.write_bytes(file.name.encode())
+    (tmp_path / "pages").mkdir()
+    outputs = {"label map": tmp_path / "fused map.nii.gz"}
+    text = page_of(vote, tmp_path / "pages" / "p.html", files=files, outputs=outputs)
+    assert all(file_hash(file) in text for file in files)
+    hrefs = [link["href"] for link in Elements(text).named("a")]
+    assert hrefs == ["../fused%20map.nii.gz"]
+
+
+def test_empty_and_lonely_raters_have_a_page(tmp_path: Path) -> None:
+    for raters in ([np.zeros((4, 5), np.uint8)] * 3, [np.eye(5, dtype=np.uint8)]):
+        filter_ = ic.MajorityVoteFilter()
+        filter_.Execute(raters)
+        Elements(page_of(filter_, tmp_path / "page.html"))
+
+
+def test_the_report_is_callable_whatever_was_imported_before(run_python) -> None:  # type: ignore[no-untyped-def]
+    answer = run_python(
+        "import itk_consensus, itk_consensus.report.text\nassert callable(itk_consensus.report)"
+    )
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_errors_say_what_was_wanted(vote: ic.MajorityVoteFilter, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    with pytest.raises(ParameterError, match="names must be 4"):
+        ic.report(vote, path, names=["a"])
+    with pytest.raises(GeometryError, match="report: image"):
+        ic.report(vote, path, image=np.zeros((3, 3)))
+    with pytest.raises(NotExecutedError):
+        ic.report(ic.MajorityVoteFilter(), path)
+    with pytest.raises(ParameterError, match="needs a fuser after Execute, got int"):
+        ic.report(3, path)  # type: ignore[arg-type]
+    assert not path.exists()
+
+
+def test_a_reviewed_case_gives_back_what_raters_said(label_maps: list[np.ndarray]) -> None:
+    masks = [None, np.indices(label_maps[0].shape)[0] > 4, None, None, None]
+    filter_ = ic.LabelVotingImageFilter(
+        RaterMasks=[None if m is None else m.astype(np.uint8) for m in masks]
+    )
+    fused = filter_.Execute(label_maps)
+    case = ReviewedCase.of(filter_)
+    present = [np.ones(fused.shape, bool) if m is None else m for m in masks]
+    for drawn, given, annotated in zip(case.maps, label_maps, present, strict=True):
+        np.testing.assert_array_equal(drawn[annotated], given[annotated])
+        assert (drawn[~annotated] == case.missing).all()
+    decided = fused <= 4
+    against = sum(a & (g != fused) for a, g in zip(present, label_maps, strict=True))
+    share = against / np.sum(present, axis=0)
+    np.testing.assert_allclose(case.dissent[decided], share[decided])
+
+
+def test_the_most_disputed_slice_is_shown() -> None:
+    dissent = np.zeros((40, 3, 3))
+    dissent[5:30] = 0.1
+    dissent[17] = 0.4
+    assert 17 in disputed_slices(dissent)
+    assert disputed_slices(np.zeros((9, 2, 2))) == [4]
+
+
+def test_numbers_of_raters_become_names() -> None:
+    names = ["ann.nii", "bob.nii", "cem.nii"]
+    text = "Raters 0 and 2 agree; rater 1 differs; 3 raters annotated; rater 7 is unknown."
+    expected = "ann.nii and cem.nii agree; bob.nii differs; 3 raters annotated; rater 7 is unknown."
+    assert naming_raters(text, names) == expected
+    assert [rater_mark(index) for index in (0, 25, 26, 27, 52)] == ["A", "Z", "AA", "AB", "BA"]
+
+
+def test_severity_is_a_caution_where_a_finding_does_not_say() -> None:
+    assert severity_of(Finding("rule", 1.0, True, "Oh.")) == "caution"
+    assert severity_of(Finding("rule", 1.0, False, "Fine.")) == "fine"
+
+
+def test_simpleitk_images_have_an_underlay(tmp_path: Path) -> None:
+    filter_ = ic.STAPLEImageFilter()
+    probability = filter_.Execute(ic.sample_case())
+    text = page_of(filter_, tmp_path / "page.html", image=probability)
+    assert isinstance(probability, sitk.Image)
+    pictures = Elements(text).named("image")
+    assert len(pictures) == 2 * text.count("<figure>")

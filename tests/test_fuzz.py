@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fuzzing import draw_case, run_cases, run_command_lines, run_damage
+
+from itk_consensus.filters.registry import FUSERS
+
+SEED = 2026
+PARTS = 10
+CASES = 300
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_cases_are_answered_or_refused_and_what_must_hold_holds(part: int) -> None:
+    tally = run_cases(SEED, range(part, CASES, PARTS))
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.outcomes["answered"] > CASES // PARTS // 4
+    assert tally.outcomes["refused"] > 0
+
+
+def test_random_command_lines_end_with_an_answer_or_a_reason() -> None:
+    tally = run_command_lines(SEED, range(20))
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.outcomes["answered"] > 0
+    assert tally.outcomes["refused"] > 0
+
+
+def test_damaged_records_and_models_are_refused_or_give_sensible_answers() -> None:
+    pytest.importorskip("torch")
+    tally = run_damage(SEED, range(60))
+    assert not tally.failures, "\n".join(tally.failures)
+    assert tally.outcomes["answered"] > 0
+    assert tally.outcomes["refused"] > 0
+
+
+def test_the_cases_reach_every_fuser_and_family() -> None:
+    cases = [draw_case(np.random.default_rng([SEED, number])) for number in range(CASES)]
+    assert {case.fuser for case in cases} == set(FUSERS)
+    assert {case.family for case in cases} == {"SimpleITK", "itk", "array"}
+    assert {next(a.ndim for a in case.raters if a is not None) for case in cases} == {2, 3, 4}
+    for name in ("MaskImage", "RaterMasks", "MissingLabel"):
+        assert any(name in case.given for case in cases)
