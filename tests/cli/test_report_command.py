@@ -1,0 +1,59 @@
+"""``itk-consensus report`` and ``fuse --report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import itk_consensus as ic
+from itk_consensus.cli import main
+from itk_consensus.images.files import write_image
+from itk_consensus.report.provenance import file_hash
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / f"reader-{letter}.nii.gz" for letter in "abc"]
+    for path, image in zip(paths, ic.sample_case(), strict=False):
+        write_image(image, path)
+    return [str(path) for path in paths]
+
+
+def test_report_names_and_hashes_the_files(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "new" / "page.html"
+    assert main(["report", *files, "-o", str(page), "--method", "vote", "--image", files[0]]) == 0
+    text = page.read_text()
+    assert str(page) in capsys.readouterr().out
+    for file in files:
+        assert file in text
+        assert file_hash(file) in text
+    assert text.count("<image") == 2 * text.count("<figure")
+
+
+def test_fuse_writes_a_page_with_links_to_its_outputs(files: list[str], tmp_path: Path) -> None:
+    page, labels, record = (tmp_path / name for name in ("p.html", "f.nii.gz", "r.json"))
+    words = ["-o", str(labels), "--report", str(page), "--json", str(record), "--method", "vote"]
+    assert main(["fuse", *files, *words]) == 0
+    text = page.read_text()
+    assert 'href="f.nii.gz"' in text
+    assert 'href="r.json"' in text
+
+
+def test_a_method_that_looks_at_the_image_shows_it_too(files: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ["--method", "boundary-simple", "--image", files[0], "-o", str(page)]
+    assert main(["report", *files, *words]) == 0
+    assert page.read_text().count("<image") > 1
+
+
+def test_an_existing_page_is_not_replaced(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("mine")
+    assert main(["report", *files, "-o", str(page)]) == 2
+    assert page.read_text() == "mine"
+    assert "--overwrite" in capsys.readouterr().err
