@@ -77,87 +77,12 @@ def smallest_sides(spacing: Sequence[float]) -> Floats:
 def effective_number(weights: Floats) -> float:
     """How many raters of equal weight count as much, ``(sum w)^2 / sum w^2``.
 
-<<<<<<< HEAD
     The variance of a mean of independent errors falls by it.
-=======
-
-def levels_of_scale(
-    masks: Floats, scales: Sequence[float], sides: Floats, present: Mask | None = None
-) -> Iterator[Floats]:
-    """Masks smoothed at each scale: (J, \\*box); only over voxels that a rater annotated."""
-    for scale in scales:
-        if scale == 0:
-            yield masks
-        elif present is None:
-            yield smooth(masks, scale * sides)
-        else:
-            mass = smooth(present.astype(masks.dtype), scale * sides)
-            level = smooth(np.where(present, masks, masks.dtype.type(0)), scale * sides)
-            yield np.divide(level, mass, out=np.zeros_like(level), where=mass > 0)
-
-
-class Mean(NamedTuple):
-    """Weighted mean over the raters at each voxel, and how many raters that is."""
-
-    value: Floats
-    square: Floats
-    raters: Floats
-
-
-def rater_mean(band: Floats, weights: Floats, present: Mask | None = None) -> Mean:
-    """Mean of a band (J, \\*box) and of its square, and the effective number of raters.
-
-    With weights u that sum to 1 the number is 1 / sum u^2: the variance of a mean of independent
-    errors falls by it.
->>>>>>> integration
     """
     return float(weights.sum() ** 2 / np.square(weights).sum())
 
 
-<<<<<<< HEAD
 def shared_power(value: Singles, square: Singles, raters: float | Singles) -> Singles:
-=======
-class BandMeans(NamedTuple):
-    """Means over the raters of each band, of the coarsest level, and of the masks themselves."""
-
-    means: list[Mean]
-    base: Mean
-    votes: Floats
-
-
-def band_means(
-    masks: Floats,
-    weights: Floats,
-    scales: Sequence[float],
-    sides: Floats,
-    present: Mask | None = None,
-) -> BandMeans:
-    """What `rater_mean` gives for every band, one rater in memory at a time."""
-    shape, kind = masks.shape[1:], masks.dtype
-    sums = [(np.zeros(shape, kind), np.zeros(shape, kind)) for _ in scales]
-    votes = np.zeros(shape, kind)
-    here, squared = np.zeros((2, *(shape if present is not None else ())), kind)
-    for rater, mask in enumerate(masks):
-        weight = kind.type(weights[rater])
-        there = None if present is None else present[rater]
-        counted = weight if there is None else weight * there
-        here, squared = here + counted, squared + counted * weight
-        votes += counted * mask
-        levels = list(levels_of_scale(mask, scales, sides, there))
-        bands = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
-        for (value, square), band in zip(sums, [*bands, levels[-1]], strict=True):
-            weighted = counted * band
-            value += weighted
-            weighted *= band
-            square += weighted
-    total = np.maximum(here, kind.type(1e-30))
-    number = np.asarray(here * here / np.maximum(squared, kind.type(1e-30)))
-    *means, base = [Mean(value / total, square / total, number) for value, square in sums]
-    return BandMeans(means, base, votes / total)
-
-
-def shared_power(mean: Mean) -> Floats:
->>>>>>> integration
     """Power that raters share at each voxel: unbiased if their errors are independent.
 
     The square of the mean holds shared power C and a share of the errors' power, C + N / J; the
@@ -170,7 +95,6 @@ def shared_power(mean: Mean) -> Floats:
     raters : float or (\\*box) ndarray
         Effective number of raters.
     """
-<<<<<<< HEAD
     several = np.asarray(raters) > 1 + 1e-6
     if not several.any():
         return square.copy()
@@ -181,21 +105,6 @@ def shared_power(mean: Mean) -> Floats:
     if not several.all():
         np.copyto(unbiased, square, where=~several)
     return unbiased
-=======
-    several = mean.raters > 1 + 1e-9
-    others = np.where(several, mean.raters - 1, mean.raters.dtype.type(1))
-    unbiased = (mean.raters * np.square(mean.value) - mean.square) / others
-    power: Floats = np.where(several, unbiased, mean.square)
-    return power
-
-
-def keep_share(shared: Floats, noise: Floats, sharpness: float) -> Floats:
-    """``C^p / (C^p + N^p)``: for p = 1 Wiener's gain of a signal C in noise N."""
-    signal, error = shared**sharpness, noise**sharpness
-    kept: Floats = np.zeros_like(signal)
-    np.divide(signal, signal + error, out=kept, where=signal > 0)
-    return kept
->>>>>>> integration
 
 
 class Coherence(NamedTuple):
@@ -213,8 +122,6 @@ class Coherence(NamedTuple):
     common : float
         Share of the power at the coarsest scale that raters have in common; for k of J raters who
         draw the same while the others draw nothing it is (k - 1) / (J - 1).
-    votes : ndarray
-        Share of the raters.
     """
 
     gains: list[Singles]
@@ -222,7 +129,6 @@ class Coherence(NamedTuple):
     answer: Singles
     votes: Singles
     common: float
-    votes: Floats
 
 
 def coherence(
@@ -234,7 +140,6 @@ def coherence(
     threads: int | None = None,
 ) -> Coherence:
     """Gains and answer for one label's masks (J, \\*box)."""
-<<<<<<< HEAD
     number = effective_number(weights)
     bands = len(settings.scales) - 1
     gains: list[Singles] = []
@@ -266,27 +171,6 @@ def coherence(
     assert mean.votes is not None
     kept += detail * (mean.votes - kept)
     return Coherence(gains[::-1], detail, kept, mean.votes, common)
-=======
-    bands = band_means(masks, weights, settings.scales, sides, present)
-    gains = []
-    detail = np.zeros_like(bands.votes)
-    for number, (mean, window) in enumerate(zip(bands.means, settings.windows(), strict=True)):
-        # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
-        # window that leaves the box needs no correction.
-        power = smooth(mean.square, window * sides, "constant")
-        shared = smooth(shared_power(mean), window * sides, "constant").clip(0, power)
-        shared[power < LEAST_POWER] = 0
-        noise = power - shared
-        gains.append(
-            keep_share(shared, noise / np.maximum(mean.raters, 1), settings.gain_sharpness)
-        )
-        if number == settings.detail_band:
-            detail = keep_share(shared, noise, settings.detail_sharpness)
-    values: list[Floats] = [mean.value for mean in bands.means]
-    common = float(shared_power(bands.base).sum() / max(bands.base.square.sum(), LEAST_POWER))
-    whole = answer(bands.votes, bands.base.value, values, gains, detail)
-    return Coherence(gains, detail, whole, common, bands.votes)
->>>>>>> integration
 
 
 def _common_share(base: Singles, squares: Singles, raters: float | Singles) -> float:
@@ -326,12 +210,5 @@ def clean_answer(
     threads: int | None = None,
 ) -> Singles:
     """The answer to raters who all draw `chosen`, were they treated alike."""
-<<<<<<< HEAD
     scales = [(scale * sides).tolist() for scale in settings.scales]
     return keep_bands(chosen, found.gains, found.detail, scales, truncate=TRUNCATE, threads=threads)
-=======
-    votes = chosen.astype(found.answer.dtype)
-    levels = list(levels_of_scale(votes, settings.scales, sides))
-    bands: list[Floats] = [fine - coarse for fine, coarse in itertools.pairwise(levels)]
-    return answer(votes, levels[-1], bands, found.gains, found.detail)
->>>>>>> integration

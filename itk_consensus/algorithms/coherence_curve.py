@@ -22,11 +22,8 @@ from itk_consensus.algorithms.coherence_bands import (
 from itk_consensus.algorithms.rater_masks import (
     Floats,
     RaterMasks,
-<<<<<<< HEAD
     clipped,
     read_extended,
-=======
->>>>>>> integration
     widened,
 )
 from itk_consensus.labels.boxes import relative_to
@@ -104,7 +101,6 @@ def coherence_curve(
     sides = smallest_sides(spacing)
     starts = FIRST_SCALE * np.sqrt(2.0) ** np.arange(bands + 1)
     reach = [int(TRUNCATE * sigma + 0.5) for sigma in starts[-1] * sides]
-<<<<<<< HEAD
     wide = widened(tight, reach)
     box = clipped(wide, masks.shape)
     around = relative_to(wide, box)
@@ -112,11 +108,6 @@ def coherence_curve(
     present = None
     if masks.present is not None:
         present = read_extended(masks.present[(slice(None), *box)], around)
-=======
-    box = widened(tight, reach)
-    stack, present = masks.extended(label, box)
-    levels = levels_of_scale(stack.astype(np.float64), starts.tolist(), sides, present)
->>>>>>> integration
     shares = []
     for pair in itertools.pairwise(starts):
         mean = band_means(

@@ -41,7 +41,6 @@ LEVEL_WEIGHT = 0.5**0.5
 #: same have .25, three .5, and what most raters miss voxel by voxel comes near 1.
 LEAST_COMMON = 0.3
 
-<<<<<<< HEAD
 #: Answers this close to the cut are a tie, and not chosen; single precision tells no more.
 TIE_TOLERANCE = 1e-6
 
@@ -50,10 +49,6 @@ VALUES_IN_SAMPLE = 10_000
 
 #: Planes worked on at a time hold about so many voxels: what is made on the way stays in the cache.
 VOXELS_AT_ONCE = 1 << 17
-=======
-#: Answers this close to the cut are a tie, and not chosen: single precision is no finer.
-TIE_TOLERANCE = 1e-5
->>>>>>> integration
 
 
 class Cut(NamedTuple):
@@ -72,7 +67,6 @@ class Cut(NamedTuple):
     level: float
 
 
-<<<<<<< HEAD
 def find_cut(
     found: Coherence,
     counted: Mask,
@@ -80,9 +74,6 @@ def find_cut(
     settings: CoherenceSettings,
     threads: int | None = None,
 ) -> Cut:
-=======
-def find_cut(found: Coherence, counted: Mask, sides: Floats, settings: CoherenceSettings) -> Cut:
->>>>>>> integration
     """Begin with the strongest answers, then cut by what was counted against the last cut.
 
     Parameters
@@ -98,17 +89,11 @@ def find_cut(found: Coherence, counted: Mask, sides: Floats, settings: Coherence
     chosen = found.answer > begin
     cut = Cut(0.0, 1.0, 0.5)
     for _ in range(CUT_ROUNDS):
-<<<<<<< HEAD
         clean = clean_answer(chosen, found, sides, settings, threads)
         cut = cut_levels(found.votes, chosen, counted, clean, sides)
         for part in planes(chosen):
             limit = threshold(cut, found.detail[part])
             chosen[part] = found.answer[part] > limit + np.float32(TIE_TOLERANCE)
-=======
-        clean = clean_answer(chosen, found, sides, settings)
-        cut = cut_levels(found.votes, chosen, counted, clean, sides)
-        chosen = found.answer > threshold(cut, found.detail) + TIE_TOLERANCE
->>>>>>> integration
         if not chosen.any():
             break
     return cut
@@ -122,7 +107,6 @@ def volume_level(clean: NDArray[Any], number: int) -> float:
     return float(np.clip(0.5 + LEVEL_WEIGHT * (middle - 0.5), *LEVELS))
 
 
-<<<<<<< HEAD
 def ranked_values(values: NDArray[Any], place: int) -> tuple[float, float]:
     """The values at `place` - 1 and `place`, were they sorted; 0 < `place` < their number.
 
@@ -139,14 +123,6 @@ def ranked_values(values: NDArray[Any], place: int) -> tuple[float, float]:
         below, among = 0, values
     among = np.sort(among)
     return float(among[place - 1 - below]), float(among[place - below])
-=======
-def mean_share(votes: Floats, far: Mask, side: Mask) -> float:
-    """Mean of votes far from the contour; of the whole side, where little lies far."""
-    if not side.any():
-        return 0.0
-    total = votes[far].sum(dtype=float) + PSEUDO_VOXELS * votes[side].mean(dtype=float)
-    return float(total / (np.count_nonzero(far) + PSEUDO_VOXELS))
->>>>>>> integration
 
 
 def cut_levels(votes: Singles, chosen: Mask, counted: Mask, clean: Singles, sides: Floats) -> Cut:

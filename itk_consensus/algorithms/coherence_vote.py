@@ -46,12 +46,8 @@ from itk_consensus.algorithms.rater_masks import (
     Mask,
     RaterMasks,
     clipped,
-<<<<<<< HEAD
     over_labels,
     read_extended,
-=======
-    united,
->>>>>>> integration
     widened,
 )
 from itk_consensus.labels.boxes import relative_to
@@ -124,20 +120,9 @@ class CoherenceResult:
         if self.masks.number_of_labels == 2:
             one = self._score(1)
             return one if label == 1 else 1 - one
-<<<<<<< HEAD
         scores = self._score(label)
         total = self._total
         return np.divide(scores, total, out=self.masks.share(label), where=total > 0)
-=======
-        total = self._total
-        return np.divide(self._score(label), total, out=self.masks.share(label), where=total > 0)
-
-    @cached_property
-    def _total(self) -> Floats:
-        """Scores of all labels together."""
-        labels = range(self.masks.number_of_labels)
-        return sum((self._score(label) for label in labels), np.zeros(self.masks.shape))
->>>>>>> integration
 
     @cached_property
     def _total(self) -> Floats:
@@ -147,7 +132,7 @@ class CoherenceResult:
         return np.asarray(total)
 
     def _score(self, label: int) -> Floats:
-        volume = _scores(self.masks, label, self.answers.get(label), self.masks.whole)
+        volume = _scores(self.masks, label, self.answers.get(label))
         for restored, where in self.restored.items():
             volume[where] = float(restored == label)
         annotated = self.masks.annotated()
@@ -181,7 +166,6 @@ def coherence_vote(
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED
-<<<<<<< HEAD
     return CoherenceResult(decision, masks, answers, restored, masks.frequencies())
 
 
@@ -199,15 +183,6 @@ def _answer_labels(
     labels = range(masks.number_of_labels)
     answers = over_labels(lambda label: _answer_label(masks, label, sides, settings, 1), labels)
     yield from zip(labels, answers, strict=True)
-=======
-    votes = np.array([_votes(masks, label) for label in range(masks.number_of_labels)])
-    return CoherenceResult(decision, masks, answers, restored, votes / max(votes.sum(), 1e-300))
->>>>>>> integration
-
-
-def _votes(masks: RaterMasks, label: int) -> float:
-    box = masks.marked_box(label)
-    return 0.0 if box is None else float(masks.share(label, box).sum())
 
 
 def _answer_label(
@@ -220,7 +195,6 @@ def _answer_label(
     # Beyond the volume its border goes on, so that windows see what they would see in a larger
     # volume: adding background changes nothing.
     wide = widened(tight, settings.margin(sides))
-<<<<<<< HEAD
     box = clipped(wide, masks.shape)
     around = relative_to(wide, box)
     stack = read_extended(masks.read(label, box), around)
@@ -228,30 +202,20 @@ def _answer_label(
     if masks.present is not None:
         present = read_extended(masks.present[(slice(None), *box)], around)
     found = coherence(stack, masks.weights, present, sides, settings, threads)
-=======
-    stack, present = masks.extended(label, wide)
-    found = coherence(stack.astype(np.float32), masks.weights, present, sides, settings)
->>>>>>> integration
     # Clean background, however much of it, must not count.
     counted = near_marks(found.votes, sides)
     if present is not None:
         counted &= np.asarray(present.any(axis=0))
-<<<<<<< HEAD
     del stack
     cut = find_cut(found, counted, sides, settings, threads)
     return LabelAnswer.pack(box, probability_of(found, cut)[relative_to(box, wide)], cut)
-=======
-    cut = find_cut(found, counted, sides, settings)
-    box = clipped(wide, masks.shape)
-    return LabelAnswer(box, probability_of(found, cut)[relative_to(box, wide)], cut)
->>>>>>> integration
 
 
-def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None, box: Box) -> Floats:
-    """Corrected share of a label in a box around its answer."""
-    volume = masks.share(label, box)
+def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
+    """Corrected share of a label at every voxel."""
+    volume = masks.share(label)
     if found is not None:
-        volume[relative_to(found.box, box)] = found.probability
+        volume[found.box] = found.probability
     return volume
 
 
@@ -265,7 +229,6 @@ def _decide_two(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[n
 
 def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
     """Label with the highest score; ties go to the lower index."""
-<<<<<<< HEAD
     decision = _first_votes(masks, range(1, masks.number_of_labels), np.int32)
     # Beyond its box a label has all the votes or none.
     best = np.ones(masks.shape, np.float32)
@@ -294,21 +257,6 @@ def _first_votes(
         return patterns.expand(known, out=decision)
     for label in labels:
         decision[masks.share(label) > 0.5] = label
-=======
-    one = len(labels) == 1
-    decision = np.zeros(masks.shape, np.int32)
-    # Outside of the boxes looked at, a label has no votes.
-    best = np.full(masks.shape, 0.5 - TIE_TOLERANCE / 2 if one else 0.0)
-    for label in labels:
-        box, found = masks.marked_box(label), answers.get(label)
-        if box is None:
-            continue
-        box = box if found is None else united(box, found.box)
-        scores = _scores(masks, label, found, box)
-        better = scores > best[box] + (0.0 if one else TIE_TOLERANCE)
-        decision[box][better] = label
-        best[box][better] = scores[better]
->>>>>>> integration
     return decision
 
 
@@ -317,24 +265,10 @@ def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[i
     restored: dict[int, Mask] = {}
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
-<<<<<<< HEAD
     labels = range(1, masks.number_of_labels)
     # What all mark is of one label only: no label takes from another.
     found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels)
     for label, (box, lost) in zip(labels, list(found), strict=True):
-=======
-    for label in range(1, masks.number_of_labels):
-        box = masks.marked_box(label)
-        if box is None:
-            continue
-        marked = masks.read(label, box) > 0.5
-        unanimous = np.asarray(marked.all(axis=0))
-        if masks.present is not None:
-            present = masks.present[(slice(None), *box)]
-            unanimous = np.asarray((marked | ~present).all(axis=0))
-            unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
-        lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
->>>>>>> integration
         if lost.any():
             restored[label] = np.zeros(masks.shape, bool)
             restored[label][box] = lost

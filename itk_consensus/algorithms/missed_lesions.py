@@ -74,33 +74,20 @@ def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions
     raters = masks.number_of_raters
     if raters < LEAST_RATERS or masks.present is not None or len(masks.shape) > 3:
         return MissedLesions(found, 0, np.nan, np.nan)
-<<<<<<< HEAD
     around = masks.marked_box(index)
     if around is None:
         return MissedLesions(found, 0, np.nan, np.nan)
     lesions = list(_lesions(np.asarray(masks.read(index, around) > 0.5)))
     finders = np.array([len(lesion.drawn) for lesion in lesions])
     if not (finders > 1).any():
-=======
-    part = masks.marked_box(index)
-    if part is None:
->>>>>>> integration
         return MissedLesions(found, 0, np.nan, np.nan)
-    lesions = list(_lesions(np.asarray(masks.read(index, part) > 0.5)))
-    finders = np.array([len(lesion.drawn) for lesion in lesions])
-    if not len(finders):
-        return MissedLesions(found, 0, np.nan, np.nan)
-    detection = float(finders.mean() / raters)
+    detection = float(finders[finders > 1].mean() / raters)
     least = threshold_of_finders(detection, raters)
     number, chosen, added = 0, chosen[around], found[around]
     for box, drawn in lesions:
-        lacking = not chosen[part][box][drawn.any(axis=0)].any()
+        lacking = not chosen[box][drawn.any(axis=0)].any()
         if lacking and len(drawn) > max(least, 1) and _agreement(drawn) >= LEAST_AGREEMENT:
-<<<<<<< HEAD
             added[box] |= drawn.mean(axis=0) >= 0.5
-=======
-            found[part][box] |= drawn.mean(axis=0) >= 0.5
->>>>>>> integration
             number += 1
     return MissedLesions(found, number, detection, least)
 
@@ -118,17 +105,14 @@ def threshold_of_finders(detection: float, raters: int) -> float:
 
 
 def _lesions(stack: Mask) -> Iterator[_Lesion]:
-    """Pieces of the union of which two or more raters share enough not to be chance."""
-    marks = stack.sum(axis=0, dtype=np.uint16)
-    pieces, count = label(marks > 0, np.ones((3,) * (stack.ndim - 1)))
-    # Specks are many, and none of them counts.
-    shared = np.bincount(pieces[marks > 1], minlength=count + 1)
+    """Pieces of the union, large enough not to be chance; the lone ones among them too."""
+    pieces, _ = label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
     for number, box in enumerate(find_objects(pieces), start=1):
-        if shared[number] < LEAST_SHARED_VOXELS:
-            continue
         drawn = stack[(slice(None), *box)] & (pieces[box] == number)
         drawn = drawn[drawn.reshape(len(drawn), -1).any(axis=1)]
-        yield _Lesion(box, drawn)
+        shared = drawn.sum(axis=0) >= min(2, len(drawn))
+        if np.count_nonzero(shared) >= LEAST_SHARED_VOXELS:
+            yield _Lesion(box, drawn)
 
 
 def _agreement(drawn: NDArray[np.bool_]) -> float:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-<<<<<<< HEAD
 from functools import cached_property
 from typing import Any, TypeVar
-=======
-from functools import cache
-from typing import Any
->>>>>>> integration
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +19,7 @@ from itk_consensus.labels.label_stack import default_threads
 
 T = TypeVar("T")
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Box = tuple[slice, ...]
 
@@ -38,14 +33,9 @@ class RaterMasks:
 
     Attributes
     ----------
-<<<<<<< HEAD
     read : callable
         ``read(label, box=())`` gives (J, \\*box): bool masks, or probabilities in [0, 1]; of the
         whole volume without a box.
-=======
-    reader : callable
-        ``reader(label, box)`` gives (J, \\*box): bool masks, or probabilities in [0, 1].
->>>>>>> integration
     shape : tuple of int
     number_of_raters, number_of_labels : int
         Two labels are background and one foreground.
@@ -53,30 +43,17 @@ class RaterMasks:
         Of the raters; all positive.
     present : (J, \\*shape) ndarray of bool, or None
         Where each rater annotated, and the mask holds; None: everywhere.
-<<<<<<< HEAD
     patterns : DecisionPatterns, or None
         Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
     """
 
     read: Callable[..., NDArray[Any]]
-=======
-    find_box : callable or None
-        ``find_box(label)`` gives a box outside of which nobody marks the label, or None if nobody
-        does; without it all of the volume is looked at.
-    """
-
-    reader: Callable[[int, Box], NDArray[Any]]
->>>>>>> integration
     shape: tuple[int, ...]
     number_of_raters: int
     number_of_labels: int
     weights: Floats
     present: Mask | None = None
-<<<<<<< HEAD
     patterns: DecisionPatterns | None = None
-=======
-    find_box: Callable[[int], Box | None] | None = None
->>>>>>> integration
 
     @classmethod
     def foreground(
@@ -94,11 +71,7 @@ class RaterMasks:
             return part if label == 1 else 1 - part.astype(np.float64)
 
         return cls(
-<<<<<<< HEAD
             read,
-=======
-            lambda label, box: _part(masks, box) if label == 1 else 1.0 - _part(masks, box),
->>>>>>> integration
             masks.shape[1:],
             len(masks),
             2,
@@ -117,19 +90,13 @@ class RaterMasks:
         weights: Sequence[float] | Floats | None = None,
     ) -> RaterMasks:
         """Label indices (J, \\*shape), 0 to K - 1."""
-        boxes = cache(lambda: _label_boxes(raters, number_of_labels))
         return cls(
-<<<<<<< HEAD
             lambda label, box=(): raters[(slice(None), *box)] == label,
-=======
-            lambda label, box: _part(raters, box) == label,
->>>>>>> integration
             raters.shape[1:],
             len(raters),
             number_of_labels,
             _checked_weights(weights, len(raters)),
             _where(present, mask, raters.shape),
-            lambda label: boxes()[label],
         )
 
     @classmethod
@@ -166,7 +133,6 @@ class RaterMasks:
         shares = [self.weights[group] / self.weights[group].sum() for group in members]
         present = self.present
 
-<<<<<<< HEAD
         def read(label: int, box: Box = ()) -> NDArray[Any]:
             masks = self.read(label, box)
             if present is None:
@@ -177,24 +143,11 @@ class RaterMasks:
                 weighted_share(masks[group], w, there[group])
                 for w, group in zip(shares, members, strict=True)
             ]
-=======
-        def reader(label: int, box: Box) -> NDArray[Any]:
-            masks = self.reader(label, box)
-            if present is None:
-                pairs = zip(shares, members, strict=True)
-                return np.stack([np.tensordot(w, masks[g], 1) for w, g in pairs])
-            there = _part(present, box)
-            means = []
-            for w, group in zip(shares, members, strict=True):
-                here = np.tensordot(w, there[group], 1)
-                total = np.tensordot(w, np.where(there[group], masks[group], 0.0), 1)
-                means.append(np.divide(total, here, out=np.zeros_like(here), where=here > 0))
->>>>>>> integration
             return np.stack(means)
 
         return replace(
             self,
-            reader=reader,
+            read=read,
             number_of_raters=len(members),
             # A group weighs as much as one of its members.
             weights=np.array([self.weights[group].mean() for group in members]),
@@ -206,99 +159,20 @@ class RaterMasks:
         """(\\*shape) where at least one rater annotated; None: everywhere."""
         return None if self.present is None else np.asarray(self.present.any(axis=0))
 
-<<<<<<< HEAD
     def share(self, label: int, box: Box = ()) -> Floats:
         """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)
-=======
-    @property
-    def whole(self) -> Box:
-        """The box of all voxels."""
-        return tuple(slice(0, side) for side in self.shape)
->>>>>>> integration
 
-    def marked_box(self, label: int) -> Box | None:
-        """A box outside of which nobody marks the label; None if nobody does."""
-        return self.whole if self.find_box is None else self.find_box(label)
-
-    def read(self, label: int, box: Box | None = None) -> NDArray[Any]:
-        """(J, \\*box): masks, or probabilities."""
-        return self.reader(label, self.whole if box is None else box)
-
-    def extended(self, label: int, box: Box) -> tuple[NDArray[Any], Mask | None]:
-        """Masks of a box, and who annotated; beyond the volume its border goes on."""
-        inner = clipped(box, self.shape)
-        stack = _extend(self.reader(label, inner), inner, box)
-        if self.present is None:
-            return stack, None
-        return stack, _extend(_part(self.present, inner), inner, box)
-
-    def share(self, label: int, box: Box | None = None) -> NDArray[np.float64]:
-        """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
-        box = self.whole if box is None else box
-        masks = self.reader(label, box)
-        total = np.zeros(masks.shape[1:])
-        if self.present is None:
-            for weight, mask in zip(self.weights / self.weights.sum(), masks, strict=True):
-                total += weight * mask
-            return total
-        there = _part(self.present, box)
-        here = np.zeros(masks.shape[1:])
-        for weight, mask, seen in zip(self.weights, masks, there, strict=True):
-            here += weight * seen
-            total += weight * np.where(seen, mask, 0.0)
-        return np.divide(total, here, out=np.zeros_like(total), where=here > 0)
-
-    def disputed_box(self, label: int) -> Box | None:
-        """The smallest box around voxels where raters differ about a label by more than rounding.
-
-        None if they differ nowhere.
-        """
-        box = self.marked_box(label)
-        if box is None:
-            return None
-        masks = self.reader(label, box)
+    def disputed(self, label: int) -> Mask:
+        """(\\*shape) where raters differ about a label, by more than rounding."""
+        masks = self.read(label)
         if self.present is None:
             lowest, highest = masks.min(axis=0), masks.max(axis=0)
         else:
-            there = _part(self.present, box)
-            lowest = np.where(there, masks, 1.0).min(axis=0)
-            highest = np.where(there, masks, 0.0).max(axis=0)
-        differ = highest > lowest if masks.dtype == bool else highest > lowest + ROUNDING
-        found = bounding_box(differ)
-        return None if found is None else shifted(found, box)
-
-
-def _part(volumes: NDArray[Any], box: Box) -> NDArray[Any]:
-    """A box of (J, \\*shape)."""
-    return volumes[(slice(None), *box)]
-
-
-def _label_boxes(raters: NDArray[Any], number_of_labels: int) -> list[Box | None]:
-    """For each label index the box around all raters' marks."""
-    boxes: list[Box | None] = [None] * number_of_labels
-    for rater in raters:
-        # find_objects looks from 1 on; missing raters are one more than the last label.
-        found = [bounding_box(rater == 0), *find_objects(rater)][:number_of_labels]
-        for label, box in enumerate(found):
-            if box is not None:
-                boxes[label] = united(boxes[label], box)
-    return boxes
-
-
-def united(first: Box | None, second: Box) -> Box:
-    """The smallest box around two."""
-    if first is None:
-        return second
-    pairs = zip(first, second, strict=True)
-    return tuple(slice(min(a.start, b.start), max(a.stop, b.stop)) for a, b in pairs)
-
-
-def shifted(box: Box, inside: Box) -> Box:
-    """A box within a box as a box of the volume."""
-    pairs = zip(box, inside, strict=True)
-    return tuple(slice(a.start + b.start, a.stop + b.start) for a, b in pairs)
+            lowest = np.where(self.present, masks, 1.0).min(axis=0)
+            highest = np.where(self.present, masks, 0.0).max(axis=0)
+        return np.asarray(highest > lowest + ROUNDING)
 
     def disputed_box(self, label: int) -> Box | None:
         """The smallest box around voxels where raters differ about a label; None if nowhere."""
@@ -402,10 +276,15 @@ def widened(box: Box, margin: Sequence[int]) -> Box:
     return tuple(slice(p.start - m, p.stop + m) for p, m in zip(box, margin, strict=True))
 
 
-def _extend(volumes: NDArray[Any], inner: Box, box: Box) -> NDArray[Any]:
-    """Voxels (J, \\*inner) of a box that may leave the volume, where the border goes on."""
+def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
+    """Voxels of a box over the last axes; beyond the volume its border goes on."""
+    leading = volume.ndim - len(box)
+    shape = volume.shape[leading:]
+    inner = clipped(box, shape)
     beyond = [(i.start - b.start, b.stop - i.stop) for i, b in zip(inner, box, strict=True)]
-    return np.pad(volumes, [(0, 0), *beyond], mode="edge")
+    part = volume[(slice(None),) * leading + inner]
+    widths = [(0, 0)] * leading + beyond
+    return np.pad(part, np.array(widths), mode="edge")
 
 
 def _where(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
