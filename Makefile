@@ -14,7 +14,7 @@ test: $(STAMP)
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2
 
 test-all: $(STAMP)
-	@$(BIN)/python -m pytest -q -n 2
+	@$(BIN)/python -m pytest -q -n 2 --hypothesis-profile=exploring
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

@@ -13,14 +13,20 @@ from hypothesis import HealthCheck, settings
 
 import itk_consensus
 
-# Timings vary between machines, so no deadline; a failure prints the blob that reproduces it.
+# Timings vary between machines, so no deadline. `make test` draws the same cases every time, so
+# that what landed stays green; `make test-all` draws new ones and prints what reproduces a failure.
 settings.register_profile(
-    "itk_consensus",
+    "exploring",
     deadline=None,
     print_blob=True,
     max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
 )
+settings.register_profile("itk_consensus", settings.get_profile("exploring"), derandomize=True)
 settings.load_profile("itk_consensus")
 
 

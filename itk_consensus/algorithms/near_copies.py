@@ -24,6 +24,9 @@ COPY_SHARE = 0.08
 #: With a third rater only, whose errors count too, nothing but almost the same mask is a copy.
 COPY_SHARE_OF_THREE = 0.03
 
+#: Sums of shares that are equal but for their rounding differ by less; one voxel's share is more.
+ROUNDING = 1e-13
+
 
 def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
     """Groups of raters who are copies of each other, in order; most groups are one rater.
@@ -60,10 +63,10 @@ def is_copy(distances: Floats, i: int, j: int) -> bool:
         return False
     if len(others) == 1:
         errors = distances[[i, j], others[0]].sum()
-        return bool(distances[i, j] < COPY_SHARE_OF_THREE * errors)
+        return bool(distances[i, j] + ROUNDING < COPY_SHARE_OF_THREE * errors)
     # The largest estimate: where k or m is a copy too, theirs is too small.
     errors = sum(_largest_error(distances, rater, others) for rater in (i, j))
-    return bool(distances[i, j] < COPY_SHARE * errors)
+    return bool(distances[i, j] + ROUNDING < COPY_SHARE * errors)
 
 
 def _largest_error(distances: Floats, rater: int, others: NDArray[np.int64]) -> float:

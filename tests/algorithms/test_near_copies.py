@@ -46,3 +46,18 @@ def test_copies_of_many_labels_are_found_and_two_raters_are_no_copies():
     raters = multilabel_raters(truth, 4, 0)
     assert near_copies(encoded(np.stack([*raters, raters[2]]))) == [[0], [1], [2, 4], [3]]
     assert near_copies(encoded(np.stack([raters[0], raters[0]]))) == [[0], [1]]
+
+
+def test_errors_that_are_zero_but_for_rounding_make_no_copies():
+    # d_01 + d_03 = d_13 in voxels: nobody erred, whatever shares of 15 or of 19 voxels round to.
+    raters = np.array(
+        [
+            [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1],
+            [0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1],
+            [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1],
+            [1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1],
+        ]
+    )
+    for width in range(1, 12):
+        padded = np.pad(raters, ((0, 0), (width, width)))
+        assert near_copies(encoded(padded)) == [[0], [1], [2], [3]]

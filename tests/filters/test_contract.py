@@ -876,6 +876,7 @@ def test_diagnostics_are_made_on_demand_and_can_be_printed(fuser: Fuser) -> None
 SINGLE_PRECISION = (
     "CoherenceVoteFilter",
     "ConsensusFilter",
+    "HybridFusionFilter",  # of consensuses
     "ShapeBasedAveragingFilter",
     "SpatialSTAPLEFilter",
 )
