@@ -23,7 +23,7 @@ from itk_consensus.images.files import read_quietly, write_image, write_text
 from itk_consensus.pipeline.cases import BatchCase
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
-from itk_consensus.report.page import SEVERITIES, naming_raters, report, severity_of
+from itk_consensus.report.page import naming_raters, report
 from itk_consensus.report.provenance import file_hash
 
 RECORD = "case.json"
@@ -186,9 +186,7 @@ def _row(
     spacing = filter_.fused.like.geometry.array_spacing
     agreement = study_agreement(votes, spacing, names, AgreementSettings(surfaces=False))
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
-    concerns = sorted(
-        filter_.GetDiagnostics().concerns, key=lambda one: SEVERITIES.index(severity_of(one))
-    )
+    concerns = sorted(filter_.GetDiagnostics().concerns, key=lambda one: -one.grade)
     return CaseResult(
         case.name,
         DONE,
@@ -197,7 +195,7 @@ def _row(
         _known(agreement.mean_dice()),
         _known(pairs.min()) if pairs.size else None,
         len(concerns),
-        severity_of(concerns[0]) if concerns else "",
+        concerns[0].severity or "" if concerns else "",
         naming_raters(concerns[0].message, names) if concerns else "",
         _within(consensus, plan.output),
         _within(page, plan.output) if plan.reports else "",

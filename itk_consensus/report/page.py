@@ -30,9 +30,6 @@ from itk_consensus.report.provenance import (
 )
 from itk_consensus.report.reviewed_case import ReviewedCase
 
-#: Most severe first; whatever else a finding calls itself is a caution.
-SEVERITIES = ("severe", "caution", "note", "fine")
-
 PathLike = str | os.PathLike[str]
 
 
@@ -118,14 +115,6 @@ def page_text(
     return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
 
 
-def severity_of(finding: Finding) -> str:
-    """One of `SEVERITIES`."""
-    if not finding.concern:
-        return "fine"
-    severity = str(getattr(finding, "severity", "caution"))
-    return severity if severity in SEVERITIES else "caution"
-
-
 def naming_raters(text: str, names: Sequence[str]) -> str:
     """Let a sentence speak of files instead of numbers: Rater 1, raters 0 and 3."""
 
@@ -155,10 +144,7 @@ def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     findings = filter_.GetDiagnostics().findings
     explained = getattr(filter_, "Explanation", None)
     parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
-    concerns = sorted(
-        (finding for finding in findings if finding.concern),
-        key=lambda finding: SEVERITIES.index(severity_of(finding)),
-    )
+    concerns = sorted((one for one in findings if one.concern), key=lambda one: -one.grade)
     if not concerns:
         parts.append(tag("p", "No check gives reason for doubt."))
     parts.append(tag("ul", *(_item(one, case.names) for one in concerns), class_="findings"))
@@ -168,10 +154,10 @@ def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
 
 
 def _item(finding: Finding, names: Sequence[str]) -> Markup:
-    severity = severity_of(finding)
+    severity = finding.severity or "fine"
     text = naming_raters(f"{finding.message} {finding.advice}".strip(), names)
     badge = tag("span", f"{severity.capitalize()}: {finding.rule}.", class_="badge")
-    return tag("li", badge, " ", text, class_=severity)
+    return tag("li", badge, " ", text, class_=severity.replace(" ", "-"))
 
 
 def _raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:

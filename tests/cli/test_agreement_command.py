@@ -50,7 +50,10 @@ def test_what_is_neither_method_nor_file_is_an_error(
     files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["agreement", *files, "--consensus", "nobody"]) == 2
-    assert "--consensus must be a file or one of consensus, staple" in capsys.readouterr().err
+    assert (
+        "--consensus must be a file or one of consensus, coherence-vote, "
+        in capsys.readouterr().err
+    )
 
 
 def test_existing_tables_are_not_replaced(

@@ -13,9 +13,10 @@ import SimpleITK as sitk
 import itk_consensus as ic
 from itk_consensus.algorithms.findings import Finding
 from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
+from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.page import naming_raters, severity_of
+from itk_consensus.report.page import naming_raters
 from itk_consensus.report.provenance import file_hash
 from itk_consensus.report.reviewed_case import ReviewedCase
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
@@ -77,7 +78,7 @@ def test_the_page_of_the_bundled_nodule_is_small_whole_and_needs_nothing_else(
     assert len(elements.named("main")) == 1
     assert all(figure.get("aria-label") for figure in elements.named("svg"))
     assert all(header.get("scope") for header in elements.named("th"))
-    for words in ("Ann", "Dan", "SHA-256", "SimpleITK", "consensus", "Caution"):
+    for words in ("Ann", "Dan", "SHA-256", "SimpleITK", "consensus", "Fine: "):
         assert words in text
 
 
@@ -182,9 +183,14 @@ def test_numbers_of_raters_become_names() -> None:
     assert [rater_mark(index) for index in (0, 25, 26, 27, 52)] == ["A", "Z", "AA", "AB", "BA"]
 
 
-def test_severity_is_a_caution_where_a_finding_does_not_say() -> None:
-    assert severity_of(Finding("rule", 1.0, True, "Oh.")) == "caution"
-    assert severity_of(Finding("rule", 1.0, False, "Fine.")) == "fine"
+def test_every_severity_has_a_word_and_a_colour() -> None:
+    style = (Path(page.__file__).parent / "page.css").read_text()
+    for severity in ("note", "caution", "do not use", None):
+        item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
+        assert (severity or "fine").capitalize() + ": rule." in item
+        assert f'class="{(severity or "fine").replace(" ", "-")}"' in item
+        if severity != "note":
+            assert f".findings .{(severity or 'fine').replace(' ', '-')} " in style
 
 
 def test_simpleitk_images_have_an_underlay(tmp_path: Path) -> None:
