@@ -83,13 +83,14 @@ class LabelFusionFilter(ProcessObject):
         Parameters
         ----------
         images : list of images, or the images themselves
-            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
-            a vector image holds one rater per component.
+            On one grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors, torch
+            tensors, NumPy arrays or whatever can be seen as one. None stands for a missing rater, a
+            masked voxel for a missing vote; a vector image holds one rater per component.
 
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata.
+            Of the first input's family, with its geometry and metadata, on its device.
         """
         self._case = self._fused = None
         with self._running():
@@ -124,15 +125,12 @@ class LabelFusionFilter(ProcessObject):
         return None
 
     def _load(self, images: Any) -> FusionCase:
-        loaded = convert.load(images, owner=self.GetName(), **self._tolerances())
-        masks = self.RaterMasks
+        loaded = convert.load_with_gaps(images, owner=self.GetName(), **self._tolerances())
         stack = self._make_stack(
             loaded.arrays,
             missing_label=self.MissingLabel,
             mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
-            rater_masks=None
-            if masks is None
-            else [self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(masks)],
+            rater_masks=self._rater_masks(loaded),
             owner=self.GetName(),
         )
         if stack.mask is not None and not stack.mask.any():
@@ -143,6 +141,19 @@ class LabelFusionFilter(ProcessObject):
         if self.needs == "patterns":
             _ = case.patterns  # encoded now, before the first half of the work is reported done
         return case
+
+    def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
+        """Where each rater annotated: inside its mask, and where its image has a value."""
+        has_gaps = any(where is not None for where in loaded.annotated)
+        if self.RaterMasks is None:
+            return list(loaded.annotated) if has_gaps else None
+        masks = [
+            self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
+        ]
+        # Should their number differ, the stack says so.
+        if not has_gaps or len(masks) != len(loaded.annotated):
+            return masks
+        return [_both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
 
     def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
         if image is None:
@@ -222,3 +233,9 @@ class UndecidedLabelMixin(ProcessObject):
         "Label of tied voxels; by default one more than the largest label.",
         default_doc="max label + 1",
     )
+
+
+def _both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return np.asarray((mask != 0) & (other != 0))

@@ -99,6 +99,32 @@ def test_every_family_gives_the_same_voxels(fuser: Fuser, shape: tuple[int, ...]
 
 
 @every_fuser
+@pytest.mark.parametrize("family", contract.GUESTS)
+def test_other_libraries_get_their_own_back_with_simpleitks_voxels(
+    fuser: Fuser, family: str
+) -> None:
+    arrays = raters((5, 7, 8))
+    guests = [contract.make_guest(array, family) for array in arrays]
+    headers = [contract.guest_header(guest) for guest in guests]
+    ours, reference = fuser(), fuser()
+    first = ours.Execute(guests)
+    if family == "tensor":
+        expected = reference.Execute(arrays)
+    else:
+        expected = reference.Execute([contract.make_host(array)[0] for array in arrays])
+    for one, other in [
+        (first, expected),
+        (ours.GetLabelImage(), reference.GetLabelImage()),
+        (ours.GetProbabilityImage(1), reference.GetProbabilityImage(1)),
+    ]:
+        assert contract.guest_header(one) == headers[0]
+        np.testing.assert_array_equal(contract.guest_array(one), to_array(other))
+    for guest, before, array in zip(guests, headers, arrays, strict=True):
+        assert contract.guest_header(guest) == before
+        np.testing.assert_array_equal(contract.guest_array(guest), array)
+
+
+@every_fuser
 @every_family
 def test_inputs_are_never_changed(fuser: Fuser, family: str) -> None:
     arrays = raters()
