@@ -25,6 +25,7 @@ from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.class_probabilities import sum_to_one
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type, holds
@@ -125,7 +126,7 @@ class LabelFusionFilter(ProcessObject):
         return None
 
     def _load(self, images: Any) -> FusionCase:
-        loaded = convert.load_with_gaps(images, owner=self.GetName(), **self._tolerances())
+        loaded = self._load_images(images)
         stack = self._make_stack(
             loaded.arrays,
             missing_label=self.MissingLabel,
@@ -142,6 +143,15 @@ class LabelFusionFilter(ProcessObject):
             _ = case.patterns  # encoded now, before the first half of the work is reported done
         return case
 
+    def _load_images(self, images: Any) -> LoadedImages:
+        """Inputs as arrays; a filter that takes probabilities overrides this."""
+        loaded = self._loaded_with_gaps(images)
+        _reject_class_probabilities(loaded, self.GetName())
+        return loaded
+
+    def _loaded_with_gaps(self, images: Any) -> LoadedImages:
+        return convert.load_with_gaps(images, owner=self.GetName(), **self._tolerances())
+
     def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
         """Where each rater annotated: inside its mask, and where its image has a value."""
         has_gaps = any(where is not None for where in loaded.annotated)
@@ -153,7 +163,7 @@ class LabelFusionFilter(ProcessObject):
         # Should their number differ, the stack says so.
         if not has_gaps or len(masks) != len(loaded.annotated):
             return masks
-        return [_both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
+        return [both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
 
     def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
         if image is None:
@@ -235,7 +245,22 @@ class UndecidedLabelMixin(ProcessObject):
     )
 
 
-def _both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+def both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Where neither of two masks is 0; None is a mask that holds everything."""
     if mask is None or other is None:
         return other if mask is None else mask
     return np.asarray((mask != 0) & (other != 0))
+
+
+def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
+    """A softmax image is one rater's opinion of several classes, not several raters."""
+    at = 0
+    for index, number in enumerate(loaded.components):
+        opinion = [array for array in loaded.arrays[at : at + number] if array is not None]
+        at += number
+        if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
+            raise InputError(
+                f"{owner}: input {index} must hold labels, but its {number} components sum to 1: "
+                "they are class probabilities, not raters; use ProbabilityAverageFilter or "
+                "LogOpinionPoolFilter"
+            )

@@ -16,6 +16,7 @@ from itk_consensus.filters.label_voting import LabelVotingImageFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
 from itk_consensus.filters.opinion_pool import LogOpinionPoolFilter
+from itk_consensus.filters.probability_average import ProbabilityAverageFilter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
 from itk_consensus.filters.simple import SIMPLEFilter
@@ -37,6 +38,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     SIMPLEFilter,
     BoundarySIMPLEFilter,
     LogOpinionPoolFilter,
+    ProbabilityAverageFilter,
     HybridFusionFilter,
 )
 

@@ -42,6 +42,8 @@ __all__ = [
     "LoadedImages",
     "OutputImage",
     "allocate",
+    "as_list",
+    "has_components",
     "load",
     "load_one",
     "load_with_gaps",
@@ -91,7 +93,7 @@ def load_with_gaps(
     images: Any, *, owner: str, coordinate_tolerance: float, direction_tolerance: float
 ) -> LoadedImages:
     """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
-    inputs = _as_list(images, owner)
+    inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
     if not present:
         raise InputError(f"{owner}: needs at least one image, but every input is None (missing)")
@@ -116,6 +118,7 @@ def load_with_gaps(
         family=families[first],
         metadata=_ADAPTERS[families[first]].metadata(present[first]),
         owners=tuple(inputs),
+        components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(
             mask
             for i in range(len(inputs))
@@ -180,7 +183,8 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
     return _ADAPTERS[like.family].to_vector_image(components, like)
 
 
-def _as_list(images: Any, owner: str) -> list[Any]:
+def as_list(images: Any, owner: str) -> list[Any]:
+    """The inputs of a filter, whether one image, a list or a generator was given."""
     family = _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
@@ -196,6 +200,16 @@ def _as_list(images: Any, owner: str) -> list[Any]:
     if not inputs:
         raise InputError(f"{owner}: needs at least one image, got none")
     return inputs
+
+
+def has_components(image: Any, where: str) -> bool:
+    """Whether the image's family can have several components at a voxel."""
+    return _family_of(image, where) in (
+        Family.SIMPLEITK,
+        Family.ITK,
+        Family.METATENSOR,
+        Family.NIBABEL,
+    )
 
 
 def _find_family(candidate: object) -> Family | None:

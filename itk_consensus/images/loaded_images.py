@@ -50,6 +50,8 @@ class LoadedImages:
         The inputs as given, missing ones included.
     annotated : tuple of (ndarray of bool or None)
         For each of `arrays`, where an input that can say so has a value; None: everywhere.
+    components : tuple of int
+        How many of `arrays` each input is; 1 for a missing one.
     """
 
     arrays: tuple[Array | None, ...]
@@ -58,6 +60,7 @@ class LoadedImages:
     metadata: Any
     owners: tuple[Any, ...]
     annotated: tuple[Array | None, ...] = ()
+    components: tuple[int, ...] = ()
 
     @property
     def reference_index(self) -> int:
