@@ -23,6 +23,7 @@ from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.images.files import PathLike as PathLike
+from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
 from itk_consensus.samples import SampleCase as SampleCase
 
 __version__: str
@@ -128,6 +129,15 @@ class LabelFusionFilter(ProcessObject):
 
         Without a label the largest one that occurs is meant, the foreground of a binary map. A
         label that no rater used has probability 0 everywhere.
+        """
+    def GetUncertaintyImage(self, kind: UncertaintyKind = 'entropy') -> Any:
+        """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
+
+        Parameters
+        ----------
+        kind : "entropy", "disagreement" or "variance"
+            - sum p ln p over the labels; 1 - largest p; sum p (1 - p) / 2, which with two labels is
+            the variance p (1 - p) of either.
         """
 
 class ConsensusFilter(LabelFusionFilter):

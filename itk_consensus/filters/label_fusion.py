@@ -29,6 +29,7 @@ from itk_consensus.labels.class_probabilities import sum_to_one
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type, holds
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -196,6 +197,22 @@ class LabelFusionFilter(ProcessObject):
         label that no rater used has probability 0 everywhere.
         """
         return self.fused.probability_image(self.fused.labels[-1] if label is None else label)
+
+    def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
+        """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
+
+        Parameters
+        ----------
+        kind : "entropy", "disagreement" or "variance"
+            - sum p ln p over the labels; 1 - largest p; sum p (1 - p) / 2, which with two labels is
+            the variance p (1 - p) of either.
+        """
+        if kind not in UNCERTAINTY_KINDS:
+            raise ParameterError(
+                f"{self.GetName()}: kind of uncertainty must be one of {UNCERTAINTY_KINDS}, "
+                f"got {kind!r}"
+            )
+        return self.fused.uncertainty_image(kind)
 
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""

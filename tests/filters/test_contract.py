@@ -17,6 +17,7 @@ import SimpleITK as sitk
 from contract import CASE_NAMES, CASES, FAMILIES, SHAPES, Fuser, header, make, raters, to_array
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.stats import entropy
 
 import itk_consensus
 from itk_consensus.errors import (
@@ -785,6 +786,31 @@ def test_probabilities_are_probabilities_and_belong_to_the_label_map(fuser: Fuse
 
 
 # -- who annotated what -----------------------------------------------------------------------
+
+
+@every_fuser
+@pytest.mark.parametrize("family", ["SimpleITK", "array"])
+def test_uncertainty_is_made_of_the_probabilities_of_all_labels(fuser: Fuser, family: str) -> None:
+    arrays = raters()
+    mask = np.ones_like(arrays[0])
+    mask[:2] = 0
+    filter_ = fuser(MaskImage=make(mask, family))
+    images = [make(array, family) for array in arrays]
+    filter_.Execute(images)
+    shares = [to_array(filter_.GetProbabilityImage(label)) for label in filter_.GetLabels()]
+    inside = np.where(mask == 1, shares, 1.0)
+    for kind, expected in (
+        ("entropy", entropy(inside, axis=0)),
+        ("disagreement", 1 - inside.max(axis=0)),
+        ("variance", (inside * (1 - inside)).sum(axis=0) / 2),
+    ):
+        image = filter_.GetUncertaintyImage(kind)
+        assert header(image) == header(images[0])
+        assert to_array(image).dtype == np.float32
+        wanted = np.where(mask == 1, expected, 0)
+        np.testing.assert_allclose(to_array(image), wanted, atol=1e-6)
+    with pytest.raises(ParameterError, match=f"{fuser.__name__}: kind of uncertainty must be one"):
+        filter_.GetUncertaintyImage("doubt")
 
 
 @every_fuser
