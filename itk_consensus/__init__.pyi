@@ -784,6 +784,95 @@ class HybridFusionFilter(LabelFusionFilter):
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
 
+class LocallyWeightedVoteFilter(LabelFusionFilter):
+    """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
+
+    Intensities are matched globally and freed of a smooth bias before they are compared; where
+    images say nothing atlases count alike.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetPower(self, value: float) -> None:
+        """Exponent of the inverse mean squared difference. Default: 2.0."""
+    def GetPower(self) -> float:
+        """Exponent of the inverse mean squared difference."""
+    def SetImage(self, value: Image | None) -> None:
+        """The target that atlases were warped to. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The target that atlases were warped to."""
+    def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
+        """The image of each atlas, on the target's grid. Default: None."""
+    def GetAtlasImages(self) -> Sequence[Image | None] | None:
+        """The image of each atlas, on the target's grid."""
+    def SetPatchRadius(self, value: float | None) -> None:
+        """Half width, in mm, of the patch in which images are compared. Default: 2 smallest voxel sides."""
+    def GetPatchRadius(self) -> float | None:
+        """Half width, in mm, of the patch in which images are compared."""
+    def SetBiasScale(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none. Default: 8 smallest voxel sides."""
+    def GetBiasScale(self) -> float | None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none."""
+    def SetSmoothingSigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
+    def GetSmoothingSigma(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def GetMeanWeights(self) -> tuple[float, ...]:
+        """Mean weight of each atlas over disputed voxels; they sum to 1."""
+
+class JointLabelFusionFilter(LabelFusionFilter):
+    """Joint label fusion of plain intensity differences.
+
+    M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta and
+    w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1, intensities in units of the target's spread.
+    With `SearchRadius` each atlas votes from where its patch is nearest to the target's.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetBeta(self, value: float) -> None:
+        """Exponent of the errors. Default: 2.0."""
+    def GetBeta(self) -> float:
+        """Exponent of the errors."""
+    def SetAlpha(self, value: float) -> None:
+        """Conditioning, added to the diagonal. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Conditioning, added to the diagonal."""
+    def SetSearchRadius(self, value: float) -> None:
+        """Half width, in mm, in which atlases are searched for a nearer patch. Default: 0.0."""
+    def GetSearchRadius(self) -> float:
+        """Half width, in mm, in which atlases are searched for a nearer patch."""
+    def SetNonNegativeWeights(self, value: bool) -> None:
+        """Whether negative weights are taken for 0. Default: True."""
+    def GetNonNegativeWeights(self) -> bool:
+        """Whether negative weights are taken for 0."""
+    def SetImage(self, value: Image | None) -> None:
+        """The target that atlases were warped to. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The target that atlases were warped to."""
+    def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
+        """The image of each atlas, on the target's grid. Default: None."""
+    def GetAtlasImages(self) -> Sequence[Image | None] | None:
+        """The image of each atlas, on the target's grid."""
+    def SetPatchRadius(self, value: float | None) -> None:
+        """Half width, in mm, of the patch in which images are compared. Default: 2 smallest voxel sides."""
+    def GetPatchRadius(self) -> float | None:
+        """Half width, in mm, of the patch in which images are compared."""
+    def SetBiasScale(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none. Default: 8 smallest voxel sides."""
+    def GetBiasScale(self) -> float | None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none."""
+    def SetSmoothingSigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
+    def GetSmoothingSigma(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def GetMeanWeights(self) -> tuple[float, ...]:
+        """Mean weight of each atlas over disputed voxels; they sum to 1."""
+
 class ConformalBandFilter(ProcessObject):
     """Where a consensus may be wrong, with a promise about the next whole case.
 
