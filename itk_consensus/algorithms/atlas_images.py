@@ -1,4 +1,4 @@
-"""Images of atlases beside the image they were warped to: made comparable, compared, selected.
+"""Images of atlases beside the image they were warped to: made comparable, and compared.
 
 Atlas and target are matched globally, by the line through their quantiles, and a smooth bias is
 taken out of both. Patches are not normalised one by one: where tissue is flat that would compare
@@ -107,21 +107,3 @@ def similarity_weights(differences: Sequence[Singles | None], power: float) -> l
         np.zeros(shape, np.float32) if one is None else (one + SMALLEST_DIFFERENCE**2) ** -power
         for one in differences
     ]
-
-
-def selection_weights(
-    images: ComparableImages, number: int, region: NDArray[np.bool_] | None = None
-) -> tuple[float, ...]:
-    """1 for the atlases of smallest mean squared difference, of all voxels or a region's; else 0.
-
-    Of equally similar atlases the first count.
-    """
-    where = slice(None) if region is None else region
-    scores = [
-        np.inf if atlas is None else float(np.square((atlas - images.target)[where]).mean())
-        for atlas in images.atlases
-    ]
-    chosen = np.argsort(scores, kind="stable")[:number]
-    return tuple(
-        float(index in chosen and np.isfinite(scores[index])) for index in range(len(scores))
-    )

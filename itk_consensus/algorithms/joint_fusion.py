@@ -7,19 +7,16 @@ w = (M + alpha I)^-1 1 / 1^T (M + alpha I)^-1 1 minimise the expected error of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus import _kernels
 from itk_consensus.algorithms.atlas_images import ComparableImages
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
-from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.labels.patch_weights import patch_weights
 
 
 @dataclass(frozen=True)
@@ -70,33 +67,14 @@ def joint_weights(
     atlases = [atlas for atlas in images.atlases if atlas is not None]
     if len(atlases) != len(images.atlases) or not settings.alpha > 0:
         raise InputError("joint_weights: every atlas must have an image, and alpha be positive")
-    margin = [p + s for p, s in zip(settings.patch, settings.search, strict=True)]
-    padded = [_padded(one, margin) for one in (images.target, *atlases)]
-    strides = np.array(padded[0].strides) // padded[0].itemsize
-    indices = np.stack(np.unravel_index(places, images.target.shape), axis=-1) + margin
-    search = nearest_first(settings.search)
-    weights = np.empty((len(places), len(atlases)))
-    shifts = np.empty(weights.shape, np.uint16)
-    _kernels.joint_weights(
-        padded[0],
-        padded[1:],
-        np.ascontiguousarray(indices @ strides, dtype=np.int64),
-        (nearest_first(settings.patch) @ strides).tolist(),
-        (search @ strides).tolist(),
-        settings.beta,
-        settings.alpha,
-        weights,
-        shifts,
-        threads or default_threads(),
+    weights, shifts = patch_weights(
+        images.target,
+        atlases,
+        places,
+        settings.patch,
+        settings.search,
+        beta=settings.beta,
+        alpha=settings.alpha,
+        threads=threads,
     )
-    return JointWeights(weights, search[shifts])
-
-
-def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
-    """(S, axes) steps of a box, from its centre outwards."""
-    steps = np.array(list(product(*(range(-r, r + 1) for r in radii))), dtype=np.int64)
-    return steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")]
-
-
-def _padded(volume: NDArray[np.float32], margin: Sequence[int]) -> NDArray[np.float32]:
-    return np.ascontiguousarray(np.pad(volume, [(m, m) for m in margin], mode="edge"))
+    return JointWeights(weights, shifts)
