@@ -27,6 +27,7 @@ from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.filters.listed_components import ListedComponent as ListedComponent
 from itk_consensus.images.files import PathLike as PathLike
+from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
 from itk_consensus.samples import SampleCase as SampleCase
 
 __version__: str
@@ -112,13 +113,14 @@ class LabelFusionFilter(ProcessObject):
         Parameters
         ----------
         images : list of images, or the images themselves
-            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
-            a vector image holds one rater per component.
+            On one grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors, torch
+            tensors, NumPy arrays or whatever can be seen as one. None stands for a missing rater, a
+            masked voxel for a missing vote; a vector image holds one rater per component.
 
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata.
+            Of the first input's family, with its geometry and metadata, on its device.
         """
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
@@ -137,6 +139,15 @@ class LabelFusionFilter(ProcessObject):
 
         Without a label the largest one that occurs is meant, the foreground of a binary map. A
         label that no rater used has probability 0 everywhere.
+        """
+    def GetUncertaintyImage(self, kind: UncertaintyKind = 'entropy') -> Any:
+        """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
+
+        Parameters
+        ----------
+        kind : "entropy", "disagreement" or "variance"
+            - sum p ln p over the labels; 1 - largest p; sum p (1 - p) / 2, which with two labels is
+            the variance p (1 - p) of either.
         """
 
 class ConsensusFilter(LabelFusionFilter):
@@ -732,22 +743,23 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
         """Whether the consensus became stable."""
 
 class LogOpinionPoolFilter(LabelFusionFilter):
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T).
+    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
-    stored as floats. No opinion is taken as firmer than `ErrorRate` allows. A prior that varies in
-    space is one more probability image, with the weight T.
+    stored as floats. Vector images of a floating type, lists of one image per class and arrays with
+    `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
+    prior that varies in space is one more probability image, with the weight T.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Exponent of each rater's opinion. Default: equal, sum 1."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Exponent of each rater's opinion."""
-    def SetTemperature(self, value: float) -> None:
-        """Divides the exponents; above 1 the pool doubts more. Default: 1.0."""
-    def GetTemperature(self) -> float:
-        """Divides the exponents; above 1 the pool doubts more."""
+    def SetTemperature(self, value: float | Sequence[float]) -> None:
+        """Divides the exponents, of all raters or of each; above 1 the pool doubts more. Default: 1.0."""
+    def GetTemperature(self) -> float | Sequence[float]:
+        """Divides the exponents, of all raters or of each; above 1 the pool doubts more."""
     def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
         """Fixed label prior: of the higher of two labels, or {label: probability}. Default: equal shares."""
     def GetPrior(self) -> float | Mapping[int, float] | None:
@@ -764,6 +776,36 @@ class LogOpinionPoolFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array along which the probabilities of its classes lie."""
+
+class ProbabilityAverageFilter(LabelFusionFilter):
+    """Weighted mean of class probabilities, and the label of the highest mean.
+
+    The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
+    whole vote. Label images count as certain, so that on masks this is the majority vote. Inputs
+    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
+    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetTieRule(self, value: str) -> None:
+        """What labels of equal mean become. Default: undecided."""
+    def GetTieRule(self) -> str:
+        """What labels of equal mean become."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array along which the probabilities of its classes lie."""
 
 class HybridFusionFilter(LabelFusionFilter):
     """Takes the interior fuser's answer, except in a band around the contour.
@@ -795,6 +837,95 @@ class HybridFusionFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label."""
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
+
+class LocallyWeightedVoteFilter(LabelFusionFilter):
+    """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
+
+    Intensities are matched globally and freed of a smooth bias before they are compared; where
+    images say nothing atlases count alike.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetPower(self, value: float) -> None:
+        """Exponent of the inverse mean squared difference. Default: 2.0."""
+    def GetPower(self) -> float:
+        """Exponent of the inverse mean squared difference."""
+    def SetImage(self, value: Image | None) -> None:
+        """The target that atlases were warped to. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The target that atlases were warped to."""
+    def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
+        """The image of each atlas, on the target's grid. Default: None."""
+    def GetAtlasImages(self) -> Sequence[Image | None] | None:
+        """The image of each atlas, on the target's grid."""
+    def SetPatchRadius(self, value: float | None) -> None:
+        """Half width, in mm, of the patch in which images are compared. Default: 2 smallest voxel sides."""
+    def GetPatchRadius(self) -> float | None:
+        """Half width, in mm, of the patch in which images are compared."""
+    def SetBiasScale(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none. Default: 8 smallest voxel sides."""
+    def GetBiasScale(self) -> float | None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none."""
+    def SetSmoothingSigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
+    def GetSmoothingSigma(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def GetMeanWeights(self) -> tuple[float, ...]:
+        """Mean weight of each atlas over disputed voxels; they sum to 1."""
+
+class JointLabelFusionFilter(LabelFusionFilter):
+    """Joint label fusion of plain intensity differences.
+
+    M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta and
+    w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1, intensities in units of the target's spread.
+    With `SearchRadius` each atlas votes from where its patch is nearest to the target's.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetBeta(self, value: float) -> None:
+        """Exponent of the errors. Default: 2.0."""
+    def GetBeta(self) -> float:
+        """Exponent of the errors."""
+    def SetAlpha(self, value: float) -> None:
+        """Conditioning, added to the diagonal. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Conditioning, added to the diagonal."""
+    def SetSearchRadius(self, value: float) -> None:
+        """Half width, in mm, in which atlases are searched for a nearer patch. Default: 0.0."""
+    def GetSearchRadius(self) -> float:
+        """Half width, in mm, in which atlases are searched for a nearer patch."""
+    def SetNonNegativeWeights(self, value: bool) -> None:
+        """Whether negative weights are taken for 0. Default: True."""
+    def GetNonNegativeWeights(self) -> bool:
+        """Whether negative weights are taken for 0."""
+    def SetImage(self, value: Image | None) -> None:
+        """The target that atlases were warped to. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The target that atlases were warped to."""
+    def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
+        """The image of each atlas, on the target's grid. Default: None."""
+    def GetAtlasImages(self) -> Sequence[Image | None] | None:
+        """The image of each atlas, on the target's grid."""
+    def SetPatchRadius(self, value: float | None) -> None:
+        """Half width, in mm, of the patch in which images are compared. Default: 2 smallest voxel sides."""
+    def GetPatchRadius(self) -> float | None:
+        """Half width, in mm, of the patch in which images are compared."""
+    def SetBiasScale(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none. Default: 8 smallest voxel sides."""
+    def GetBiasScale(self) -> float | None:
+        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none."""
+    def SetSmoothingSigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
+    def GetSmoothingSigma(self) -> float | None:
+        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+    def SetRaterWeights(self, value: Sequence[float] | None) -> None:
+        """Weight of each rater's vote. Default: equal."""
+    def GetRaterWeights(self) -> Sequence[float] | None:
+        """Weight of each rater's vote."""
+    def GetMeanWeights(self) -> tuple[float, ...]:
+        """Mean weight of each atlas over disputed voxels; they sum to 1."""
 
 class ConformalBandFilter(ProcessObject):
     """Where a consensus may be wrong, with a promise about the next whole case.
@@ -2639,13 +2770,14 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T).
+def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
-    stored as floats. No opinion is taken as firmer than `ErrorRate` allows. A prior that varies in
-    space is one more probability image, with the weight T.
+    stored as floats. Vector images of a floating type, lists of one image per class and arrays with
+    `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
+    prior that varies in space is one more probability image, with the weight T.
 
     Function form of LogOpinionPoolFilter.
 
@@ -2656,8 +2788,8 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
         vector image holds one rater per component.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
-    temperature : a number > 0; default 1.0
-        Divides the exponents; above 1 the pool doubts more.
+    temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
+        Divides the exponents, of all raters or of each; above 1 the pool doubts more.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
         Fixed label prior: of the higher of two labels, or {label: probability}.
     errorRate : a number > 0 and < 0.5; default 0.05
@@ -2666,6 +2798,8 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
         What labels of equal probability become.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
+    classAxis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2688,13 +2822,14 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T).
+def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
-    stored as floats. No opinion is taken as firmer than `ErrorRate` allows. A prior that varies in
-    space is one more probability image, with the weight T.
+    stored as floats. Vector images of a floating type, lists of one image per class and arrays with
+    `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
+    prior that varies in space is one more probability image, with the weight T.
 
     Function form of LogOpinionPoolFilter.
 
@@ -2705,8 +2840,8 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
         vector image holds one rater per component.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
-    temperature : a number > 0; default 1.0
-        Divides the exponents; above 1 the pool doubts more.
+    temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
+        Divides the exponents, of all raters or of each; above 1 the pool doubts more.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
         Fixed label prior: of the higher of two labels, or {label: probability}.
     error_rate : a number > 0 and < 0.5; default 0.05
@@ -2715,6 +2850,98 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
         What labels of equal probability become.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
+    class_axis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
+    mask_image : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missing_label : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    rater_masks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinate_tolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    direction_tolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    number_of_threads : an integer >= 1 and <= 1024; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    number_of_work_units : an integer >= 0 and <= 4294967295; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+    """Weighted mean of class probabilities, and the label of the highest mean.
+
+    The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
+    whole vote. Label images count as certain, so that on masks this is the majority vote. Inputs
+    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
+    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+
+    Function form of ProbabilityAverageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    tieRule : one of undecided, lowest, highest, background, prior; default undecided
+        What labels of equal mean become.
+    labelForUndecidedPixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    raterWeights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    classAxis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
+    maskImage : an image, or None; default None
+        Voxels to fuse (non-zero); outside it the output is background with probability 0.
+    missingLabel : an integer, or None; default None
+        The value by which a rater says 'not annotated here'.
+    raterMasks : a list with an image or None for each rater, or None; default None
+        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+    coordinateTolerance : a number >= 0; default 1e-06
+        Largest difference of origin or spacing between inputs, as a fraction of the spacing.
+    directionTolerance : a number >= 0; default 1e-06
+        Largest difference between elements of the inputs' direction matrices.
+    numberOfThreads : an integer >= 1 and <= 1024; default all cores
+        Threads of the compiled kernels; results never depend on it.
+    numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
+        Accepted for SimpleITK's sake; work is split by the number of threads.
+    debug : True or False; default False
+        Print the filter before each Execute.
+
+    Returns
+    -------
+    image
+        The fused label map, of the first input's family, with its geometry and metadata.
+    """
+def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+    """Weighted mean of class probabilities, and the label of the highest mean.
+
+    The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
+    whole vote. Label images count as certain, so that on masks this is the majority vote. Inputs
+    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
+    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+
+    Function form of ProbabilityAverageFilter.
+
+    Parameters
+    ----------
+    *images : list of images, or the images themselves
+        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
+        vector image holds one rater per component.
+    tie_rule : one of undecided, lowest, highest, background, prior; default undecided
+        What labels of equal mean become.
+    label_for_undecided_pixels : an integer; default max label + 1
+        Label of tied voxels; by default one more than the largest label.
+    rater_weights : a list of numbers >= 0, or None; default equal
+        Weight of each rater's vote.
+    class_axis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None

@@ -46,6 +46,18 @@ def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
+def joint_weights(
+    target: NDArray[np.float32],
+    atlases: Sequence[NDArray[np.float32]],
+    places: NDArray[np.int64],
+    patch: Sequence[int],
+    search: Sequence[int],
+    beta: float,
+    alpha: float,
+    weights: NDArray[np.float64],
+    shifts: NDArray[np.uint16],
+    threads: int,
+) -> None: ...
 def signed_distance(
     inside: NDArray[np.uint8], sizes: Sequence[float], out: NDArray[Any], threads: int
 ) -> None: ...

@@ -27,6 +27,7 @@ from itk_consensus.cli.report import write_page
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.report.fusion_report import FusionReport
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, shown
@@ -53,6 +54,17 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         type=int,
         metavar="N",
         help="the label of --probability [default: the foreground, if there is only one]",
+    )
+    parser.add_argument(
+        "--uncertainty",
+        type=file_name,
+        metavar="FILE",
+        help="how unsure the result is at each voxel, as float32; 0 is certain",
+    )
+    parser.add_argument(
+        "--uncertainty-kind",
+        choices=UNCERTAINTY_KINDS,
+        help=f"what --uncertainty means [default: {UNCERTAINTY_KINDS[0]}]",
     )
     parser.add_argument("--json", type=file_name, metavar="FILE", help="the report, for machines")
     parser.add_argument(
@@ -84,7 +96,10 @@ def _outputs(arguments: argparse.Namespace) -> list[Output]:
         arguments.parser.error("--label says which label's --probability to write; give both")
     if arguments.label is not None and _EVERY_LABEL in str(arguments.probability):
         arguments.parser.error(f"--label names one label, {_EVERY_LABEL} all of them; give one")
-    return given_outputs(arguments, output=np.uint8, probability=np.float64, json=None, report=None)
+    if arguments.uncertainty_kind is not None and arguments.uncertainty is None:
+        arguments.parser.error("--uncertainty-kind says what --uncertainty means; give both")
+    types = {"output": np.uint8, "probability": np.float64, "uncertainty": np.float32}
+    return given_outputs(arguments, **types, json=None, report=None)
 
 
 def _probabilities(filter_: LabelFusionFilter, arguments: argparse.Namespace) -> dict[int, Path]:
@@ -132,6 +147,9 @@ def _write(
     write_image(labels.image, arguments.output)
     for label, path in probabilities.items():
         write_image(filter_.GetProbabilityImage(label), path)
+    if arguments.uncertainty is not None:
+        kind = arguments.uncertainty_kind or UNCERTAINTY_KINDS[0]
+        write_image(filter_.GetUncertaintyImage(kind), arguments.uncertainty)
     if arguments.json is not None:
         write_text(arguments.json, report.to_json())
     if arguments.report is not None:

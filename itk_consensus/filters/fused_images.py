@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion, Measure, PatternFusion
 from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,21 @@ class FusedImages:
         return self.image(
             lambda out: self.fusion.write_measure(measure, len(self.labels), out), dtype
         )
+
+    def uncertainty_image(self, kind: UncertaintyKind) -> Any:
+        """How unsure the probabilities leave each voxel, as float32."""
+
+        def write(out: NDArray[Any]) -> None:
+            out[...] = uncertainty(kind, self._probabilities())
+
+        return self.image(write, np.float32)
+
+    def _probabilities(self) -> Iterator[NDArray[np.float64]]:
+        """Of each label in turn, in one and the same array."""
+        share = np.empty(self.like.geometry.shape)
+        for index in range(len(self.labels)):
+            self.fusion.write_probability(index, share)
+            yield share
 
     def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
         """An image whose every voxel `write` fills in."""

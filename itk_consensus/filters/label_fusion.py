@@ -28,6 +28,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_types import common_type, holds
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -64,13 +65,14 @@ class LabelFusionFilter(RaterInputs):
         Parameters
         ----------
         images : list of images, or the images themselves
-            SimpleITK or itk images, or NumPy arrays, on one grid. None stands for a missing rater;
-            a vector image holds one rater per component.
+            On one grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors, torch
+            tensors, NumPy arrays or whatever can be seen as one. None stands for a missing rater, a
+            masked voxel for a missing vote; a vector image holds one rater per component.
 
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata.
+            Of the first input's family, with its geometry and metadata, on its device.
         """
         self._case = self._fused = None
         with self._running():
@@ -144,6 +146,22 @@ class LabelFusionFilter(RaterInputs):
         probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
         """
         return self.fused.dice_optimal_image(self.fused.labels[-1] if label is None else label)
+
+    def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
+        """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
+
+        Parameters
+        ----------
+        kind : "entropy", "disagreement" or "variance"
+            - sum p ln p over the labels; 1 - largest p; sum p (1 - p) / 2, which with two labels is
+            the variance p (1 - p) of either.
+        """
+        if kind not in UNCERTAINTY_KINDS:
+            raise ParameterError(
+                f"{self.GetName()}: kind of uncertainty must be one of {UNCERTAINTY_KINDS}, "
+                f"got {kind!r}"
+            )
+        return self.fused.uncertainty_image(kind)
 
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""

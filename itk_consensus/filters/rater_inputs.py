@@ -16,6 +16,7 @@ from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.class_probabilities import sum_to_one
 from itk_consensus.labels.label_stack import LabelStack
 
 
@@ -53,15 +54,12 @@ class RaterInputs(ProcessObject):
         return None
 
     def _load(self, images: Any) -> FusionCase:
-        loaded = convert.load(images, owner=self.GetName(), **self._tolerances())
-        masks = self.RaterMasks
+        loaded = self._load_images(images)
         stack = self._make_stack(
             loaded.arrays,
             missing_label=self.MissingLabel,
             mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
-            rater_masks=None
-            if masks is None
-            else [self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(masks)],
+            rater_masks=self._rater_masks(loaded),
             owner=self.GetName(),
         )
         if stack.mask is not None and not stack.mask.any():
@@ -72,6 +70,28 @@ class RaterInputs(ProcessObject):
         if self.needs == "patterns":
             _ = case.patterns  # encoded now, before the first half of the work is reported done
         return case
+
+    def _load_images(self, images: Any) -> LoadedImages:
+        """Inputs as arrays; a filter that takes probabilities overrides this."""
+        loaded = self._loaded_with_gaps(images)
+        _reject_class_probabilities(loaded, self.GetName())
+        return loaded
+
+    def _loaded_with_gaps(self, images: Any) -> LoadedImages:
+        return convert.load_with_gaps(images, owner=self.GetName(), **self._tolerances())
+
+    def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
+        """Where each rater annotated: inside its mask, and where its image has a value."""
+        has_gaps = any(where is not None for where in loaded.annotated)
+        if self.RaterMasks is None:
+            return list(loaded.annotated) if has_gaps else None
+        masks = [
+            self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
+        ]
+        # Should their number differ, the stack says so.
+        if not has_gaps or len(masks) != len(loaded.annotated):
+            return masks
+        return [both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
 
     def _terms(self) -> dict[str, Any]:
         """What was set of the parameters that every filter of raters has, to lend to another."""
@@ -84,3 +104,24 @@ class RaterInputs(ProcessObject):
         return convert.load_one(
             image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
         )
+
+
+def both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Where neither of two masks is 0; None is a mask that holds everything."""
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return np.asarray((mask != 0) & (other != 0))
+
+
+def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
+    """A softmax image is one rater's opinion of several classes, not several raters."""
+    at = 0
+    for index, number in enumerate(loaded.components):
+        opinion = [array for array in loaded.arrays[at : at + number] if array is not None]
+        at += number
+        if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
+            raise InputError(
+                f"{owner}: input {index} must hold labels, but its {number} components sum to 1: "
+                "they are class probabilities, not raters; use ProbabilityAverageFilter or "
+                "LogOpinionPoolFilter"
+            )

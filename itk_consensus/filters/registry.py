@@ -14,11 +14,14 @@ from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
 from itk_consensus.filters.frechet import FrechetConsensusFilter
 from itk_consensus.filters.hybrid import HybridFusionFilter
+from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
+from itk_consensus.filters.locally_weighted_vote import LocallyWeightedVoteFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
 from itk_consensus.filters.opinion_pool import LogOpinionPoolFilter
+from itk_consensus.filters.probability_average import ProbabilityAverageFilter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
 from itk_consensus.filters.simple import SIMPLEFilter
@@ -42,11 +45,14 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
     SIMPLEFilter,
     BoundarySIMPLEFilter,
     LogOpinionPoolFilter,
+    ProbabilityAverageFilter,
     HybridFusionFilter,
 )
 
-#: Filters whose Execute takes something else than a list of label images.
+#: Filters whose Execute takes, or needs, something else than a list of label images.
 OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
+    LocallyWeightedVoteFilter,
+    JointLabelFusionFilter,
     ConformalBandFilter,
     TemperatureScalingFilter,
     CohortSTAPLEFilter,

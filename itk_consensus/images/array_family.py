@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.images.image_family import ReadImage
-from itk_consensus.images.loaded_images import Array, LoadedImages, OutputImage
+from itk_consensus.images.image_family import ReadImage, WrappingFamily, real_numbers
+from itk_consensus.images.loaded_images import Array
 
 
-class ArrayFamily:
-    """numpy.ndarray of any real type, order and byte order."""
+class ArrayFamily(WrappingFamily):
+    """numpy.ndarray of any real type, order and byte order, and its subclasses.
+
+    What a masked array masks is missing. Outputs are plain arrays.
+    """
 
     def recognises(self, candidate: object) -> bool:
         """Whether `candidate` is an array."""
@@ -22,34 +23,18 @@ class ArrayFamily:
 
     def read(self, image: Array, where: str) -> ReadImage:
         """View the array, read-only."""
-        if isinstance(image, np.ma.MaskedArray):
-            raise InputError(f"{where} must not be a masked array: pass its .filled(label)")
-        if image.dtype.kind not in "biuf" or image.ndim == 0:
-            raise InputError(
-                f"{where} must be an array of booleans, integers or real numbers, "
-                f"got a {image.ndim}-dimensional array of {image.dtype}"
-            )
-        view = image.view(np.ndarray)
-        view.flags.writeable = False
-        return ReadImage([view], ArrayGeometry.of_shape(image.shape))
+        geometry = ArrayGeometry.of_shape(image.shape)
+        if not isinstance(image, np.ma.MaskedArray):
+            return ReadImage([real_numbers(image, where)], geometry)
+        said = image.compressed()
+        # What lies under the mask is no label: a value that occurs adds none to the table.
+        filled = image.filled(said[0] if said.size else 0)
+        return ReadImage([real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
 
     def metadata(self, image: Array) -> dict[str, str]:
         """Arrays have none."""
         return {}
 
-    def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-        """Make an array of the shape of `like`."""
-        array = np.empty(like.geometry.shape, dtype)
-        return OutputImage(array, lambda: array)
-
-    def to_image(self, array: Array, like: LoadedImages) -> Array:
-        """Return the array itself, in C order and native bytes.
-
-        A read-only array is copied: it may be a view of a caller's input.
-        """
-        native = None if array.dtype.isnative else array.dtype.newbyteorder("=")
-        return np.require(array, native, ["C", "W"])
-
-    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Array:
-        """Stack the components on a last axis, where image libraries keep them."""
-        return np.stack(components, axis=-1)
+    def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Array:
+        """The array is the image."""
+        return array

@@ -11,18 +11,29 @@ import numpy.typing as npt
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.array_family import ArrayFamily
+from itk_consensus.images.array_like_family import ArrayLikeFamily
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.image_family import ImageFamily, ReadImage
 from itk_consensus.images.itk_family import ItkFamily
 from itk_consensus.images.loaded_images import Array, Family, LoadedImages, OutputImage
+from itk_consensus.images.metatensor_family import MetaTensorFamily
+from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
+from itk_consensus.images.tensor_family import TensorFamily
+from itk_consensus.images.xarray_family import XarrayFamily
 
 DEFAULT_TOLERANCE = 1e-6
 
+#: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like.
 _ADAPTERS: dict[Family, ImageFamily] = {
     Family.SIMPLEITK: SimpleITKFamily(),
-    Family.ITK: ItkFamily(),
     Family.NUMPY: ArrayFamily(),
+    Family.ITK: ItkFamily(),
+    Family.NIBABEL: NibabelFamily(),
+    Family.XARRAY: XarrayFamily(),
+    Family.METATENSOR: MetaTensorFamily(),
+    Family.TENSOR: TensorFamily(),
+    Family.ARRAY_LIKE: ArrayLikeFamily(),
 }
 
 __all__ = [
@@ -32,8 +43,10 @@ __all__ = [
     "OutputImage",
     "allocate",
     "as_list",
+    "has_components",
     "load",
     "load_one",
+    "load_with_gaps",
     "to_image",
     "to_vector_image",
 ]
@@ -51,8 +64,8 @@ def load(
     Parameters
     ----------
     images : image, or iterable of image, ndarray or None
-        SimpleITK or itk images, or arrays; None is a missing rater, a vector image one rater per
-        component. SimpleITK and itk images may be mixed, arrays and images not.
+        Images of any `Family`; None is a missing rater, a vector image one rater per component.
+        Families may be mixed, but not those that know their place with those that do not.
     owner : str
         The filter that asks, for messages.
     coordinate_tolerance, direction_tolerance : float
@@ -65,6 +78,21 @@ def load(
     GeometryError
         Images of different size or in different physical space.
     """
+    loaded = load_with_gaps(
+        images,
+        owner=owner,
+        coordinate_tolerance=coordinate_tolerance,
+        direction_tolerance=direction_tolerance,
+    )
+    for index, annotated in enumerate(loaded.annotated):
+        _reject_gaps(annotated, f"{owner}: input {index}")
+    return loaded
+
+
+def load_with_gaps(
+    images: Any, *, owner: str, coordinate_tolerance: float, direction_tolerance: float
+) -> LoadedImages:
+    """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
     if not present:
@@ -90,6 +118,12 @@ def load(
         family=families[first],
         metadata=_ADAPTERS[families[first]].metadata(present[first]),
         owners=tuple(inputs),
+        components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
+        annotated=tuple(
+            mask
+            for i in range(len(inputs))
+            for mask in ([read[i].annotated] * len(read[i].components) if i in read else [None])
+        ),
     )
 
 
@@ -111,12 +145,14 @@ def load_one(
     """
     where = f"{owner}: {parameter}"
     family = _family_of(image, where)
-    if (family is Family.NUMPY) != (like.family is Family.NUMPY):
+    if family.has_space != like.family.has_space:
         raise InputError(
-            f"{where} must be {'an array' if like.family is Family.NUMPY else 'an image'} "
+            f"{where} must be {'an image' if like.family.has_space else 'an array'} "
             f"like the inputs, got {family.value}"
         )
-    components, geometry = _read(image, family, where)
+    read = _read(image, family, where)
+    _reject_gaps(read.annotated, where)
+    components, geometry = read.components, read.geometry
     if len(components) != 1:
         raise InputError(f"{where} must be a scalar image, got {len(components)} components")
     check_same_space(
@@ -148,14 +184,15 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 
 def as_list(images: Any, owner: str) -> list[Any]:
-    """Images as a list; one image alone, which may hold several raters, is a list of one."""
-    if isinstance(images, np.ndarray):
+    """The inputs of a filter, whether one image, a list or a generator was given."""
+    family = _find_family(images)
+    if family is not None and not family.has_space:
         raise InputError(
-            f"{owner}: needs a list of images, got one array of shape {images.shape}; "
+            f"{owner}: needs a list of images, got one array of shape {np.shape(images)}; "
             "pass list(a) if the first axis is the rater"
         )
     # Images are iterable too, voxel by voxel, and text letter by letter.
-    if _find_family(images) is not None or isinstance(images, (str, bytes, os.PathLike)):
+    if family is not None or isinstance(images, (str, bytes, os.PathLike)):
         return [images]
     if not isinstance(images, Iterable):
         raise InputError(f"{owner}: needs a list of images, got {_describe(images)}")
@@ -163,6 +200,16 @@ def as_list(images: Any, owner: str) -> list[Any]:
     if not inputs:
         raise InputError(f"{owner}: needs at least one image, got none")
     return inputs
+
+
+def has_components(image: Any, where: str) -> bool:
+    """Whether the image's family can have several components at a voxel."""
+    return _family_of(image, where) in (
+        Family.SIMPLEITK,
+        Family.ITK,
+        Family.METATENSOR,
+        Family.NIBABEL,
+    )
 
 
 def _find_family(candidate: object) -> Family | None:
@@ -175,7 +222,7 @@ def _family_of(image: object, where: str) -> Family:
     family = _find_family(image)
     if family is None:
         raise InputError(
-            f"{where} must be a SimpleITK image, an itk image or a NumPy array, "
+            f"{where} must be an image of SimpleITK, itk, nibabel or xarray, a tensor or an array, "
             f"got {_describe(image)}"
         )
     return family
@@ -197,8 +244,13 @@ def _read(image: Any, family: Family, where: str) -> ReadImage:
 def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None:
     first, family = next(iter(families.items()))
     for index, other in families.items():
-        if (other is Family.NUMPY) != (family is Family.NUMPY):
+        if other.has_space != family.has_space:
             raise InputError(
                 f"{owner}: input {first} is {family.value} but input {index} is "
                 f"{other.value}; an array has no geometry to compare, so pass one kind only"
             )
+
+
+def _reject_gaps(annotated: Array | None, where: str) -> None:
+    if annotated is not None:
+        raise InputError(f"{where} must not be a masked array: pass its .filled(label)")

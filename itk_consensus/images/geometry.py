@@ -21,12 +21,15 @@ class ImageGeometry:
         In ITK order (x, y, z); `origin` is the position of the first voxel in memory.
     direction : tuple, length d * d
         Direction cosines, row-major.
+    axes : tuple of str, length d or 0
+        Names of the axes, of libraries that name them.
     """
 
     size: tuple[int, ...]
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
     direction: tuple[float, ...]
+    axes: tuple[str, ...] = ()
 
     extent_name: ClassVar[str] = "size"
 
@@ -66,6 +69,8 @@ class ImageGeometry:
         """
         if self.dimension != other.dimension:
             return [f"dimension {self.dimension} and {other.dimension}"]
+        if self.axes and other.axes and self.axes != other.axes:
+            return [f"axes {self.axes} and {other.axes}"]
         coordinate_limit = abs(coordinate_tolerance * self.spacing[0])
         limits = {
             self.extent_name: 0.0,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.loaded_images import Array, LoadedImages, OutputImage
 
@@ -15,10 +17,11 @@ WHAT_AN_INPUT_IS = "a scalar or vector image of integers or real numbers"
 
 
 class ReadImage(NamedTuple):
-    """One input: a read-only view per component, and where it lies."""
+    """One input: a read-only view per component, where it lies, and where it has a value."""
 
     components: list[Array]
     geometry: ImageGeometry
+    annotated: Array | None = None
 
 
 class ImageFamily(Protocol):
@@ -55,6 +58,49 @@ class CopyingFamily:
         output = self.allocate(array.dtype.newbyteorder("="), like)
         output.array[...] = array
         return output.image()
+
+
+class WrappingFamily:
+    """The part that libraries share whose images are made around a finished array."""
+
+    def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
+        """Make an array of the shape of `like`, to be wrapped once it is written."""
+        array = np.empty(like.geometry.shape, dtype)
+        return OutputImage(array, lambda: self.wrap(array, like.metadata))
+
+    def to_image(self, array: Array, like: LoadedImages) -> Any:
+        """Wrap the array itself, in C order and native bytes.
+
+        A read-only array is copied: it may be a view of a caller's input.
+        """
+        native = None if array.dtype.isnative else array.dtype.newbyteorder("=")
+        return self.wrap(np.require(array, native, ["C", "W"]), like.metadata)
+
+    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
+        """Stack the components on a last axis, where image libraries keep them."""
+        return self.wrap(np.stack(components, axis=-1), like.metadata, vector=True)
+
+    def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Any:
+        """An image around this array, whose last axis holds the components of a vector image."""
+        raise NotImplementedError
+
+
+def loaded_class(module: str, name: str) -> type[Any] | None:
+    """A class of a library, or None if the caller has not imported it: then it has no objects."""
+    found = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else None
+
+
+def real_numbers(array: Array, where: str) -> Array:
+    """The array, read-only and of NumPy's own class; an `InputError` if it is not of numbers."""
+    if array.dtype.kind not in "biuf" or array.ndim == 0:
+        raise InputError(
+            f"{where} must be an array of booleans, integers or real numbers, "
+            f"got a {array.ndim}-dimensional array of {array.dtype}"
+        )
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
 
 
 def split_components(view: Array, dimension: int) -> list[Array]:

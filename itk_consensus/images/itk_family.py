@@ -46,6 +46,8 @@ class ItkFamily(CopyingFamily):
 
     def recognises(self, candidate: object) -> bool:
         """Whether `candidate` is any object of itk, told without importing it."""
+        if isinstance(candidate, np.ndarray):  # itk's own views of images are arrays
+            return False
         return any(base.__module__.split(".")[0] == "itk" for base in type(candidate).__mro__)
 
     def read(self, image: Any, where: str) -> ReadImage:

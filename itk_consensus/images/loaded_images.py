@@ -20,7 +20,17 @@ class Family(Enum):
 
     SIMPLEITK = "a SimpleITK image"
     ITK = "an itk image"
+    NIBABEL = "a nibabel image"
+    XARRAY = "an xarray DataArray"
+    METATENSOR = "a MetaTensor"
+    TENSOR = "a torch tensor"
     NUMPY = "a NumPy array"
+    ARRAY_LIKE = "an array"
+
+    @property
+    def has_space(self) -> bool:
+        """Whether its images know where they lie; arrays and plain tensors do not."""
+        return self not in (Family.TENSOR, Family.NUMPY, Family.ARRAY_LIKE)
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,10 @@ class LoadedImages:
         What its family copied of that input's header, the metadata dictionary included.
     owners : tuple
         The inputs as given, missing ones included.
+    annotated : tuple of (ndarray of bool or None)
+        For each of `arrays`, where an input that can say so has a value; None: everywhere.
+    components : tuple of int
+        How many of `arrays` each input is; 1 for a missing one.
     """
 
     arrays: tuple[Array | None, ...]
@@ -45,6 +59,8 @@ class LoadedImages:
     family: Family
     metadata: Any
     owners: tuple[Any, ...]
+    annotated: tuple[Array | None, ...] = ()
+    components: tuple[int, ...] = ()
 
     @property
     def reference_index(self) -> int:
@@ -56,7 +72,7 @@ class LoadedImages:
 
     def without_inputs(self) -> LoadedImages:
         """What outputs take after, without the caller's images."""
-        return replace(self, arrays=(), owners=())
+        return replace(self, arrays=(), owners=(), annotated=())
 
 
 @dataclass(frozen=True)

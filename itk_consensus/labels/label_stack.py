@@ -242,7 +242,8 @@ def _whole_numbers(values: AnyArray, owner: str, index: int) -> AnyArray:
     if odd.size:
         raise InputError(
             f"{owner}: input {index} must hold whole-number labels, found {odd[0]:g}"
-            f"{' and others' if odd.size > 1 else ''}; threshold a probability map first"
+            f"{' and others' if odd.size > 1 else ''}; threshold a probability map first, or use "
+            "ProbabilityAverageFilter"
         )
     return values.astype(np.int64)
 

@@ -151,6 +151,24 @@ def test_a_vector_nrrd_holds_one_rater_per_component(output: str, tmp_path: Path
     )
 
 
+@pytest.mark.parametrize("kind", [None, "disagreement"])
+def test_uncertainty_is_written_as_the_filter_gives_it(
+    masks: list[str], arrays: list[Any], output: str, tmp_path: Path, kind: str | None
+) -> None:
+    doubt = tmp_path / "doubt.nrrd"
+    options = ["--method", "vote", "--output", output, "--uncertainty", str(doubt)]
+    assert main(["fuse", *masks, *options, *(["--uncertainty-kind", kind] if kind else [])]) == 0
+    filter_ = itk_consensus.MajorityVoteFilter()
+    filter_.Execute(arrays)
+    np.testing.assert_array_equal(array_of(doubt), filter_.GetUncertaintyImage(kind or "entropy"))
+    assert sitk.ReadImage(str(doubt)).GetPixelID() == sitk.sitkFloat32
+
+
+def test_a_kind_of_uncertainty_without_a_file_is_refused(masks: list[str], output: str) -> None:
+    options = ["--output", output, "--uncertainty-kind", "variance"]
+    assert main(["fuse", *masks, *options]) == 2
+
+
 def test_the_probability_of_a_named_label_is_written(tmp_path: Path, output: str) -> None:
     array = np.array([[0, 3, 5], [5, 3, 0]], np.uint8)
     paths = [str(tmp_path / f"{index}.mha") for index in range(3)]
@@ -369,7 +387,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     entries = re.split(r"\n  (?=--)", capsys.readouterr().out.split("\nmethods:")[0])[1:]
     listed = {entry.split()[0]: entry for entry in entries}
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
-    common |= {"--report", "--image"}
+    common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])

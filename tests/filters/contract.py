@@ -10,8 +10,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import itk
+import nibabel
 import numpy as np
 import SimpleITK as sitk
+import torch
+import xarray
+from monai.data import MetaTensor
 
 import itk_consensus
 from itk_consensus.filters.constraints import (
@@ -37,6 +41,8 @@ from itk_consensus.filters.registry import FUSERS
 Fuser = type[LabelFusionFilter]
 
 FAMILIES = ("SimpleITK", "itk", "array")
+#: Libraries that the package knows without importing them.
+GUESTS = ("nibabel", "xarray", "MetaTensor", "tensor")
 SHAPES = [(9, 11), (5, 7, 8), (2, 4, 5, 6)]
 CASES = [(fuser, parameter) for fuser in FUSERS for parameter in parameters_of(fuser)]
 CASE_NAMES = [f"{fuser.__name__}-{parameter.name}" for fuser, parameter in CASES]
@@ -85,6 +91,54 @@ def make(array: np.ndarray, family: str, *, space: Space = ASKEW, metadata: bool
     image.SetSpacing(space.spacing[:dimension])
     image.SetOrigin(space.origin[:dimension])
     return image
+
+
+#: Takes indices (x, y, z) to millimetres that grow to the right and to the front.
+GUEST_AFFINE = np.array([[-0.5, 0, 0, 3], [0, -0.75, 0, -7], [0, 0, 1.25, 17.5], [0, 0, 0, 1.0]])
+
+
+def make_guest(array: np.ndarray, family: str) -> Any:
+    """A volume of another library; all but tensors lie where `make_host` puts it."""
+    if family == "nibabel":
+        return nibabel.Nifti1Image(array.T.copy(), GUEST_AFFINE)
+    if family == "MetaTensor":
+        return MetaTensor(torch.from_numpy(array.T[None].copy()), affine=GUEST_AFFINE)
+    if family == "tensor":
+        return torch.from_numpy(array.copy())
+    steps, first = np.diag(make_host(array)[1])[::-1], make_host(array)[2][::-1]
+    places = {
+        axis: start + step * np.arange(size)
+        for axis, start, step, size in zip("zyx", first, steps, array.shape, strict=True)
+    }
+    return xarray.DataArray(array.copy(), places, ("z", "y", "x"))
+
+
+def make_host(array: np.ndarray) -> tuple[sitk.Image, np.ndarray, np.ndarray]:
+    """The same volume as a SimpleITK image, with its steps and origin."""
+    image = sitk.GetImageFromArray(array)
+    steps, origin = np.diag([0.5, 0.75, 1.25]), np.array([-3.0, 7.0, 17.5])
+    image.SetSpacing(np.diag(steps).tolist())
+    image.SetOrigin(origin.tolist())
+    return image, steps, origin
+
+
+def guest_array(image: Any) -> np.ndarray:
+    """Voxels in the order (z, y, x)."""
+    if isinstance(image, nibabel.Nifti1Image):
+        return np.asarray(image.dataobj).T
+    return image.numpy()[0].T if isinstance(image, MetaTensor) else np.asarray(image)
+
+
+def guest_header(image: Any) -> tuple[Any, ...]:
+    """What a guest is apart from its voxels, in a form that can be compared."""
+    if isinstance(image, nibabel.Nifti1Image):
+        return nibabel.Nifti1Image, image.shape, image.affine.tolist()
+    if isinstance(image, MetaTensor):
+        return MetaTensor, image.shape, image.affine.tolist(), image.device
+    if isinstance(image, torch.Tensor):
+        return torch.Tensor, image.shape, image.device
+    coordinates = [values.to_numpy().tolist() for values in image.coords.values()]
+    return type(image), image.dims, coordinates
 
 
 def family_of(image: Any) -> str:

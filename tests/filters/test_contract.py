@@ -17,6 +17,7 @@ import SimpleITK as sitk
 from contract import CASE_NAMES, CASES, FAMILIES, SHAPES, Fuser, header, make, raters, to_array
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.stats import entropy
 
 import itk_consensus
 from itk_consensus.errors import (
@@ -96,6 +97,32 @@ def test_every_family_gives_the_same_voxels(fuser: Fuser, shape: tuple[int, ...]
         other = plain.Execute([make(array, reference, space=space) for array in arrays])
         np.testing.assert_array_equal(to_array(one), to_array(other))
         assert_same(all_outputs(askew), all_outputs(plain))
+
+
+@every_fuser
+@pytest.mark.parametrize("family", contract.GUESTS)
+def test_other_libraries_get_their_own_back_with_simpleitks_voxels(
+    fuser: Fuser, family: str
+) -> None:
+    arrays = raters((5, 7, 8))
+    guests = [contract.make_guest(array, family) for array in arrays]
+    headers = [contract.guest_header(guest) for guest in guests]
+    ours, reference = fuser(), fuser()
+    first = ours.Execute(guests)
+    if family == "tensor":
+        expected = reference.Execute(arrays)
+    else:
+        expected = reference.Execute([contract.make_host(array)[0] for array in arrays])
+    for one, other in [
+        (first, expected),
+        (ours.GetLabelImage(), reference.GetLabelImage()),
+        (ours.GetProbabilityImage(1), reference.GetProbabilityImage(1)),
+    ]:
+        assert contract.guest_header(one) == headers[0]
+        np.testing.assert_array_equal(contract.guest_array(one), to_array(other))
+    for guest, before, array in zip(guests, headers, arrays, strict=True):
+        assert contract.guest_header(guest) == before
+        np.testing.assert_array_equal(contract.guest_array(guest), array)
 
 
 @every_fuser
@@ -765,6 +792,31 @@ def test_probabilities_are_probabilities_and_belong_to_the_label_map(fuser: Fuse
 
 
 # -- who annotated what -----------------------------------------------------------------------
+
+
+@every_fuser
+@pytest.mark.parametrize("family", ["SimpleITK", "array"])
+def test_uncertainty_is_made_of_the_probabilities_of_all_labels(fuser: Fuser, family: str) -> None:
+    arrays = raters()
+    mask = np.ones_like(arrays[0])
+    mask[:2] = 0
+    filter_ = fuser(MaskImage=make(mask, family))
+    images = [make(array, family) for array in arrays]
+    filter_.Execute(images)
+    shares = [to_array(filter_.GetProbabilityImage(label)) for label in filter_.GetLabels()]
+    inside = np.where(mask == 1, shares, 1.0)
+    for kind, expected in (
+        ("entropy", entropy(inside, axis=0)),
+        ("disagreement", 1 - inside.max(axis=0)),
+        ("variance", (inside * (1 - inside)).sum(axis=0) / 2),
+    ):
+        image = filter_.GetUncertaintyImage(kind)
+        assert header(image) == header(images[0])
+        assert to_array(image).dtype == np.float32
+        wanted = np.where(mask == 1, expected, 0)
+        np.testing.assert_allclose(to_array(image), wanted, atol=1e-6)
+    with pytest.raises(ParameterError, match=f"{fuser.__name__}: kind of uncertainty must be one"):
+        filter_.GetUncertaintyImage("doubt")
 
 
 @every_fuser

@@ -267,7 +267,7 @@ GOOD = sitk_image(voxels((3, 4)))
         ([None, np.zeros((3, 4)), GOOD], "input 1 is a NumPy array but input 2 is a SimpleITK"),
         ("scan.nii.gz", "input 0 must be .* got the path 'scan.nii.gz'; read it first"),
         ([GOOD, Path("scan.nii.gz")], "input 1 must be .* got the path 'scan.nii.gz'"),
-        ([[0, 1]], "input 0 must be a SimpleITK image, an itk image or a NumPy array, got list"),
+        ([[0, 1]], "input 0 must be an image of SimpleITK, .* or an array, got list"),
         ([np.zeros(3, complex)], "input 0 must be an array of .* array of complex128"),
         ([np.array(["a"])], "input 0 must be an array of .* array of <U1"),
         ([np.array([None])], "input 0 must be an array of .* array of object"),

@@ -1,0 +1,44 @@
+"""LocallyWeightedVoteFilter: atlases count where their images look like the target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.atlas_images import (
+    ComparableImages,
+    mean_squared_differences,
+    similarity_weights,
+)
+from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
+from itk_consensus.filters.constraints import Real
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+
+
+class LocallyWeightedVoteFilter(AtlasFusionFilter):
+    """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
+
+    Intensities are matched globally and freed of a smooth bias before they are compared; where
+    images say nothing atlases count alike.
+    """
+
+    summary = (
+        "Assumes that an atlas is right where its image looks like the target. Artaechevarria et "
+        "al. 2009, with plain differences."
+    )
+
+    Power = Parameter(Real(low=0.0), 2.0, "Exponent of the inverse mean squared difference.")
+
+    def _margin(self, case: FusionCase) -> tuple[int, ...]:
+        self._patch = self._radii(case, self.PatchRadius, PATCH_SIDES)
+        return self._patch
+
+    def _weigh(
+        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[Any]]
+    ) -> list[NDArray[np.float32]]:
+        differences = mean_squared_differences(images, self._patch, threads=self.NumberOfThreads)
+        return similarity_weights(differences, self.Power)

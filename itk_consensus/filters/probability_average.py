@@ -1,0 +1,41 @@
+"""ProbabilityAverageFilter: the mean of what raters believe."""
+
+from __future__ import annotations
+
+from itk_consensus.algorithms.class_pool import average_probabilities
+from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.filters.constraints import Choice
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import UndecidedLabelMixin
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
+from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.ties import TIE_RULES
+
+
+class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
+    """Weighted mean of class probabilities, and the label of the highest mean.
+
+    The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
+    whole vote. Label images count as certain, so that on masks this is the majority vote. Inputs
+    are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
+    `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
+    """
+
+    method = "probability-average"
+    summary = (
+        "Assumes probabilities that mean what they say: the mean over an ensemble of networks. "
+        "On label images it is the vote."
+    )
+
+    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What labels of equal mean become.")
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        weights = self._weights(case.patterns.number_of_raters)
+        opinions = self._opinions(case)
+        if opinions is None:
+            return majority_vote(case.patterns, weights=weights, ties=self.TieRule)
+        return average_probabilities(
+            opinions, case.stack.rater_masks, case.stack.mask, weights, self.TieRule
+        )

@@ -1,0 +1,192 @@
+"""ProbabilityInputsMixin: label images, foreground probabilities or class probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import InputError
+from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.rater_inputs import both
+from itk_consensus.images import convert
+from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.labels.class_probabilities import first_impossible, likeliest, sum_to_one
+from itk_consensus.labels.label_stack import LabelStack
+
+Array = NDArray[Any]
+
+
+class ProbabilityInputsMixin(LabelFusionFilter):
+    """What inputs mean, told from what they are and never from a guess.
+
+    - Images of an integer type are label images.
+    - If any input is a scalar of a floating type, all are foreground probabilities.
+    - Vector images of a floating type (channels of a MetaTensor), lists of one image per class,
+      and arrays with `ClassAxis` are class probabilities, which must sum to 1; class k is label k.
+    """
+
+    takes_probabilities = True
+
+    ClassAxis = Parameter(
+        optional(Integer()),
+        None,
+        "Axis of each input array along which the probabilities of its classes lie.",
+        default_doc="none",
+    )
+
+    #: Classes of the inputs of the last Execute; 0 if they are labels or foreground probabilities.
+    _classes = 0
+
+    def _load_images(self, images: Any) -> LoadedImages:
+        self._classes = 0
+        inputs, classes = self._by_class(images)
+        loaded = self._loaded_with_gaps(inputs)
+        if not classes:
+            classes = self._components(loaded)
+        if not classes:
+            return loaded
+        self._classes = classes
+        return _grouped(loaded, classes)
+
+    def _by_class(self, images: Any) -> tuple[Any, int]:
+        """Images of all classes of all raters, and how many classes; 0 if they are not lists."""
+        if self.ClassAxis is not None:
+            given = convert.as_list(images, self.GetName())
+            images = [self._split(image, self.ClassAxis, i) for i, image in enumerate(given)]
+        if not isinstance(images, (list, tuple)):
+            return images, 0
+        lengths = {
+            index: len(rater) if isinstance(rater, (list, tuple)) else 0
+            for index, rater in enumerate(images)
+            if rater is not None
+        }
+        if not any(lengths.values()):
+            return images, 0
+        classes = next(iter(lengths.values()))
+        for index, length in lengths.items():
+            if length != classes:
+                raise InputError(
+                    f"{self.GetName()}: input {index} must be {_form(classes)} as the first input "
+                    f"is, got {_form(length)}"
+                )
+        if classes == 1:
+            raise InputError(f"{self.GetName()}: lists must be of at least two classes, got one")
+        flat = [image for rater in images for image in (rater or [None] * classes)]
+        return flat, classes
+
+    def _split(self, image: Any, axis: int, index: int) -> list[Any] | None:
+        """The classes of one array, which lie along an axis."""
+        if image is None:
+            return None
+        where = f"{self.GetName()}: input {index}"
+        dimension = len(np.shape(image))
+        if convert.has_components(image, where) or not -dimension <= axis < dimension:
+            raise InputError(
+                f"{where} must be an array that has an axis ClassAxis = {axis}, "
+                f"got {type(image).__name__} of {dimension} axes"
+            )
+        before = (slice(None),) * (axis % dimension)
+        return [image[(*before, number)] for number in range(np.shape(image)[axis])]
+
+    def _components(self, loaded: LoadedImages) -> int:
+        """Components of vector images that are probabilities, 0 if there are none."""
+        present = [array for array in loaded.arrays if array is not None]
+        numbers = {
+            number
+            for number, owner in zip(loaded.components, loaded.owners, strict=True)
+            if owner is not None
+        }
+        if numbers == {1} or all(array.dtype.kind != "f" for array in present):
+            return 0
+        if len(numbers) > 1:
+            raise InputError(
+                f"{self.GetName()}: inputs must have as many classes each, "
+                f"got images of {sorted(numbers)} components"
+            )
+        return numbers.pop()
+
+    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
+        is_probability = any(array is not None and array.dtype.kind == "f" for array in arrays)
+        if not self._classes and not is_probability:
+            return super()._make_stack(arrays, **common)
+        opinions = grouped_opinions(arrays, self._classes or 1)
+        missing, given = common.pop("missing_label"), common.pop("rater_masks")
+        masks = given or (None,) * len(opinions)  # should their number differ, the stack says so
+        if missing is not None:
+            masks = [_without(missing, *pair) for pair in zip(opinions, masks, strict=False)]
+        for index, (opinion, mask) in enumerate(zip(opinions, masks, strict=False)):
+            if opinion is not None:
+                self._check(opinion, both(mask, common["mask"]), index)
+        gaps = None if all(mask is None for mask in masks) else masks
+        # Their likeliest labels stand for the raters in diagnostics.
+        if not self._classes:
+            votes = [None if array is None else (array >= 0.5).view(np.uint8) for array in arrays]
+            return LabelStack.binary(votes, 1, rater_masks=gaps, **common)
+        votes = [None if opinion is None else likeliest(opinion) for opinion in opinions]
+        stack = LabelStack.multilabel(votes, rater_masks=gaps, **common)
+        return replace(stack, labels=np.arange(self._classes))
+
+    def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
+        where = f"{self.GetName()}: input {index}"
+        impossible = first_impossible(opinion, mask)
+        if impossible is not None:
+            raise InputError(
+                f"{where} must hold labels of an integer type or, as some "
+                f"input is of a floating type, probabilities from 0 to 1, found {impossible:g}"
+            )
+        if len(opinion) > 1 and not sum_to_one(opinion, mask):
+            raise InputError(
+                f"{where} must hold class probabilities: its {len(opinion)} classes do not sum to "
+                "1 everywhere; if they are raters, give each as an image of its own"
+            )
+
+    def _opinions(self, case: FusionCase) -> list[Sequence[Array] | None] | None:
+        """The classes of each rater, or None if the inputs are labels."""
+        if self._classes:
+            return grouped_opinions(case.loaded.arrays, self._classes)
+        if case.stack.foreground is None:
+            return None
+        return [None if p is None else (1.0 - p.astype(np.float64), p) for p in case.loaded.arrays]
+
+
+def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Sequence[Array] | None]:
+    """Arrays of all classes of all raters, rater by rater."""
+    groups = [arrays[at : at + classes] for at in range(0, len(arrays), classes)]
+    return [
+        None if any(one is None for one in group) else [one for one in group if one is not None]
+        for group in groups
+    ]
+
+
+def _grouped(loaded: LoadedImages, classes: int) -> LoadedImages:
+    """The same with as many arrays for a missing rater, and one mask per rater."""
+    # A missing vector image is one None, a missing list as many as it has classes.
+    is_list = max(loaded.components) == 1
+    sizes = [classes] * (len(loaded.arrays) // classes) if is_list else loaded.components
+    arrays: list[Array | None] = []
+    masks: list[Array | None] = []
+    at = 0
+    for size in sizes:
+        arrays += loaded.arrays[at : at + size] if size == classes else [None] * classes
+        masks.append(reduce(both, loaded.annotated[at : at + size], None))
+        at += size
+    return replace(loaded, arrays=tuple(arrays), annotated=tuple(masks))
+
+
+def _without(missing: int, opinion: Sequence[Array] | None, mask: Array | None) -> Array | None:
+    """Where a rater gave an opinion: inside its mask, and not the missing value."""
+    if opinion is None:
+        return mask
+    return both(mask, np.asarray(opinion[0] != missing))
+
+
+def _form(classes: int) -> str:
+    return f"a list of the images of {classes} classes" if classes else "an image"

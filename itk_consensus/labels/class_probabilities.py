@@ -1,0 +1,66 @@
+"""Probabilities of several classes at each voxel: what makes them such, and their likeliest class.
+
+A rater's opinion is a sequence of K arrays of one shape, one for each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.labels.disputed_voxels import chunks
+
+Opinion = Sequence[NDArray[Any]]
+
+#: How far from 1 probabilities may sum: half-precision networks are that imprecise.
+SUM_TOLERANCE = 0.01
+
+_VOXELS_AT_ONCE = 1 << 16
+
+
+def sum_to_one(opinion: Opinion, where: NDArray[Any] | None = None) -> bool:
+    """Whether the classes of every voxel, or of those where `where` is not 0, sum to 1.
+
+    Looks no farther than the first voxels that do not.
+    """
+    for part in _rows(opinion):
+        near = np.abs(sum(classes.astype(np.float64) for classes in part[:-1]) - 1)
+        wrong = ~(near <= SUM_TOLERANCE)
+        if where is not None:
+            wrong &= where[part[-1]] != 0
+        if wrong.any():
+            return False
+    return True
+
+
+def first_impossible(opinion: Opinion, where: NDArray[Any] | None = None) -> float | None:
+    """A value that is no probability, or None if all are from 0 to 1."""
+    for classes in opinion:
+        wrong = ~((classes >= 0) & (classes <= 1))
+        if where is not None:
+            wrong &= where != 0
+        if wrong.any():
+            return float(classes[wrong][0])
+    return None
+
+
+def likeliest(opinion: Opinion) -> NDArray[Any]:
+    """Index of the class of highest probability, the first of equals."""
+    best = opinion[0].copy()
+    index = np.zeros(best.shape, np.uint8 if len(opinion) <= 256 else np.uint16)
+    for number, classes in enumerate(opinion[1:], start=1):
+        higher = classes > best
+        index[higher] = number
+        best[higher] = classes[higher]
+    return index
+
+
+def _rows(opinion: Opinion) -> Any:
+    """Parts of all classes along the first axis, and last the slice they are of."""
+    length = len(opinion[0])
+    each = max(1, _VOXELS_AT_ONCE * length // max(opinion[0].size, 1))
+    for part in chunks(length, each):
+        yield [*(classes[part] for classes in opinion), part]

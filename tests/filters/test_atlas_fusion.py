@@ -1,0 +1,167 @@
+"""Fusers that look at the atlases' images, on phantoms whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus
+from itk_consensus import JointLabelFusionFilter, LocallyWeightedVoteFilter
+from itk_consensus.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
+
+SHAPE = (40, 44, 36)
+LABELS = 10
+
+every_filter = pytest.mark.parametrize("kind", [LocallyWeightedVoteFilter, JointLabelFusionFilter])
+
+
+@pytest.fixture(scope="module")
+def case() -> AtlasCase:
+    return atlas_case(17, SHAPE, LABELS, 6, amplitude=2)
+
+
+def made(kind: Any, case: AtlasCase, **parameters: Any) -> Any:
+    return kind(Image=case.target, AtlasImages=list(case.images), **parameters)
+
+
+def mean_dice(labels: Any, truth: np.ndarray) -> float:
+    found = np.asarray(labels)
+    scores = [itk_consensus.dice(found == k, truth == k) for k in range(1, LABELS + 1)]
+    return float(np.mean(scores))
+
+
+@every_filter
+def test_images_say_more_than_votes(kind: Any, case: AtlasCase) -> None:
+    vote = mean_dice(itk_consensus.MajorityVote(case.maps, TieRule="lowest"), case.truth)
+    assert mean_dice(made(kind, case).Execute(case.maps), case.truth) > vote
+
+
+@pytest.mark.slow
+def test_images_beat_the_corrected_vote_and_the_locally_weighted_vote_survives_noise() -> None:
+    gains: dict[Any, list[float]] = {LocallyWeightedVoteFilter: [], JointLabelFusionFilter: []}
+    falls, below = [], []
+    for seed in range(3100, 3110):
+        case = atlas_case(seed, (56, 64, 56), LABELS, amplitude=2 if seed % 2 else 3.5)
+        vote = mean_dice(itk_consensus.MajorityVote(case.maps, TieRule="lowest"), case.truth)
+        corrected = mean_dice(itk_consensus.CorrectedVote(case.maps), case.truth)
+        for kind, gained in gains.items():
+            found = mean_dice(made(kind, case).Execute(case.maps), case.truth)
+            gained.append(found - corrected)
+            below.append(vote - found)
+        rng = np.random.default_rng(seed)
+        noise = [rng.normal(100, 30, case.truth.shape).astype(np.float32) for _ in range(9)]
+        blind = LocallyWeightedVoteFilter(Image=noise[0], AtlasImages=noise[1:])
+        falls.append(vote - mean_dice(blind.Execute(case.maps), case.truth))
+    assert np.mean(gains[LocallyWeightedVoteFilter]) > 0.012
+    assert min(gains[LocallyWeightedVoteFilter]) > -0.002
+    assert max(below) <= 0
+    assert max(falls) < 0.003
+
+
+@every_filter
+def test_probabilities_sum_to_one_and_agreement_is_kept(kind: Any, case: AtlasCase) -> None:
+    filter_ = made(kind, case)
+    labels = filter_.Execute(case.maps)
+    total = sum(filter_.GetProbabilityImage(label) for label in filter_.GetLabels())
+    np.testing.assert_allclose(total, 1, atol=1e-5)
+    agreed = np.all([one == case.maps[0] for one in case.maps], axis=0)
+    np.testing.assert_array_equal(labels[agreed], case.maps[0][agreed])
+    assert sum(filter_.MeanWeights) == pytest.approx(1)
+
+
+def test_weights_are_the_inverse_mean_squared_difference() -> None:
+    rng = np.random.default_rng(3)
+    target, *images = rng.normal(100, 20, (4, 7, 8, 9))
+    maps = [rng.integers(0, 2, target.shape).astype(np.uint8) for _ in images]
+    filter_ = LocallyWeightedVoteFilter(
+        Image=target, AtlasImages=images, BiasScale=0, SmoothingSigma=0, PatchRadius=1, Power=1
+    )
+    filter_.Execute(maps)
+    quantiles = np.linspace(0.02, 0.98, 49)
+    goal = np.quantile(target, quantiles)
+    weights = []
+    for image in images:
+        slope, offset = np.polyfit(np.quantile(image, quantiles), goal, 1)
+        squares = ((slope * image + offset - target) / (goal[-1] - goal[0])) ** 2
+        means = np.empty(target.shape)
+        for place in np.ndindex(target.shape):
+            box = tuple(slice(max(at - 1, 0), at + 2) for at in place)
+            means[place] = squares[box].mean()
+        weights.append(1 / (means + 0.01**2))
+    share = np.average(np.array(maps, float), axis=0, weights=np.array(weights))
+    np.testing.assert_allclose(filter_.GetProbabilityImage(1), share, atol=1e-4)
+
+
+@every_filter
+def test_a_brighter_atlas_and_threads_change_nothing(kind: Any, case: AtlasCase) -> None:
+    plain = made(kind, case, NumberOfThreads=1).Execute(case.maps)
+    brighter = [3 * image + 50 for image in case.images]
+    filter_ = kind(Image=case.target, AtlasImages=brighter, NumberOfThreads=3)
+    assert np.mean(filter_.Execute(case.maps) != plain) < 1e-4
+    np.testing.assert_array_equal(made(kind, case, NumberOfThreads=3).Execute(case.maps), plain)
+
+
+@every_filter
+def test_missing_atlases_masks_and_images_of_simpleitk(kind: Any, case: AtlasCase) -> None:
+    mask = np.zeros(SHAPE, np.uint8)
+    mask[5:30, 5:40, 5:30] = 1
+    maps: list[Any] = [None, *case.maps[1:]]
+    images = [None, *case.images[1:]]
+    arrays = kind(Image=case.target, AtlasImages=images, MaskImage=mask)
+    labels = arrays.Execute(maps)
+    assert not labels[mask == 0].any()
+    assert arrays.MeanWeights[0] == 0
+
+    def image(array: Any) -> Any:
+        return None if array is None else sitk.GetImageFromArray(array)
+
+    other = kind(
+        Image=image(case.target), AtlasImages=[image(one) for one in images], MaskImage=image(mask)
+    )
+    fused = other.Execute([image(one) for one in maps])
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(fused), labels)
+
+
+@every_filter
+def test_atlases_that_agree_everywhere_are_believed(kind: Any, case: AtlasCase) -> None:
+    filter_ = made(kind, case)
+    np.testing.assert_array_equal(filter_.Execute([case.truth] * 6), case.truth)
+
+
+def test_a_search_finds_labels_that_lie_beside() -> None:
+    """An atlas that is off by one voxel votes from where it fits."""
+    rng = np.random.default_rng(8)
+    target = rng.normal(size=(10, 12, 14))
+    labels = (rng.random(target.shape) < 0.5).astype(np.uint8)
+    maps = [np.roll(labels, step, axis=2) for step in (-1, 1)]
+    images = [np.roll(target, step, axis=2) for step in (-1, 1)]
+    filter_ = JointLabelFusionFilter(
+        Image=target, AtlasImages=images, SearchRadius=1, SmoothingSigma=0, BiasScale=0
+    )
+    fused = filter_.Execute(maps)
+    inside = (slice(3, -3),) * 3
+    disputed = (maps[0] != maps[1])[inside]
+    np.testing.assert_array_equal(fused[inside][disputed], labels[inside][disputed])
+
+
+@every_filter
+def test_what_is_missing_or_wrong_is_named(kind: Any, case: AtlasCase) -> None:
+    name, images = kind.__name__, list(case.images)
+    for filter_, error, words in (
+        (kind(), ParameterError, "Image must be set"),
+        (kind(Image=case.target), ParameterError, "AtlasImages must be set"),
+        (kind(Image=case.target, AtlasImages=images[1:]), ParameterError, "must have 6 images"),
+        (kind(Image=case.target, AtlasImages=[None, *images[1:]]), ParameterError, r"Images\[0\]"),
+        (
+            kind(Image=case.target * np.nan, AtlasImages=images),
+            InputError,
+            "Image must hold finite",
+        ),
+        (kind(Image=case.target[1:], AtlasImages=images), ConsensusError, "Image"),
+    ):
+        with pytest.raises(error, match=f"{name}: .*{words}"):
+            filter_.Execute(case.maps)
