@@ -29,8 +29,13 @@ _ERRORS = (
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
+    ("filters.fuse_structures", "FuseStructures"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
+    ("images.slicer_segmentation", "read_slicer_segmentation"),
+    ("images.slicer_segmentation", "write_slicer_segmentation"),
+    ("images.structures", "Structure"),
+    ("images.structures", "match_structures"),
     ("labels.overlap", "dice"),
     ("samples", "SampleCase"),
     ("samples", "sample_case"),

@@ -23,6 +23,8 @@ from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.images.files import PathLike as PathLike
+from itk_consensus.images.structures import MatchedStructures as MatchedStructures
+from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.samples import SampleCase as SampleCase
 
 __version__: str
@@ -2561,6 +2563,24 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
+def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFilter, output: Callable[[LabelFusionFilter], Any] = <function LabelFusionFilter.GetLabelImage at 0x7fe861db1ee0>) -> dict[str, Any]:
+    """Fuse structures, which may overlap, each as a structure of its own.
+
+    Parameters
+    ----------
+    structures : mapping of name to list of masks
+        One mask per reader, with 1 inside; None where a reader has no such structure.
+    fuser : LabelFusionFilter
+        Any fuser, with its parameters.
+    output : callable
+        What to take of the fuser after each structure; by default the fused mask. With
+        ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
+
+    Returns
+    -------
+    dict of name to image
+        Fused masks, with the fuser's label for undecided voxels where it leaves any.
+    """
 def dice(first: ArrayLike, second: ArrayLike) -> float:
     """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
@@ -2596,6 +2616,27 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
     """
+def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
+    """Find out which structures of several readers are the same.
+
+    Names decide, ignoring case, blanks, dashes and underscores; what no other reader has by name
+    is compared by its code, if the code is one reader's only once and says anything.
+
+    Parameters
+    ----------
+    readers : mapping of reader to structures
+    mapping : mapping of name to name, optional
+        What a structure is to be called, whoever has it; it wins over names and codes.
+    """
+def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
+    """Read every segment with its name, colour and terminology.
+
+    Parameters
+    ----------
+    like : SimpleITK image, optional
+        The image that was segmented; masks are put on its grid, of which Slicer may have saved
+        only the part that is segmented.
+    """
 def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
     """Four radiologists' masks of one nodule.
 
@@ -2621,4 +2662,9 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Of cases, 64 x 64 pixels each.
     seed : int
         Another seed gives other cases of the same raters.
+    """
+def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
+    """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.
+
+    Structures that overlap go to different layers. Of a mask the voxels with value 1 are written.
     """

@@ -26,6 +26,7 @@ from itk_consensus.cli.outputs import (
     given_outputs,
     make_folders,
 )
+from itk_consensus.cli.per_structure import add_structure_options, fuse_per_structure
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.registry import METHODS
@@ -77,6 +78,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         help="the label of --probability [default: the foreground, if there is only one]",
     )
     parser.add_argument("--json", type=file_name, metavar="FILE", help="the report, for machines")
+    add_structure_options(parser)
     add_method_options(parser, fuser)
 
 
@@ -90,6 +92,9 @@ def _wanted_method(words: list[str]) -> str:
 
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.per_structure:
+        fuse_per_structure(arguments, console)
+        return
     given = given_parameters(arguments, arguments.fuser)
     parameter_files = {name: value for name, value in given.items() if isinstance(value, Path)}
     filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
