@@ -2563,7 +2563,7 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFilter, output: Callable[[LabelFusionFilter], Any] = <function LabelFusionFilter.GetLabelImage at 0x7fe861db1ee0>) -> dict[str, Any]:
+def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFilter, output: Callable[[LabelFusionFilter], Any] | None = None) -> dict[str, Any]:
     """Fuse structures, which may overlap, each as a structure of its own.
 
     Parameters
@@ -2572,7 +2572,7 @@ def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFi
         One mask per reader, with 1 inside; None where a reader has no such structure.
     fuser : LabelFusionFilter
         Any fuser, with its parameters.
-    output : callable
+    output : callable, optional
         What to take of the fuser after each structure; by default the fused mask. With
         ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
 

@@ -12,7 +12,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 def FuseStructures(
     structures: Mapping[str, Sequence[Any]],
     fuser: LabelFusionFilter,
-    output: Callable[[LabelFusionFilter], Any] = LabelFusionFilter.GetLabelImage,
+    output: Callable[[LabelFusionFilter], Any] | None = None,
 ) -> dict[str, Any]:
     """Fuse structures, which may overlap, each as a structure of its own.
 
@@ -22,7 +22,7 @@ def FuseStructures(
         One mask per reader, with 1 inside; None where a reader has no such structure.
     fuser : LabelFusionFilter
         Any fuser, with its parameters.
-    output : callable
+    output : callable, optional
         What to take of the fuser after each structure; by default the fused mask. With
         ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
 
@@ -38,5 +38,5 @@ def FuseStructures(
         if all(mask is None for mask in masks):
             raise InputError(f"FuseStructures: no reader has a mask of {name}")
         fuser.Execute(list(masks))
-        fused[name] = output(fuser)
+        fused[name] = fuser.GetLabelImage() if output is None else output(fuser)
     return fused
