@@ -126,7 +126,7 @@ def _segment(
     return Structure(
         name,
         mask_of(mask, image),
-        color if color and len(color) == 3 else None,  # type: ignore[arg-type]
+        color if color and len(color) == 3 else None,
         category,
         kind,
         kept,
