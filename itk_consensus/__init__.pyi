@@ -22,6 +22,7 @@ from itk_consensus.errors import TrainingError as TrainingError
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.images.dicom_series import DicomSeries as DicomSeries
 from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
@@ -2581,6 +2582,8 @@ def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFi
     dict of name to image
         Fused masks, with the fuser's label for undecided voxels where it leaves any.
     """
+def band_structures(name: str, band: Any) -> list[Structure]:
+    """What ConformalBandFilter marks, as structures: certainly inside, and ambiguous."""
 def dice(first: ArrayLike, second: ArrayLike) -> float:
     """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
@@ -2628,6 +2631,24 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mappin
     mapping : mapping of name to name, optional
         What a structure is to be called, whoever has it; it wins over names and codes.
     """
+def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
+    """Read every structure of an RTSTRUCT that has contours.
+
+    A voxel is inside if its centre lies within an odd number of the contours of its slice, so a
+    contour inside another is a hole. Contours of one or two points enclose nothing; the voxels
+    they pass through are marked.
+    """
+def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: "Literal['background', 'missing']" = 'background') -> list[Structure]:
+    """Read one reader's SEG of a series, each segment as a structure on the series' grid.
+
+    Parameters
+    ----------
+    absent_frames : {"background", "missing"}
+        What slices are for which the object has no frame at all: background, or not annotated
+        (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
+    """
+def read_dicom_series(source: str | os.PathLike[str] | Sequence[PathLike]) -> DicomSeries:
+    """Read the slices of one series, from a folder or from a list of files."""
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
     """Read every segment with its name, colour and terminology.
 
@@ -2662,6 +2683,20 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Of cases, 64 x 64 pixels each.
     seed : int
         Another seed gives other cases of the same raters.
+    """
+def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers') -> None:
+    """Write structures, which may overlap, as segments of one DICOM SEG.
+
+    Parameters
+    ----------
+    structures : sequence of Structure, or mapping of name to image
+        Masks on the grid of the series, whose voxels of value 1 are written; or, if `fractional`,
+        probabilities from 0 to 1.
+    method : str
+        How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
+        algorithm, beside the version of this package.
+    raters : sequence of paths
+        The readers' SEG objects, which the file refers to.
     """
 def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.

@@ -40,6 +40,8 @@ HOMES = {
     "torch": {"deep"},
     "safetensors": {"deep"},
     "matplotlib": {"report"},
+    "pydicom": {"images"},
+    "highdicom": {"images"},
 }
 
 

@@ -70,8 +70,7 @@ class DicomSeries:
         """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
         axes = np.reshape(self.geometry.direction, (3, 3)) * self.geometry.spacing
         away = np.asarray(points, np.float64) - self.geometry.origin
-        indices: NDArray[np.float64] = np.linalg.solve(axes, away.T).T
-        return indices
+        return np.asarray(np.linalg.solve(axes, away.T).T, np.float64)
 
     def require_same_frame(self, found: str | None, owner: str) -> None:
         """Raise unless an object lies in the frame of reference of the series."""
