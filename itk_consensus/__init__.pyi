@@ -2638,7 +2638,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     contour inside another is a hole. Contours of one or two points enclose nothing; the voxels
     they pass through are marked.
     """
-def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: "Literal['background', 'missing']" = 'background') -> list[Structure]:
+def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: str = 'background') -> list[Structure]:
     """Read one reader's SEG of a series, each segment as a structure on the series' grid.
 
     Parameters
@@ -2647,7 +2647,7 @@ def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frame
         What slices are for which the object has no frame at all: background, or not annotated
         (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
     """
-def read_dicom_series(source: str | os.PathLike[str] | Sequence[PathLike]) -> DicomSeries:
+def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
     """Read the slices of one series, from a folder or from a list of files."""
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
     """Read every segment with its name, colour and terminology.

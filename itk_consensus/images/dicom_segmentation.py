@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import SimpleITK as sitk
@@ -28,7 +28,7 @@ def read_dicom_segmentation(
     path: PathLike,
     series: DicomSeries,
     *,
-    absent_frames: Literal["background", "missing"] = "background",
+    absent_frames: str = "background",
 ) -> list[Structure]:
     """Read one reader's SEG of a series, each segment as a structure on the series' grid.
 

@@ -103,7 +103,7 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
         raise FileError(f"{path}: is damaged: {error}") from error
 
 
-def read_dicom_series(source: str | os.PathLike[str] | Sequence[PathLike]) -> DicomSeries:
+def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
     """Read the slices of one series, from a folder or from a list of files."""
     owner: str = "series"
     paths: Any = source

@@ -6,14 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import highdicom
 import numpy as np
+import pydicom
 import pytest
 import SimpleITK as sitk
-
-pytest.importorskip("pydicom")
-highdicom = pytest.importorskip("highdicom")
-
-import pydicom
 from dicom_objects import (
     AXES,
     ORIGIN,
@@ -89,7 +86,7 @@ def test_slices_without_any_frame_can_be_missing(case: Any) -> None:
     )
     assert not array_of(fused)[0].any()
     with pytest.raises(InputError, match="absent_frames must be"):
-        read_dicom_segmentation(path, series, absent_frames="guess")  # type: ignore[arg-type]
+        read_dicom_segmentation(path, series, absent_frames="guess")
 
 
 def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:
@@ -123,7 +120,7 @@ def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:
 
 
 def test_probabilities_are_fractional_and_a_band_is_segments_of_its_own(case: Any) -> None:
-    series, slices, folder = case
+    series, _, folder = case
     share = np.linspace(0, 1, int(np.prod(SHAPE))).reshape(SHAPE)
     out = folder / "probability.dcm"
     image = sitk.GetImageFromArray(share)
