@@ -369,6 +369,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     entries = re.split(r"\n  (?=--)", capsys.readouterr().out.split("\nmethods:")[0])[1:]
     listed = {entry.split()[0]: entry for entry in entries}
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
+    common |= {"--per-structure", "--rename", "--series"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])
