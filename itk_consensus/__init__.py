@@ -30,8 +30,18 @@ _ERRORS = (
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
     ("filters.agreement", "Agreement"),
+    ("filters.fuse_structures", "FuseStructures"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
+    ("images.dicom_contours", "read_dicom_contours"),
+    ("images.dicom_segmentation", "read_dicom_segmentation"),
+    ("images.dicom_series", "read_dicom_series"),
+    ("images.dicom_writing", "band_structures"),
+    ("images.dicom_writing", "write_dicom_segmentation"),
+    ("images.slicer_segmentation", "read_slicer_segmentation"),
+    ("images.slicer_segmentation", "write_slicer_segmentation"),
+    ("images.structures", "Structure"),
+    ("images.structures", "match_structures"),
     ("labels.overlap", "dice"),
     ("report.page", "report"),
     ("samples", "SampleCase"),

@@ -26,7 +26,10 @@ from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.filters.listed_components import ListedComponent as ListedComponent
+from itk_consensus.images.dicom_series import DicomSeries as DicomSeries
 from itk_consensus.images.files import PathLike as PathLike
+from itk_consensus.images.structures import MatchedStructures as MatchedStructures
+from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
 from itk_consensus.samples import SampleCase as SampleCase
 
@@ -3068,6 +3071,26 @@ def Agreement(images: Any, reference: Any = None, names: Sequence[str] | None = 
     names : sequence of str, optional
         What each rater is called.
     """
+def FuseStructures(structures: Mapping[str, Sequence[Any]], fuser: LabelFusionFilter, output: Callable[[LabelFusionFilter], Any] | None = None) -> dict[str, Any]:
+    """Fuse structures, which may overlap, each as a structure of its own.
+
+    Parameters
+    ----------
+    structures : mapping of name to list of masks
+        One mask per reader, with 1 inside; None where a reader has no such structure.
+    fuser : LabelFusionFilter
+        Any fuser, with its parameters.
+    output : callable, optional
+        What to take of the fuser after each structure; by default the fused mask. With
+        ``lambda fuser: fuser.GetProbabilityImage(1)`` it is the probability.
+
+    Returns
+    -------
+    dict of name to image
+        Fused masks, with the fuser's label for undecided voxels where it leaves any.
+    """
+def band_structures(name: str, band: Any) -> list[Structure]:
+    """What ConformalBandFilter marks, as structures: certainly inside, and ambiguous."""
 def dice(first: ArrayLike, second: ArrayLike) -> float:
     """Dice coefficient ``2 |A and B| / (|A| + |B|)`` of two masks.
 
@@ -3102,6 +3125,45 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
+    """Find out which structures of several readers are the same.
+
+    Names decide, ignoring case, blanks, dashes and underscores; what no other reader has by name
+    is compared by its code, if the code is one reader's only once and says anything.
+
+    Parameters
+    ----------
+    readers : mapping of reader to structures
+    mapping : mapping of name to name, optional
+        What a structure is to be called, whoever has it; it wins over names and codes.
+    """
+def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
+    """Read every structure of an RTSTRUCT that has contours.
+
+    A voxel is inside if its centre lies within an odd number of the contours of its slice, so a
+    contour inside another is a hole. Contours of one or two points enclose nothing; the voxels
+    they pass through are marked.
+    """
+def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: str = 'background') -> list[Structure]:
+    """Read one reader's SEG of a series, each segment as a structure on the series' grid.
+
+    Parameters
+    ----------
+    absent_frames : {"background", "missing"}
+        What slices are for which the object has no frame at all: background, or not annotated
+        (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
+    """
+def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
+    """Read the slices of one series, from a folder or from a list of files."""
+def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
+    """Read every segment with its name, colour and terminology.
+
+    Parameters
+    ----------
+    like : SimpleITK image, optional
+        The image that was segmented; masks are put on its grid, of which Slicer may have saved
+        only the part that is segmented.
     """
 def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
@@ -3149,4 +3211,23 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Of cases, 64 x 64 pixels each.
     seed : int
         Another seed gives other cases of the same raters.
+    """
+def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers') -> None:
+    """Write structures, which may overlap, as segments of one DICOM SEG.
+
+    Parameters
+    ----------
+    structures : sequence of Structure, or mapping of name to image
+        Masks on the grid of the series, whose voxels of value 1 are written; or, if `fractional`,
+        probabilities from 0 to 1.
+    method : str
+        How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
+        algorithm, beside the version of this package.
+    raters : sequence of paths
+        The readers' SEG objects, which the file refers to.
+    """
+def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
+    """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.
+
+    Structures that overlap go to different layers. Of a mask the voxels with value 1 are written.
     """

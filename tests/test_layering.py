@@ -41,6 +41,8 @@ HOMES = {
     "safetensors": {"deep"},
     "matplotlib": {"report"},
     "distributed": {"pipeline"},
+    "pydicom": {"images"},
+    "highdicom": {"images"},
 }
 
 

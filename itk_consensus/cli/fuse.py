@@ -23,6 +23,7 @@ from itk_consensus.cli.outputs import (
     given_outputs,
     make_folders,
 )
+from itk_consensus.cli.per_structure import add_structure_options, fuse_per_structure
 from itk_consensus.cli.report import write_page
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -70,10 +71,14 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument(
         "--report", type=file_name, metavar="PAGE", help="the report as one HTML page, for people"
     )
+    add_structure_options(parser)
     add_image_option(parser, fuser)
 
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.per_structure:
+        fuse_per_structure(arguments, console)
+        return
     outputs = _outputs(arguments)
     fused = fuse_files(arguments, console, outputs)
     filter_, first = fused.filter_, fused.inputs[0]

@@ -60,6 +60,11 @@ class ItkFamily(CopyingFamily):
         source = image.GetSource()
         if source:
             source.UpdateLargestPossibleRegion()
+        if 0 in tuple(image.GetBufferedRegion().GetSize()):
+            raise InputError(
+                f"{where} has no voxels; call Update() on the filter that makes it, and keep "
+                "that filter"
+            )
         try:
             view = keep_alive(_pixels(image), image)
         except RuntimeError:

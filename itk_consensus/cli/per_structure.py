@@ -1,0 +1,92 @@
+"""``itk-consensus fuse --per-structure``: named structures, which may overlap, each by itself."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.options import file_name, given_parameters, naming_options
+from itk_consensus.cli.outputs import Output, check_outputs, make_folders
+from itk_consensus.errors import InputError
+from itk_consensus.filters.fuse_structures import FuseStructures
+from itk_consensus.images.dicom_series import read_dicom_series
+from itk_consensus.images.dicom_writing import write_dicom_segmentation
+from itk_consensus.images.slicer_segmentation import write_slicer_segmentation
+from itk_consensus.images.structure_files import read_structures
+from itk_consensus.images.structures import MatchedStructures, Structure, match_structures
+
+
+def add_structure_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--per-structure`` and what goes with it."""
+    group = parser.add_argument_group("named structures")
+    group.add_argument(
+        "--per-structure",
+        action="store_true",
+        help="inputs are Slicer segmentations (.seg.nrrd), DICOM SEG or RTSTRUCT; fuse each "
+        "structure by itself and write a .seg.nrrd, or a DICOM SEG (.dcm)",
+    )
+    group.add_argument(
+        "--series",
+        type=file_name,
+        metavar="FOLDER",
+        help="the DICOM series that was outlined; needed where DICOM is read or written",
+    )
+    group.add_argument(
+        "--rename",
+        action="append",
+        type=_renaming,
+        default=[],
+        metavar="OLD=NEW",
+        help="take a structure for another, whoever has it; may be given several times",
+    )
+
+
+def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
+    """Read, match, fuse and write, and say who has what."""
+    for option in ("probability", "uncertainty", "json", "report"):
+        if getattr(arguments, option) is not None:
+            arguments.parser.error(f"--{option} is not available with --per-structure")
+    given = given_parameters(arguments, arguments.fuser)
+    files = sorted(name for name, value in given.items() if isinstance(value, Path))
+    if files:
+        arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
+    fuser = arguments.fuser(**given)
+    outputs = [Output("--output", arguments.output)]
+    check_outputs(outputs, arguments.inputs, 3, overwrite=arguments.overwrite)
+    is_dicom = arguments.output.suffix.lower() == ".dcm"
+    if is_dicom and arguments.series is None:
+        arguments.parser.error("a DICOM SEG refers to its series; give --series")
+    series = None if arguments.series is None else read_dicom_series(arguments.series)
+    readers = {str(path): read_structures(path, series) for path in arguments.inputs}
+    if len(readers) < len(arguments.inputs):
+        raise InputError("a file is given twice")
+    matched = match_structures(readers, dict(arguments.rename))
+    with naming_options(fuser, arguments.method):
+        fused = FuseStructures(matched.masks(), fuser)
+    make_folders(outputs)
+    consensus = [
+        replace(_first(matched, name), name=name, mask=mask) for name, mask in fused.items()
+    ]
+    if series is not None and is_dicom:
+        raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
+        write_dicom_segmentation(
+            consensus, arguments.output, series, method=fuser.GetName(), raters=raters
+        )
+    else:
+        write_slicer_segmentation(consensus, arguments.output)
+    console.clear()
+    print(f"{matched}\n{len(fused)} structures in {arguments.output}")
+
+
+def _first(matched: MatchedStructures, name: str) -> Structure:
+    """Whose colour and terminology the consensus takes on."""
+    return next(one for one in matched.table[name] if one is not None)
+
+
+def _renaming(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (old and equals and new):
+        raise argparse.ArgumentTypeError(f"must be OLD=NEW, got {text!a}")
+    return old, new

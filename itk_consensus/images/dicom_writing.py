@@ -1,0 +1,147 @@
+"""DICOM SEG out: the consensus, its probability and its band, with what they were made from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import SimpleITK as sitk
+
+import itk_consensus
+from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
+from itk_consensus.images.files import PathLike, replacing
+from itk_consensus.images.structures import TISSUE, Code, Structure, geometry_of
+
+_CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
+_FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
+_PROGRAM = "itk_consensus"
+
+
+def write_dicom_segmentation(
+    structures: Sequence[Structure] | Mapping[str, Any],
+    path: PathLike,
+    series: DicomSeries,
+    *,
+    method: str,
+    raters: Sequence[PathLike] = (),
+    fractional: bool = False,
+    description: str = "Consensus of several readers",
+) -> None:
+    """Write structures, which may overlap, as segments of one DICOM SEG.
+
+    Parameters
+    ----------
+    structures : sequence of Structure, or mapping of name to image
+        Masks on the grid of the series, whose voxels of value 1 are written; or, if `fractional`,
+        probabilities from 0 to 1.
+    method : str
+        How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
+        algorithm, beside the version of this package.
+    raters : sequence of paths
+        The readers' SEG objects, which the file refers to.
+    """
+    hd = dicom_library(f"{path}: writing a SEG", "highdicom")
+    if isinstance(structures, Mapping):
+        structures = [Structure(name, image) for name, image in structures.items()]
+    if not structures:
+        raise InputError(f"{path}: there are no structures to write")
+    pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
+    uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
+    with warnings.catch_warnings():
+        # highdicom remarks on values of the source that it copies; they are not ours to change.
+        warnings.simplefilter("ignore")
+        dataset = hd.seg.Segmentation(
+            source_images=list(series.slices),
+            pixel_array=pixels,
+            segmentation_type="FRACTIONAL" if fractional else "BINARY",
+            segment_descriptions=[
+                _description(hd, number, one, method)
+                for number, one in enumerate(structures, start=1)
+            ],
+            series_instance_uid=uid(),
+            series_number=100,
+            sop_instance_uid=uid(),
+            instance_number=1,
+            manufacturer=_PROGRAM,
+            manufacturer_model_name=_PROGRAM,
+            software_versions=itk_consensus.__version__,
+            device_serial_number="1",
+            content_description=description[:64],
+            content_label="CONSENSUS",
+            omit_empty_frames=bool(pixels.any()),
+        )
+    _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
+    with replacing(Path(path)) as draft:
+        dataset.save_as(draft)
+
+
+def band_structures(name: str, band: Any) -> list[Structure]:
+    """What ConformalBandFilter marks, as structures: certainly inside, and ambiguous."""
+    array = sitk.GetArrayViewFromImage(band)
+    parts = []
+    for value, what in ((1, "certain"), (2, "ambiguous")):
+        mask = sitk.GetImageFromArray((array == value).astype(np.uint8))
+        mask.CopyInformation(band)
+        parts.append(Structure(f"{name} {what}", mask))
+    return parts
+
+
+def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: PathLike) -> Any:
+    differences = series.geometry.differences(geometry_of(structure.mask), 1e-3, 1e-3)
+    if differences:
+        raise GeometryError(
+            f"{path}: {structure.name} does not lie on the grid of the series: "
+            + "; ".join(differences)
+        )
+    array = sitk.GetArrayViewFromImage(structure.mask)
+    if not fractional:
+        return array == 1
+    if array.min() < 0 or array.max() > 1:
+        raise InputError(f"{path}: probabilities of {structure.name} must lie between 0 and 1")
+    return array.astype(np.float64)
+
+
+def _description(hd: Any, number: int, structure: Structure, method: str) -> Any:
+    algorithm = hd.AlgorithmIdentificationSequence(
+        name=f"{_PROGRAM} {method}"[:64],
+        family=_concept(hd, _FAMILY),
+        version=itk_consensus.__version__,
+        source=_PROGRAM,
+    )
+    return hd.seg.SegmentDescription(
+        segment_number=number,
+        segment_label=structure.name[:64],
+        segmented_property_category=_concept(hd, structure.category or _CATEGORY),
+        segmented_property_type=_concept(hd, structure.kind or TISSUE),
+        algorithm_type="AUTOMATIC",
+        algorithm_identification=algorithm,
+        tracking_uid=hd.UID(),
+        tracking_id=structure.name[:64],
+    )
+
+
+def _concept(hd: Any, code: Code) -> Any:
+    return hd.sr.CodedConcept(value=code.value, scheme_designator=code.scheme, meaning=code.meaning)
+
+
+def _refer_to(dataset: Any, raters: Sequence[Any]) -> None:
+    """Add the readers' objects to the instances that the file refers to."""
+    make = dicom_library("writing a SEG", "pydicom").Dataset
+    for rater in raters:
+        instance, series = make(), make()
+        instance.ReferencedSOPClassUID = rater.SOPClassUID
+        instance.ReferencedSOPInstanceUID = rater.SOPInstanceUID
+        series.SeriesInstanceUID = rater.SeriesInstanceUID
+        series.ReferencedInstanceSequence = [instance]
+        if rater.StudyInstanceUID == dataset.StudyInstanceUID:
+            dataset.ReferencedSeriesSequence.append(series)
+            continue
+        study = make()
+        study.StudyInstanceUID = rater.StudyInstanceUID
+        study.ReferencedSeriesSequence = [series]
+        others = list(dataset.get("StudiesContainingOtherReferencedInstancesSequence") or ())
+        dataset.StudiesContainingOtherReferencedInstancesSequence = [*others, study]

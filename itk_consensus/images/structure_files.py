@@ -1,0 +1,36 @@
+"""Files of named structures, whatever their format: Slicer's, DICOM SEG and DICOM RTSTRUCT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from itk_consensus.errors import InputError
+from itk_consensus.images.dicom_contours import read_dicom_contours
+from itk_consensus.images.dicom_segmentation import read_dicom_segmentation
+from itk_consensus.images.dicom_series import DicomSeries, read_dicom
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.slicer_segmentation import read_slicer_segmentation
+from itk_consensus.images.structures import Structure
+
+
+def read_structures(
+    path: PathLike, series: DicomSeries | None = None, **options: Any
+) -> list[Structure]:
+    """Read the structures of a file.
+
+    Parameters
+    ----------
+    series : DicomSeries, optional
+        What was outlined; DICOM objects need it, and a Slicer segmentation is put on its grid.
+    options
+        Of `read_dicom_segmentation`.
+    """
+    if str(path).lower().endswith(".nrrd"):
+        like = None if series is None else series.grid()
+        return read_slicer_segmentation(path, like=like)
+    modality = read_dicom(path, stop_before_pixels=True).get("Modality")
+    if series is None:
+        raise InputError(f"{path}: is a DICOM {modality}; the series it outlines must be given")
+    if modality == "RTSTRUCT":
+        return read_dicom_contours(path, series)
+    return read_dicom_segmentation(path, series, **options)

@@ -1,0 +1,207 @@
+"""Every fuser as a filter of ITK pipelines, on ``itk.PyImageFilter``.
+
+>>> from itk_consensus.pipeline import STAPLEImageFilter
+>>> staple = STAPLEImageFilter.New(reader_1, reader_2, reader_3, foreground_value=1)
+>>> mask = itk.binary_threshold_image_filter(staple, lower_threshold=0.5)
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, ClassVar, cast
+
+import itk
+
+from itk_consensus.errors import InputError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import find_parameter, parameters_of
+from itk_consensus.filters.registry import FUSERS
+from itk_consensus.pipeline.itk_node import ItkNode, upstream_of
+
+#: Filters whose Python object is gone while somebody downstream still holds their output.
+_OUTLIVING: list[Any] = []
+
+
+class PipelineFilter:
+    """A fuser with ITK's manners: New, SetInput, Update, GetOutput, Modified, observers.
+
+    Parameters of the fuser are set and got as usual; setting one to another value makes the next
+    Update run again. An image given as a parameter is no input of the pipeline: call Modified()
+    after changing it. Whatever else ITK's filters or the fuser can do is passed on to them.
+    """
+
+    fuser: ClassVar[type[LabelFusionFilter]]
+
+    @classmethod
+    def New(cls, *inputs: Any, ttype: tuple[Any, ...] | None = None, **parameters: Any) -> Any:
+        """Make a filter, as itk does: inputs by position, parameters as snake_case keywords.
+
+        Parameters
+        ----------
+        ttype : (input type, output type), optional
+            Of itk.Image; by default they follow from the first input.
+        """
+        made = cls(**parameters)
+        if ttype is not None:
+            made._make(*ttype)
+        for index, image in enumerate(inputs):
+            made.SetInput(index, image)
+        return made
+
+    def __init__(self, **parameters: Any) -> None:
+        _sweep()
+        self._fuser = self.fuser(**parameters)
+        self._node: ItkNode | None = None
+        self._itk: Any = None
+
+    def __del__(self) -> None:
+        filter_ = self.__dict__.get("_itk")
+        if filter_ is not None and _is_held(filter_):
+            _OUTLIVING.append(filter_)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if hasattr(self._fuser, name) and name not in ("GetProgress", "GetName", "AddCommand"):
+            return getattr(self._fuser, name)
+        if self._itk is None:
+            if name != "GetOutput" and not hasattr(itk.ProcessObject, name):
+                raise AttributeError(f"{self._fuser.GetName()} has no attribute '{name}'")
+            raise InputError(
+                f"{self._fuser.GetName()}: {name} needs an input first, whose type the filter "
+                "takes on; call SetInput, or New(ttype=(InputType, OutputType))"
+            )
+        return getattr(self._itk, name)
+
+    def GetNameOfClass(self) -> str:
+        """The fuser's name."""
+        return self._fuser.GetName()
+
+    # -- inputs -----------------------------------------------------------------------------
+
+    def SetInput(self, *arguments: Any) -> None:
+        """SetInput(image) or SetInput(index, image): an image, a filter or None (missing)."""
+        index, image = arguments if len(arguments) == 2 else (0, *arguments)
+        image = itk.output(image)
+        if image is None and self._itk is None:
+            raise InputError(f"{self._fuser.GetName()}: the first input to be set must be an image")
+        if image is not None and not isinstance(image, itk.ImageBase):
+            raise InputError(
+                f"{self._fuser.GetName()}: input {index} must be an itk image, or a filter that "
+                f"makes one, got {type(image).__name__}"
+            )
+        if self._itk is None:
+            self._make(type(image), None)
+        node = cast(ItkNode, self._node)
+        if image is not None and type(image) is not self._input_type:
+            raise InputError(
+                f"{self._fuser.GetName()}: input {index} must be of {self._input_type.__name__} "
+                f"like the first, got {type(image).__name__}; use itk.cast_image_filter"
+            )
+        node.sources[index] = list(upstream_of(image, itk))
+        self._itk.SetInput(index, image)
+
+    def SetPrimaryInput(self, image: Any) -> None:
+        """Set input 0."""
+        self.SetInput(0, image)
+
+    def _make(self, input_type: Any, output_type: Any = None) -> None:
+        self._input_type = input_type
+        template = _template(input_type, output_type, self._fuser)
+        self._itk = template.New()
+        self._node = ItkNode(self._fuser, self._itk, itk)
+
+    # -- execution --------------------------------------------------------------------------
+
+    def Update(self) -> None:
+        """Bring the output up to date; errors are those of the fuser."""
+        self._run("Update")
+
+    def UpdateLargestPossibleRegion(self) -> None:
+        """The same: the whole image is always made."""
+        self._run("UpdateLargestPossibleRegion")
+
+    def _run(self, update: str) -> None:
+        if self._node is None:
+            raise InputError(f"{self._fuser.GetName()}: there is no input; call SetInput")
+        self._node.error, self._node.is_quiet = None, True
+        try:
+            # Not the proxy's own Update, which would tell ITK to call a proxy that may be gone.
+            getattr(itk.ProcessObject, update)(self._itk)
+        except RuntimeError:
+            if self._node.error is not None:
+                raise self._node.error from None
+            raise
+        finally:
+            self._node.is_quiet = False
+
+
+def _setter(name: str) -> Any:
+    def set_parameter(self: PipelineFilter, value: Any) -> None:
+        parameter = find_parameter(self.fuser, name, self.fuser.__name__)
+        before = parameter.__get__(self._fuser)
+        parameter.__set__(self._fuser, value)
+        after = parameter.__get__(self._fuser)
+        # ITK's rule: setting what is set already changes nothing.
+        is_same = after is before or (type(after) in (int, float, str, bool) and after == before)
+        if self._itk is not None and not is_same:
+            self._itk.Modified()
+
+    set_parameter.__name__ = f"Set{name}"
+    return set_parameter
+
+
+def _getter(name: str) -> Any:
+    def get_parameter(self: PipelineFilter) -> Any:
+        return getattr(self._fuser, f"Get{name}")()
+
+    get_parameter.__name__ = f"Get{name}"
+    return get_parameter
+
+
+def _class_of(fuser: type[LabelFusionFilter]) -> type[PipelineFilter]:
+    members: dict[str, Any] = {}
+    for parameter in parameters_of(fuser):
+        setter, getter = _setter(parameter.name), _getter(parameter.name)
+        setter.__doc__ = getter.__doc__ = parameter.doc
+        members[setter.__name__], members[getter.__name__] = setter, getter
+        members[parameter.snake_case] = property(getter, setter, doc=parameter.doc)
+    members |= {"fuser": fuser, "__doc__": fuser.__doc__, "__module__": "itk_consensus.pipeline"}
+    return type(fuser.__name__, (PipelineFilter,), members)
+
+
+@cache
+def _wrapped() -> dict[tuple[Any, Any], Any]:
+    return dict(itk.PyImageFilter.items())
+
+
+def _template(input_type: Any, output_type: Any, fuser: LabelFusionFilter) -> Any:
+    """The ``itk.PyImageFilter`` between two types; a label map is of the inputs' type."""
+    if output_type is None:
+        pixel, dimension = itk.template(input_type)[1][:2]
+        if hasattr(fuser, "ForegroundValue"):
+            pixel = itk.D
+        elif pixel in (itk.F, itk.D):
+            pixel = itk.UC
+        wrapped = [types[1] for types in _wrapped() if types[0] is input_type]
+        output_type = next((t for t in wrapped if itk.template(t)[1] == (pixel, dimension)), None)
+    if (input_type, output_type) not in _wrapped():
+        known = sorted({types[0].__name__ for types in _wrapped()})
+        raise InputError(
+            f"{fuser.GetName()}: this itk wraps no PyImageFilter for {input_type.__name__}; "
+            f"it does for {', '.join(known)}: use itk.cast_image_filter"
+        )
+    return _wrapped()[input_type, output_type]
+
+
+def _is_held(filter_: Any) -> bool:
+    """Whether anyone but the filter itself holds its output: the proxy here is one of two."""
+    return bool(filter_.GetOutput().GetReferenceCount() > 2)
+
+
+def _sweep() -> None:
+    """Let go of filters that nothing downstream waits for any more."""
+    _OUTLIVING[:] = [filter_ for filter_ in _OUTLIVING if _is_held(filter_)]
+
+
+PIPELINE_FILTERS = {fuser.__name__: _class_of(fuser) for fuser in FUSERS}

@@ -1,0 +1,407 @@
+"""DICOM SEG and RTSTRUCT, on an oblique series with 2.5 mm slices."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import highdicom
+import numpy as np
+import pydicom
+import pytest
+import SimpleITK as sitk
+from dicom_objects import (
+    AXES,
+    ORIGIN,
+    SHAPE,
+    Array,
+    position,
+    write_contours,
+    write_seg,
+    write_series,
+)
+from pydicom.sr.codedict import codes
+from pydicom.uid import generate_uid
+
+import itk_consensus
+from itk_consensus.cli import main
+from itk_consensus.errors import FileError, GeometryError, InputError, MissingDependencyError
+from itk_consensus.images.dicom_contours import read_dicom_contours
+from itk_consensus.images.dicom_segmentation import NOT_ANNOTATED, read_dicom_segmentation
+from itk_consensus.images.dicom_series import DicomSeries, read_dicom_series
+from itk_consensus.images.dicom_writing import band_structures, write_dicom_segmentation
+from itk_consensus.images.structure_files import read_structures
+from itk_consensus.images.structures import Structure, match_structures
+
+
+def reader(number: int) -> dict[str, Array]:
+    """Two boxes that overlap, shifted from reader to reader; the outer slices are empty."""
+    liver, lesion = np.zeros(SHAPE, np.uint8), np.zeros(SHAPE, np.uint8)
+    liver[2:7, 3 + number : 15 + number, 4:20] = 1
+    lesion[4:8, 8 : 14 + number, 10 - number : 24] = 1
+    lesion[5] = 0  # a frame is missing within
+    return {"liver": liver, "lesion": lesion}
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> tuple[DicomSeries, list[Any], Path]:
+    slices = write_series(tmp_path / "series")
+    return read_dicom_series(tmp_path / "series"), slices, tmp_path
+
+
+def array_of(image: Any) -> Array:
+    return sitk.GetArrayFromImage(image)
+
+
+def test_the_grid_is_that_of_simpleitks_own_series_reader(case: Any) -> None:
+    series, _, folder = case
+    names = sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(folder / "series"))
+    theirs = sitk.ReadImage(names)
+    assert theirs.GetSize() == series.geometry.size
+    np.testing.assert_allclose(theirs.GetSpacing(), series.geometry.spacing, atol=1e-6)
+    np.testing.assert_allclose(theirs.GetOrigin(), series.geometry.origin, atol=1e-6)
+    np.testing.assert_allclose(theirs.GetDirection(), series.geometry.direction, atol=1e-6)
+
+
+def test_overlapping_segments_and_missing_frames_come_back_voxel_by_voxel(case: Any) -> None:
+    series, slices, folder = case
+    path = write_seg(folder / "a.dcm", reader(0), slices, {"liver": codes.SCT.Liver})
+    liver, lesion = read_dicom_segmentation(path, series)
+    np.testing.assert_array_equal(array_of(liver.mask), reader(0)["liver"])
+    np.testing.assert_array_equal(array_of(lesion.mask), reader(0)["lesion"])
+    assert liver.kind == ("SCT", "10200004", "Liver")
+    assert liver.mask.GetOrigin() == pytest.approx(tuple(ORIGIN), abs=1e-6)
+
+
+def test_slices_without_any_frame_can_be_missing(case: Any) -> None:
+    series, slices, folder = case
+    path = write_seg(folder / "a.dcm", reader(0), slices, None)
+    liver, _ = read_dicom_segmentation(path, series, absent_frames="missing")
+    mask = array_of(liver.mask)
+    assert (mask[[0, 1, 8, 9]] == NOT_ANNOTATED).all()
+    np.testing.assert_array_equal(mask[2:8], reader(0)["liver"][2:8])
+    fused = itk_consensus.MajorityVote(
+        [liver.mask, liver.mask, series.grid()], missingLabel=NOT_ANNOTATED
+    )
+    assert not array_of(fused)[0].any()
+    with pytest.raises(InputError, match="absent_frames must be"):
+        read_dicom_segmentation(path, series, absent_frames="guess")
+
+
+def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:
+    series, slices, folder = case
+    raters = [write_seg(folder / f"{n}.dcm", reader(n), slices, None) for n in range(3)]
+    masks = {name: _image(array, series) for name, array in reader(1).items()}
+    out = folder / "consensus.dcm"
+    write_dicom_segmentation(masks, out, series, method="STAPLEImageFilter", raters=raters)
+    theirs = highdicom.seg.segread(out)
+    pixels = theirs.get_pixels_by_source_instance(
+        [one.SOPInstanceUID for one in series.slices], assert_missing_frames_are_empty=True
+    )
+    for number, array in enumerate(reader(1).values()):
+        np.testing.assert_array_equal(pixels[..., number], array)
+    ours = read_dicom_segmentation(out, series)
+    for one in ours:
+        np.testing.assert_array_equal(array_of(one.mask), reader(1)[one.name])
+    dataset = pydicom.dcmread(out)
+    assert dataset.SegmentationType == "BINARY"
+    referred = {one.SeriesInstanceUID for one in dataset.ReferencedSeriesSequence}
+    assert series.uid in referred
+    instances = {
+        instance.ReferencedSOPInstanceUID
+        for one in dataset.ReferencedSeriesSequence
+        for instance in one.ReferencedInstanceSequence
+    }
+    assert {pydicom.dcmread(rater).SOPInstanceUID for rater in raters} <= instances
+    algorithm = dataset.SegmentSequence[0].SegmentationAlgorithmIdentificationSequence[0]
+    assert algorithm.AlgorithmName == "itk_consensus STAPLEImageFilter"
+    assert algorithm.AlgorithmVersion == itk_consensus.__version__
+
+
+def test_probabilities_are_fractional_and_a_band_is_segments_of_its_own(case: Any) -> None:
+    series, _, folder = case
+    share = np.linspace(0, 1, int(np.prod(SHAPE))).reshape(SHAPE)
+    out = folder / "probability.dcm"
+    image = sitk.GetImageFromArray(share)
+    image.CopyInformation(series.grid())
+    write_dicom_segmentation({"liver": image}, out, series, method="vote", fractional=True)
+    theirs = highdicom.seg.segread(out)
+    uids = [one.SOPInstanceUID for one in series.slices]
+    found = theirs.get_pixels_by_source_instance(uids, assert_missing_frames_are_empty=True)
+    np.testing.assert_allclose(found[..., 0], share, atol=0.5 / 255 + 1e-6)
+    band = reader(0)["liver"] + reader(0)["lesion"]
+    parts = band_structures("liver", _image(band, series))
+    write_dicom_segmentation(parts, folder / "band.dcm", series, method="band")
+    back = {one.name: one.mask for one in read_dicom_segmentation(folder / "band.dcm", series)}
+    np.testing.assert_array_equal(array_of(back["liver certain"]), band == 1)
+    np.testing.assert_array_equal(array_of(back["liver ambiguous"]), band == 2)
+    with pytest.raises(InputError, match="must lie between 0 and 1"):
+        write_dicom_segmentation({"a": image * 2}, out, series, method="x", fractional=True)
+
+
+def outlines(mask: Array) -> list[Array]:
+    """The outlines of boxes, half a voxel outside the centres of their border."""
+    found = []
+    for z in np.flatnonzero(mask.any(axis=(1, 2))):
+        rows, columns = (np.flatnonzero(mask[z].any(axis=axis)) for axis in (1, 0))
+        y0, y1, x0, x1 = rows[0] - 0.5, rows[-1] + 0.5, columns[0] - 0.5, columns[-1] + 0.5
+        corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+        found.append(np.array([position(x, y, z) for x, y in corners]))
+    return found
+
+
+@pytest.mark.parametrize("method", ["STAPLEImageFilter", "MajorityVoteFilter", "ConsensusFilter"])
+def test_the_consensus_does_not_depend_on_what_files_carry_the_readers(
+    case: Any, method: str
+) -> None:
+    series, slices, folder = case
+    files: dict[str, list[Path]] = {"seg": [], "slicer": [], "contours": []}
+    for number in range(3):
+        masks = reader(number)
+        files["seg"].append(write_seg(folder / f"{number}.dcm", masks, slices, None))
+        itk_consensus.write_slicer_segmentation(
+            {name: _image(array, series) for name, array in masks.items()},
+            folder / f"{number}.seg.nrrd",
+        )
+        files["slicer"].append(folder / f"{number}.seg.nrrd")
+        drawn = {name: outlines(array) for name, array in masks.items()}
+        files["contours"].append(write_contours(folder / f"rt{number}.dcm", drawn, slices))
+    plain = {
+        name: [_image(reader(n)[name], series) for n in range(3)] for name in ("liver", "lesion")
+    }
+    fuser = getattr(itk_consensus, method)()
+    expected = itk_consensus.FuseStructures(plain, fuser)
+    for paths in files.values():
+        matched = match_structures({str(path): read_structures(path, series) for path in paths})
+        fused = itk_consensus.FuseStructures(matched.masks(), fuser)
+        assert list(fused) == ["liver", "lesion"]
+        for name, image in fused.items():
+            np.testing.assert_array_equal(array_of(image), array_of(expected[name]))
+
+
+FINE = (0.5, 0.5, 1.0)
+FINE_SHAPE = (32, 48, 48)
+
+
+def circle(x: float, y: float, z: int, radius: float, points: int = 120) -> Array:
+    """A circle of a radius in mm about a point in mm, in slice z."""
+    angles = np.linspace(0, 2 * np.pi, points, endpoint=False)
+    along = np.stack(
+        [x + radius * np.cos(angles), y + radius * np.sin(angles), np.full(points, FINE[2] * z)]
+    )
+    return ORIGIN + (AXES @ along).T
+
+
+def round_body(shape: str, radius: float, centre: Array) -> tuple[list[Array], Array, float]:
+    """Contours of a sphere or a tube, the voxels whose centres it holds, and its volume."""
+    z, y, x = np.indices(FINE_SHAPE) * np.reshape(FINE[::-1], (3, 1, 1, 1))
+    across = (x - centre[0]) ** 2 + (y - centre[1]) ** 2
+    if shape == "tube":
+        contours = [circle(centre[0], centre[1], slice_, radius) for slice_ in range(6, 26)]
+        return contours, (across < radius**2) & (z >= 6) & (z < 26), np.pi * radius**2 * 20
+    contours = []
+    for slice_ in range(FINE_SHAPE[0]):
+        squared = radius**2 - (slice_ * FINE[2] - centre[2]) ** 2
+        if squared > 0:
+            contours.append(circle(centre[0], centre[1], slice_, float(np.sqrt(squared))))
+    return contours, across + (z - centre[2]) ** 2 < radius**2, 4 / 3 * np.pi * radius**3
+
+
+@pytest.mark.parametrize("diameter", [6.0, 9.0, 14.0])
+@pytest.mark.parametrize("shape", ["sphere", "tube"])
+def test_spheres_and_tubes_keep_their_volume(tmp_path: Path, diameter: float, shape: str) -> None:
+    """On average over positions: which voxel centres a small body holds depends on its place.
+
+    A single body of 6 mm on this grid may be 3 % off in any mask of whole voxels.
+    """
+    slices = write_series(tmp_path / "series", FINE_SHAPE, FINE)
+    series = read_dicom_series(tmp_path / "series")
+    random = np.random.default_rng(3001)
+    bodies = [
+        round_body(shape, diameter / 2, np.array([12.0, 12.0, 15.5]) + random.uniform(-1, 1, 3))
+        for _ in range(24)
+    ]
+    drawn = {f"body {number}": contours for number, (contours, _, _) in enumerate(bodies)}
+    path = write_contours(tmp_path / "rt.dcm", drawn, slices)
+    volumes = []
+    for found, (_, truth, _) in zip(read_dicom_contours(path, series), bodies, strict=True):
+        mask = array_of(found.mask).astype(bool)
+        assert 2 * (mask & truth).sum() / (mask.sum() + truth.sum()) > 0.98
+        volumes.append(mask.sum() * np.prod(FINE))
+        assert found.color == (1.0, 0.0, 0.2)
+    assert np.mean(volumes) == pytest.approx(bodies[0][2], rel=0.02)
+    assert volumes == pytest.approx([bodies[0][2]] * len(volumes), rel=0.04)
+
+
+def test_a_contour_in_another_is_a_hole_and_two_points_survive(case: Any) -> None:
+    series, slices, folder = case
+    square = [(2.5, 2.5), (12.5, 2.5), (12.5, 12.5), (2.5, 12.5)]
+    hole = [(5.5, 5.5), (8.5, 5.5), (8.5, 8.5), (5.5, 8.5)]
+    drawn = [np.array([position(x, y, 4) for x, y in ring]) for ring in (square, hole)]
+    line = np.array([position(3, 20, 6), position(9, 20, 6)])
+    point = np.array([position(4, 4, 8)])
+    path = write_contours(folder / "rt.dcm", {"ring": drawn, "line": [line, point]}, slices)
+    ring, thin = (array_of(one.mask) for one in read_dicom_contours(path, series))
+    expected = np.zeros(SHAPE, np.uint8)
+    expected[4, 3:13, 3:13] = 1
+    expected[4, 6:9, 6:9] = 0
+    np.testing.assert_array_equal(ring, expected)
+    np.testing.assert_array_equal(np.flatnonzero(thin[6, 20]), np.arange(3, 10))
+    assert thin.sum() == 8
+
+
+def _image(array: Array, series: DicomSeries) -> Any:
+    image = sitk.GetImageFromArray(np.asarray(array, np.uint8))
+    image.CopyInformation(series.grid())
+    return image
+
+
+def test_the_command_line_fuses_dicom_into_dicom(case: Any) -> None:
+    series, slices, folder = case
+    paths = [str(write_seg(folder / f"{n}.dcm", reader(n), slices, None)) for n in range(3)]
+    out = folder / "fused.dcm"
+    options = ["--per-structure", "--method", "vote", "-o", str(out)]
+    assert main(["fuse", *paths, *options]) == 2  # no series
+    assert main(["fuse", *paths, *options, "--series", str(folder / "series")]) == 0
+    for one in read_dicom_segmentation(out, series):
+        votes = sum(reader(n)[one.name].astype(int) for n in range(3))
+        np.testing.assert_array_equal(array_of(one.mask), votes >= 2)
+
+
+def spoilt(path: Path, change: Any) -> Path:
+    dataset = pydicom.dcmread(path)
+    change(dataset)
+    other = path.with_name(f"spoilt-{path.name}")
+    dataset.save_as(other)
+    return other
+
+
+def shift_frames(dataset: Any) -> None:
+    for frame in dataset.PerFrameFunctionalGroupsSequence:
+        place = frame.PlanePositionSequence[0]
+        place.ImagePositionPatient = [float(part) + 0.9 for part in place.ImagePositionPatient]
+
+
+def drop_series(dataset: Any) -> None:
+    del dataset.ReferencedSeriesSequence
+
+
+def other_series(dataset: Any) -> None:
+    dataset.ReferencedSeriesSequence[0].SeriesInstanceUID = generate_uid()
+
+
+def other_frame(dataset: Any) -> None:
+    dataset.FrameOfReferenceUID = generate_uid()
+
+
+def cut_pixels(dataset: Any) -> None:
+    dataset.PixelData = dataset.PixelData[: len(dataset.PixelData) // 4 * 2]
+
+
+def drop_frame_groups(dataset: Any) -> None:
+    dataset.PerFrameFunctionalGroupsSequence.pop()
+
+
+def drop_segments(dataset: Any) -> None:
+    del dataset.SegmentSequence
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (drop_series, InputError, "refers to no series"),
+        (other_series, InputError, "was made on another series"),
+        (other_frame, GeometryError, "lies in another frame of reference"),
+        (cut_pixels, FileError, "is cut short: .* bytes of pixels"),
+        (drop_frame_groups, FileError, "is no complete SEG"),
+        (drop_segments, FileError, "is no complete SEG"),
+        (shift_frames, GeometryError, "lies on no slice of the series"),
+    ],
+)
+def test_a_broken_seg_is_one_clear_error(case: Any, change: Any, error: Any, message: str) -> None:
+    series, slices, folder = case
+    path = spoilt(write_seg(folder / "a.dcm", reader(0), slices, None), change)
+    with pytest.raises(error, match=message):
+        read_dicom_segmentation(path, series)
+
+
+def test_files_that_are_cut_or_of_another_kind_are_named(case: Any) -> None:
+    series, slices, folder = case
+    path = write_seg(folder / "a.dcm", reader(0), slices, None)
+    for keep in (0.2, 0.6, 0.95):
+        cut = folder / "cut.dcm"
+        cut.write_bytes(path.read_bytes()[: int(keep * path.stat().st_size)])
+        with pytest.raises((FileError, InputError), match=r"cut\.dcm: "):
+            read_dicom_segmentation(cut, series)
+    (folder / "text.dcm").write_text("hello")
+    with pytest.raises(FileError, match="is not a DICOM file"):
+        read_dicom_segmentation(folder / "text.dcm", series)
+    with pytest.raises(FileError, match="is a DICOM CT, not a SEG"):
+        read_dicom_segmentation(next((folder / "series").iterdir()), series)
+    with pytest.raises(FileError, match="is a DICOM SEG, not an RTSTRUCT"):
+        read_dicom_contours(path, series)
+    with pytest.raises(InputError, match="the series it outlines must be given"):
+        read_structures(path)
+
+
+def test_a_broken_rtstruct_is_one_clear_error(case: Any) -> None:
+    series, slices, folder = case
+    path = write_contours(folder / "rt.dcm", {"a": outlines(reader(0)["liver"])}, slices)
+
+    def odd(dataset: Any) -> None:
+        dataset.ROIContourSequence[0].ContourSequence[0].ContourData = [1.0, 2.0]
+
+    def beyond(dataset: Any) -> None:
+        contour = dataset.ROIContourSequence[0].ContourSequence[0]
+        contour.ContourData = [float(p) for p in np.ravel([position(3, 3, 40)] * 3)]
+
+    def elsewhere(dataset: Any) -> None:
+        dataset.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = generate_uid()
+
+    def unreferred(dataset: Any) -> None:
+        del dataset.ReferencedFrameOfReferenceSequence
+
+    def nameless(dataset: Any) -> None:
+        del dataset.StructureSetROISequence
+
+    for change, message in (
+        (odd, "a contour has 2 coordinates"),
+        (beyond, "lies beyond the slices"),
+        (elsewhere, "another frame of reference"),
+        (unreferred, "refers to no series"),
+        (nameless, "is no complete RTSTRUCT"),
+    ):
+        with pytest.raises((FileError, InputError), match=message):
+            read_dicom_contours(spoilt(path, change), series)
+
+
+def test_a_series_that_is_mixed_or_has_gaps_is_refused(case: Any, tmp_path: Path) -> None:
+    _, _, folder = case
+    paths = sorted((folder / "series").iterdir())
+    write_series(tmp_path / "other")
+    with pytest.raises(InputError, match="mixes 2 series"):
+        read_dicom_series([*paths, *(tmp_path / "other").iterdir()])
+    middle = next(path for path in paths if pydicom.dcmread(path).InstanceNumber == 5)
+    with pytest.raises(GeometryError, match="a slice is missing"):
+        read_dicom_series([path for path in paths if path != middle])
+    with pytest.raises(GeometryError, match="or there twice"):
+        read_dicom_series([*paths, middle])
+    with pytest.raises(FileError, match="holds no files"):
+        read_dicom_series([])
+    with pytest.raises(FileError):
+        read_dicom_series(tmp_path / "nothing")
+
+
+def test_masks_of_another_grid_are_not_written(case: Any) -> None:
+    series, _, folder = case
+    stray = sitk.GetImageFromArray(np.zeros(SHAPE, np.uint8))
+    with pytest.raises(GeometryError, match="a does not lie on the grid of the series"):
+        write_dicom_segmentation([Structure("a", stray)], folder / "x.dcm", series, method="m")
+
+
+def test_without_the_library_the_extra_is_named(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, folder = case
+    monkeypatch.setitem(sys.modules, "pydicom", None)
+    with pytest.raises(MissingDependencyError, match=r"itk-consensus\[dicom\]"):
+        read_dicom_series(folder / "series")
