@@ -61,6 +61,17 @@ def joint_weights(
 def signed_distance(
     inside: NDArray[np.uint8], sizes: Sequence[float], out: NDArray[Any], threads: int
 ) -> None: ...
+def label_distances(
+    codes: NDArray[Any],
+    low: Sequence[int],
+    size: Sequence[int],
+    inside: NDArray[np.uint8],
+    sizes: Sequence[float],
+    places: NDArray[np.int64],
+    out: NDArray[np.float32],
+    threads_for_raters: int,
+    threads_each: int,
+) -> None: ...
 def vote(
     raters: Sequence[RaterVotes],
     labels: int,

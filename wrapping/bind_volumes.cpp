@@ -1,10 +1,10 @@
 // Real volumes: sums over boxes and signed distances.
 #include <algorithm>
-#include <limits>
 
 #include "bindings.hpp"
 #include "box_sum.hpp"
 #include "distance.hpp"
+#include "label_distances.hpp"
 #include "lines.hpp"
 #include "parallel.hpp"
 
@@ -39,15 +39,47 @@ void run_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& in
     const auto* sides = inside.data();
     auto* values = static_cast<Real*>(out.mutable_data());
     py::gil_scoped_release release;
-    std::fill_n(values, extent, std::numeric_limits<Real>::infinity());
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      if (sizes[axis] > 0) {
-        distance_axis(sides, lines_along(shape, axis), sizes[axis], threads, values);
-      }
-    }
-    for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
-      sign_roots(sides, slab.begin, slab.end, values);
+    const auto slabs = make_slabs(extent, threads);
+    for_each_slab(slabs, [&](std::size_t, Slab slab) {
+      for (std::size_t k = slab.begin; k < slab.end; ++k) values[k] = unknown_distance<Real>(sides[k] != 0);
     });
+    signed_squares(shape, sizes, threads, values);
+    for_each_slab(slabs, [&](std::size_t, Slab slab) { sign_roots(slab.begin, slab.end, values); });
+  });
+}
+
+// The box is given by its lower corner and its size; places are flat indices in it.
+void run_label_distances(const py::array& codes, const std::vector<std::size_t>& low,
+                         const std::vector<std::size_t>& size,
+                         const py::array_t<std::uint8_t, py::array::c_style>& inside,
+                         const std::vector<double>& sizes,
+                         const py::array_t<std::int64_t, py::array::c_style>& places,
+                         py::array_t<float, py::array::c_style> out, std::size_t threads_for_raters,
+                         std::size_t threads_each) {
+  require_extent(codes, extent_of(codes));
+  require_axes(codes, low.size());
+  require_axes(codes, size.size());
+  require_axes(codes, sizes.size());
+  require_axes(inside, 2);
+  const auto raters = static_cast<std::size_t>(inside.shape(0));
+  const auto number_of_codes = static_cast<std::size_t>(inside.shape(1));
+  const std::size_t number = extent_of(places);
+  require_extent(out, raters * number);
+  const BoxOfVolume box{shape_of(codes), low, size};
+  for (std::size_t axis = 0; axis < low.size(); ++axis) {
+    if (low[axis] > box.shape[axis] || size[axis] > box.shape[axis] - low[axis]) {
+      throw std::invalid_argument("the box must lie in the volume");
+    }
+  }
+  with_code_type(codes, [&](auto tag) {
+    using Code = typename decltype(tag)::type;
+    const auto* values = static_cast<const Code*>(codes.data());
+    const auto* drawn = inside.data();
+    const auto* at = places.data();
+    auto* distances = out.mutable_data();
+    py::gil_scoped_release release;
+    label_distances(values, box, drawn, number_of_codes, raters, sizes, at, number,
+                    {threads_for_raters, threads_each}, distances);
   });
 }
 
@@ -57,6 +89,9 @@ void bind_volumes(py::module_& m) {
   m.def("box_sum", &run_box_sum, py::arg("volume"), py::arg("radii"), py::arg("threads"));
   m.def("signed_distance", &run_signed_distance, py::arg("inside"), py::arg("sizes"), py::arg("out"),
         py::arg("threads"));
+  m.def("label_distances", &run_label_distances, py::arg("codes"), py::arg("low"), py::arg("size"),
+        py::arg("inside"), py::arg("sizes"), py::arg("places"), py::arg("out"),
+        py::arg("threads_for_raters"), py::arg("threads_each"));
 }
 
 }  // namespace consensus

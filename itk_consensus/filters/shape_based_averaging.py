@@ -40,7 +40,7 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
     )
     ProbabilityScale = Parameter(
         Real(low=0.0, exclusive=True),
-        1.0,
+        AveragingSettings.probability_scale,
         "Difference of mean distances, in mm, that changes the odds of two labels by a factor e.",
     )
 
@@ -54,4 +54,4 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
         average = shape_based_average(
             case.patterns, settings, observer=lambda done: self._report(0.5 + 0.49 * done)
         )
-        return average.fusion(self.ProbabilityScale)
+        return average.fusion()

@@ -62,15 +62,32 @@ class DisputedVoxels:
         """(N,) flat indices of the disputed voxels in the box."""
         return np.flatnonzero(self.mask)
 
+    @cached_property
+    def rows(self) -> NDArray[np.unsignedinteger[Any]]:
+        """(N,) pattern of each disputed voxel."""
+        number = len(self.patterns.counts)
+        return self.of_pattern(np.arange(number, dtype=np.min_scalar_type(number)))
+
     def take(self, volume: NDArray[Any]) -> NDArray[Any]:
         """(N,) values of a volume of the box's shape at the disputed voxels."""
         return np.asarray(volume.reshape(-1)[self.places])
 
-    def inside(self, box: Box) -> NDArray[np.bool_]:
-        """(N,) whether each disputed voxel lies in a part of the region."""
-        part = np.zeros(self.shape, bool)
-        part[relative_to(box, self.region)] = True
-        return self.take(part)
+    def inside(self, box: Box) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(n,) indices of the disputed voxels in a part of the region, and their places in it."""
+        part = relative_to(box, self.region)
+        rows = [np.arange(side.start, side.stop) for side in part[:-1]]
+        first_in_row = np.zeros(1, np.intp)
+        for sides, size in zip(rows, self.shape, strict=False):
+            first_in_row = np.add.outer(first_in_row * size, sides).reshape(-1)
+        first_in_row = first_in_row * self.shape[-1] + part[-1].start
+        width = part[-1].stop - part[-1].start
+        begin = self.places.searchsorted(first_in_row)
+        number = self.places.searchsorted(first_in_row + width) - begin
+        ends = number.cumsum()
+        total = int(ends[-1]) if len(ends) else 0
+        members = np.arange(total) + np.repeat(begin - (ends - number), number)
+        shift = np.arange(len(first_in_row)) * width - first_in_row
+        return members, self.places[members] + np.repeat(shift, number)
 
     def of_pattern(self, values: NDArray[Any]) -> NDArray[Any]:
         """(N,) value of each disputed voxel's pattern."""

@@ -24,6 +24,11 @@ from itk_consensus.simulation import ellipsoid_mask, noisy_organs_case
 MODULE = "itk_consensus.algorithms.shape_based_averaging"
 
 
+def all_distances(average: ShapeAverage) -> np.ndarray:
+    labels = range(average.voxels.patterns.number_of_labels)
+    return np.array([average.distance(label) for label in labels])
+
+
 def label_map(average: ShapeAverage) -> np.ndarray:
     decision = average.voxels.patterns.expand(average.vote.decision.astype(np.int32))
     average.voxels.write(average.decision, decision)
@@ -96,11 +101,12 @@ def assert_equals_whole_volume(drawn: Drawn, spacing: tuple[float, ...]) -> None
     whole = distances_over_whole_volume(drawn, spacing)
     expected = np.array([average.voxels.take(d[average.voxels.region]) for d in whole])
     winner = expected.min(axis=0, initial=np.inf)
-    best = average.distances.min(axis=0, initial=np.inf)
+    distances = all_distances(average)
+    best = distances.min(axis=0, initial=np.inf)
     np.testing.assert_allclose(best, winner, rtol=1e-5, atol=1e-5)
     # Distances left out are beyond a margin, and were never the smallest.
-    known = np.isfinite(average.distances)
-    np.testing.assert_allclose(average.distances[known], expected[known], rtol=1e-5, atol=1e-5)
+    known = np.isfinite(distances)
+    np.testing.assert_allclose(distances[known], expected[known], rtol=1e-5, atol=1e-5)
     clear = (expected <= winner + 1e-3).sum(axis=0) == 1
     np.testing.assert_array_equal(average.decision[clear], expected.argmin(axis=0)[clear])
 
@@ -115,7 +121,7 @@ def test_the_region_gives_what_the_whole_volume_gives(case):
 @given(blobs())
 def test_labels_far_from_a_voxel_are_tried_when_none_is_near(case):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"{MODULE}.NEAR", 0.3)
+        patch.setattr(f"{MODULE}.contour_average.NEAR", 0.3)
         assert_equals_whole_volume(*case)
 
 
@@ -126,9 +132,9 @@ def test_several_passes_give_what_one_pass_gives(case):
     wanted = AveragingSettings(spacing, trim_fraction=0.1)
     once = shape_based_average(encode(drawn), wanted)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"{MODULE}._VOLUMES_KEPT", 1)
+        patch.setattr(f"{MODULE}.mean_distances._VOLUMES_KEPT", 1)
         again = shape_based_average(encode(drawn), wanted)
-    np.testing.assert_array_equal(once.distances, again.distances)
+    np.testing.assert_array_equal(all_distances(once), all_distances(again))
 
 
 def discs(*radii: float, shape: tuple[int, int] = (41, 41)) -> list[np.ndarray]:
@@ -161,7 +167,7 @@ def test_the_trimmed_mean_is_scipys():
         np.where(a == 1, -nearest(a == 0, (1.0, 2.0)), nearest(a == 1, (1.0, 2.0))) for a in arrays
     ]
     expected = average.voxels.take(trim_mean(signed, 0.2)[average.voxels.region])
-    np.testing.assert_allclose(average.distances[1], expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(average.distance(1), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("trim", [0.0, 0.25])
@@ -220,11 +226,12 @@ def test_in_4d_every_volume_stands_for_itself():
 def test_probabilities_sum_to_one_and_the_winner_has_the_largest():
     arrays = list(noisy_organs_case(0, (48, 48)).raters)
     average = shape_based_average(encode(Drawn(arrays)), AveragingSettings((1.0, 1.0)))
-    shares = np.array([average.probability(label, 1.0) for label in range(6)])
+    shares = np.array([average.probability(label) for label in range(6)])
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, rtol=1e-5)
     decided = average.decision >= 0
     np.testing.assert_array_equal(shares.argmax(axis=0)[decided], average.decision[decided])
-    sharp = average.probability(0, 0.01)
+    wanted = AveragingSettings((1.0, 1.0), probability_scale=0.01)
+    sharp = shape_based_average(encode(Drawn(arrays)), wanted).probability(0)
     assert np.minimum(sharp, 1 - sharp).mean() < 0.02
 
 
@@ -240,7 +247,7 @@ def test_voxels_whose_raters_all_have_weight_zero_are_undecided_with_equal_share
     wanted = AveragingSettings((1.0,), np.array([0.0, 0.0, 1.0]))
     average = shape_based_average(patterns, wanted)
     assert label_map(average)[0] == UNDECIDED
-    assert average.probability(1, 1.0)[0] == 0.5
+    assert average.probability(1)[0] == 0.5
 
 
 def mean_dice(found: np.ndarray, truth: np.ndarray) -> float:

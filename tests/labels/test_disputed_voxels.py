@@ -43,8 +43,9 @@ def test_inside_tells_which_voxels_lie_in_a_part():
     patterns = encode(Drawn([first, second]))
     voxels = DisputedVoxels(patterns, patterns.disputed_region([1, 1]))
     part = (slice(0, 2), slice(2, 9))
-    inside = voxels.inside(intersection(part, voxels.region))
-    np.testing.assert_array_equal(inside, [False, True, True, True] + [False] * 8)
+    members, places = voxels.inside(intersection(part, voxels.region))
+    np.testing.assert_array_equal(members, [1, 2, 3])
+    np.testing.assert_array_equal(places, np.array([0, 1, 2]) + 4)
 
 
 def test_a_merged_table_has_no_voxels():

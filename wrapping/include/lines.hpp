@@ -12,7 +12,7 @@
 
 namespace consensus {
 
-constexpr std::size_t kLanes = 16;
+constexpr std::size_t kLanes = 32;
 
 struct Lines {
   std::size_t outer;   // product of the sizes before the axis

@@ -1,0 +1,206 @@
+"""Mean signed distances to every label: each label's only around it, as far as can matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats, Floats32
+from itk_consensus.labels.boxes import Box, intersection
+from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks
+from itk_consensus.labels.label_distances import label_distances
+from itk_consensus.labels.ties import TieRule
+
+#: All raters' distances are kept for at most this many times the voxels of the volume; more raters
+#: of noisier labels are averaged in several passes.
+_VOLUMES_KEPT = 2
+
+Near = tuple[NDArray[np.intp], Floats32]
+
+#: Called every now and then during a long computation.
+Tick = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class AveragingSettings:
+    """Everything that shape-based averaging can be told.
+
+    Attributes
+    ----------
+    spacing : tuple of float
+        Voxel size in mm per array axis.
+    weights : (J,) ndarray or None
+        Weight of each rater's distances; None: equal.
+    trim_fraction : float
+        Share of the weight left out at each end of the sorted distances, below one half.
+    tie_rule : TieRule
+    probability_scale : float
+        Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
+    """
+
+    spacing: tuple[float, ...]
+    weights: Floats | None = None
+    trim_fraction: float = 0.0
+    tie_rule: TieRule = "undecided"
+    probability_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class MeanDistances:
+    """Mean distances of the disputed voxels to each label.
+
+    Attributes
+    ----------
+    voxels : DisputedVoxels
+    settings : AveragingSettings
+    margin : float or None
+        How far around a label, in mm, its distances are looked at; None: everywhere.
+    """
+
+    voxels: DisputedVoxels
+    settings: AveragingSettings
+    margin: float | None
+
+    def near(self, label: int, tick: Tick = lambda: None) -> Near:
+        """(n,) indices of the disputed voxels near a label, and their mean distances to it."""
+        if not self._mirrored:
+            return self._near(label, tick)
+        if not self._between_two:
+            self._between_two.append(self._near(1, tick))
+        members, distances = self._between_two[0]
+        return members, distances if label == 1 else -distances
+
+    @cached_property
+    def _mirrored(self) -> bool:
+        """With two labels and no gaps one distance is minus the other."""
+        return self.voxels.patterns.number_of_labels == 2 and bool(
+            self.voxels.patterns.present.all()
+        )
+
+    @cached_property
+    def _between_two(self) -> list[Near]:
+        """The distances to the contour between two labels, once they are known."""
+        return []
+
+    def _near(self, label: int, tick: Tick) -> Near:
+        region = self._region(label)
+        members, places = self.voxels.inside(region)
+        mean = np.empty(len(members), np.float32)
+        raters = np.flatnonzero(self._weights).tolist()
+        room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
+        for part in chunks(len(members), max(1, room)):
+            distances = self._distances(
+                raters, label, region, members[part], places[part], tick
+            )
+            mean[part] = _average(distances, self._weights[raters], self.settings.trim_fraction)
+        return members, mean
+
+    def _region(self, label: int) -> Box:
+        """A box with all voxels that any rater gave the label, and the margin."""
+        patterns, region = self.voxels.patterns, self.voxels.region
+        if self.margin is None or self._mirrored:
+            return region
+        around = [int(np.ceil(self.margin / size)) for size in self.settings.spacing]
+        flagged = (patterns.patterns == label).any(axis=1)
+        return intersection(patterns.region(flagged, around), region)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """(J,) weight of each rater, 0 for those who annotated nothing."""
+        patterns, given = self.voxels.patterns, self.settings.weights
+        given = np.ones(patterns.number_of_raters) if given is None else given
+        return np.where(patterns.present.any(axis=0), given, 0.0)
+
+    def _distances(
+        self,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        members: NDArray[np.intp],
+        places: NDArray[np.intp],
+        tick: Tick,
+    ) -> Floats32:
+        """(R, n) signed distances to the raters' label; NaN where a rater is missing."""
+        distances = np.empty((len(raters), len(members)), np.float32)
+        # Some raters at a time, so that a large volume of many of them tells how far it is.
+        for part in chunks(len(raters), self.voxels.patterns.threads):
+            distances[part] = self._of_raters(raters[part], label, region, members, places)
+            tick()
+        return distances
+
+    def _of_raters(
+        self,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        members: NDArray[np.intp],
+        places: NDArray[np.intp],
+    ) -> Floats32:
+        patterns, spacing = self.voxels.patterns, self.settings.spacing
+        says = np.ascontiguousarray((patterns.patterns == label).T[raters])
+        to_label = label_distances(patterns, region, says, places, spacing)
+        present = patterns.present.T[raters]
+        if patterns.outside_code is None and present.all():
+            return to_label
+        # What the rater left out is neither inside nor outside: the way out of the label ends only
+        # at a voxel to which the rater gave another one.
+        to_others = label_distances(
+            patterns, region, says | ~present, places, spacing, outside=True
+        )
+        row = self.voxels.rows[members]
+        signed = np.where(says[:, row], to_others, to_label)
+        signed[~present[:, row]] = np.nan
+        return signed
+
+
+def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
+    """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is none."""
+    mean = np.empty(distances.shape[1], np.float32)
+    for part in chunks(len(mean), CHUNK):
+        values = distances[:, part].astype(np.float64)
+        if trim == 0 and np.isfinite(values).all():
+            mean[part] = weights @ values / weights.sum()
+            continue
+        values = _bounded(values)
+        present = ~np.isnan(values)
+        shares = np.where(present, weights[:, None], 0.0)
+        values[~present] = 0.0
+        if trim > 0:
+            values, shares = _trimmed(values, shares, trim)
+        total = shares.sum(axis=0)
+        # An infinite distance that was trimmed must not become inf * 0.
+        sums = np.multiply(values, shares, out=np.zeros_like(values), where=shares > 0).sum(axis=0)
+        mean[part] = np.divide(sums, total, out=np.full(total.shape, np.inf), where=total > 0)
+    return mean
+
+
+def _bounded(distances: Floats) -> Floats:
+    """Replace infinite distances of (J, N): a label not drawn is as far as the farthest drawn one.
+
+    One rater without the label then has one rater's say, instead of ending it for all. Where no
+    rater has a contour each counts as 1 mm, which is a vote; a label that nobody drew stays
+    infinitely far.
+    """
+    infinite = np.isinf(distances)
+    if not infinite.any():
+        return distances
+    farthest = np.fmax.reduce(np.where(infinite, np.nan, np.abs(distances)), axis=0)
+    somebody = (distances == -np.inf).any(axis=0)
+    bound = np.where(np.isnan(farthest), np.where(somebody, 1.0, np.inf), farthest)
+    return np.where(infinite, np.copysign(bound, distances), distances)
+
+
+def _trimmed(values: Floats, shares: Floats, trim: float) -> tuple[Floats, Floats]:
+    """Sort (J, N) values and cut `trim` of the total share off both ends."""
+    order = values.argsort(axis=0, kind="stable")
+    values = np.take_along_axis(values, order, axis=0)
+    shares = np.take_along_axis(shares, order, axis=0)
+    upper = shares.cumsum(axis=0)
+    total = upper[-1]
+    low, high = trim * total, (1 - trim) * total
+    kept = np.minimum(upper, high) - np.maximum(upper - shares, low)
+    return values, np.maximum(kept, 0.0)

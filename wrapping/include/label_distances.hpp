@@ -1,0 +1,78 @@
+// Signed distances of chosen voxels to what each of several raters drew, within a box of a volume.
+//
+// What a rater drew is a table: for each code of a voxel, whether it lies inside. Threads take
+// raters; each has a box of distances of its own, so that few raters at a time keep memory small.
+//
+// Preconditions (checked in Python): codes are below the number of codes; the box lies in the
+// volume, has as many axes as it, and `places` lie in the box; sizes as in distance.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "distance.hpp"
+#include "parallel.hpp"
+
+namespace consensus {
+
+struct BoxOfVolume {
+  std::vector<std::size_t> shape;  // the volume's
+  std::vector<std::size_t> low;
+  std::vector<std::size_t> size;  // the box's
+
+  std::size_t voxels() const {
+    std::size_t product = 1;
+    for (std::size_t side : size) product *= side;
+    return product;
+  }
+  // Calls work(first voxel of the volume, first voxel of the box) for each row of the box.
+  template <class Work>
+  void for_each_row(Work work) const {
+    const std::size_t axes = shape.size(), length = size[axes - 1];
+    const std::size_t rows = length == 0 ? 0 : voxels() / length;
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::size_t rest = row, at = low[axes - 1], step = shape[axes - 1];
+      for (std::size_t axis = axes - 1; axis-- > 0;) {
+        at += (low[axis] + rest % size[axis]) * step;
+        rest /= size[axis];
+        step *= shape[axis];
+      }
+      work(at, row * length);
+    }
+  }
+};
+
+// Threads: how many raters at a time, and how many each may use.
+struct RaterThreads {
+  std::size_t raters;
+  std::size_t each;
+};
+
+// `inside` is (raters, number_of_codes); `out` is (raters, number of places).
+template <class Code>
+void label_distances(const Code* codes, const BoxOfVolume& box, const std::uint8_t* inside,
+                     std::size_t number_of_codes, std::size_t raters, const std::vector<double>& sizes,
+                     const std::int64_t* places, std::size_t number, RaterThreads threads, float* out) {
+  const std::size_t voxels = box.voxels(), length = box.size.back();
+  std::atomic<std::size_t> next{0};
+  const std::size_t workers = std::max<std::size_t>(1, std::min(threads.raters, raters));
+  for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
+    std::vector<float> squared(voxels);
+    for (std::size_t rater = next++; rater < raters; rater = next++) {
+      const std::uint8_t* drawn = inside + rater * number_of_codes;
+      box.for_each_row([&](std::size_t from, std::size_t to) {
+        for (std::size_t x = 0; x < length; ++x) {
+          squared[to + x] = unknown_distance<float>(drawn[codes[from + x]] != 0);
+        }
+      });
+      signed_squares(box.size, sizes, threads.each, squared.data());
+      float* row = out + rater * number;
+      for (std::size_t k = 0; k < number; ++k) row[k] = squared[static_cast<std::size_t>(places[k])];
+      sign_roots(0, number, row);
+    }
+  });
+}
+
+}  // namespace consensus

@@ -1,0 +1,248 @@
+// Sums over a box around each disputed voxel, of sources that are few and lie anywhere.
+//
+// A window slides over planes: the sum of its planes is kept per column, the sum of its rows per
+// row, and a running sum along the row gives each voxel's window by one subtraction. Sources enter
+// and leave as they come, so the cost is that of the rows between sources and voxels, whatever the
+// window. Weights are whole numbers (reals are scaled), so that sums are exact: the order of adding,
+// and with it tiles and threads, never shows, and what left a window leaves nothing behind.
+//
+// Preconditions (checked in Python): places ascend and lie in the frame, whose four axes are
+// (volume, z, y, x) and whose voxels fit 32 bits; rows and runs point into tables as long as said;
+// sums of weights over a window stay below 2^64.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simd.hpp"
+#include "tiles.hpp"
+
+namespace consensus {
+
+// Everything about the votes that does not change: N disputed voxels, P patterns, J raters.
+struct WindowFrame {
+  Extents shape;                    // of the frame
+  Extents radii;                    // radii[0] is 0: volumes are independent
+  const std::uint32_t* places;      // (N) flat, ascending
+  const std::uint32_t* row_begin;   // (rows + 1) first disputed voxel of each row of the frame
+  const std::uint32_t* patterns;    // (N)
+  const std::uint16_t* votes;       // (P, J); `labels` where the rater is missing
+  std::size_t number, raters, labels;
+  const std::uint32_t* run_places;  // unanimous voxels in runs along x, by label, then by place
+  const std::uint32_t* run_lengths;
+  const std::uint32_t* run_patterns;
+  const std::int64_t* run_begin;    // (labels + 1)
+  const std::int64_t* boxes;        // (labels, 6): z, y, x from, z, y, x to; of who said the label
+
+  std::size_t vote(std::size_t voxel, std::size_t rater) const {
+    return votes[std::size_t{patterns[voxel]} * raters + rater];
+  }
+  std::size_t row(std::size_t volume, std::size_t z, std::size_t y) const {
+    return (volume * shape[1] + z) * shape[2] + y;
+  }
+};
+
+// Part of one volume of the frame; `volume` is on the first axis.
+struct Part {
+  std::size_t volume;
+  std::size_t low[3];
+  std::size_t high[3];
+
+  bool empty() const { return low[0] >= high[0] || low[1] >= high[1] || low[2] >= high[2]; }
+  void clip(std::size_t axis, std::size_t from, std::size_t to) {
+    low[axis] = std::max(low[axis], from);
+    high[axis] = std::max(low[axis], std::min(high[axis], to));
+  }
+};
+
+struct Source {
+  std::uint32_t z, y, x, length;
+  std::uint64_t weight;
+};
+
+using Sources = std::vector<Source>;
+
+inline Source source_at(const WindowFrame& frame, std::uint32_t place, std::uint32_t length,
+                        std::uint64_t weight) {
+  const std::size_t row = place / frame.shape[3];
+  const std::size_t plane = row / frame.shape[2];
+  return {static_cast<std::uint32_t>(plane % frame.shape[1]),
+          static_cast<std::uint32_t>(row % frame.shape[2]),
+          static_cast<std::uint32_t>(place % frame.shape[3]), length, weight};
+}
+
+// First and last place of the planes that windows of a part reach.
+inline std::pair<std::uint32_t, std::uint32_t> reached_places(const WindowFrame& frame, const Part& part) {
+  const std::size_t plane = frame.shape[2] * frame.shape[3], first = part.volume * frame.shape[1];
+  const std::size_t low = part.low[0] - std::min(part.low[0], frame.radii[1]);
+  const std::size_t high = std::min(frame.shape[1], part.high[0] + frame.radii[1]);
+  return {static_cast<std::uint32_t>((first + low) * plane), static_cast<std::uint32_t>((first + high) * plane - 1)};
+}
+
+// The part from which a window can hold one of the sources.
+inline Part reach_of(const WindowFrame& frame, const Sources& sources, Part part) {
+  if (sources.empty()) {
+    part.high[0] = part.low[0];
+    return part;
+  }
+  std::size_t low[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, high[3] = {0, 0, 0};
+  for (const Source& source : sources) {
+    const std::size_t at[3] = {source.z, source.y, source.x};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], at[axis]);
+      high[axis] = std::max(high[axis], at[axis] + (axis == 2 ? source.length : 1));
+    }
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::size_t radius = frame.radii[axis + 1];
+    part.clip(axis, low[axis] - std::min(low[axis], radius), high[axis] + radius);
+  }
+  return part;
+}
+
+CONSENSUS_WIDE static inline void add_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] += row[i];
+}
+
+CONSENSUS_WIDE static inline void subtract_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] -= row[i];
+}
+
+class WindowSweep {
+ public:
+  explicit WindowSweep(const WindowFrame& frame) : frame_(frame) {}
+
+  // Calls visit(voxel, sum) for the disputed voxels of a part whose window can hold a source;
+  // sources ascend in z and belong to the part's volume.
+  template <class Visit>
+  void run(const Sources& sources, const Part& within, Visit visit) {
+    const Part part = reach_of(frame_, sources, within);
+    if (part.empty()) return;
+    begin(sources, part);
+    std::size_t entering = 0, leaving = 0;
+    const std::size_t depth = frame_.radii[1];
+    for (std::size_t z = part.low[0]; z < part.high[0]; ++z) {
+      for (; entering < sources.size() && sources[entering].z <= z + depth; ++entering) {
+        if (sources[entering].z + depth >= part.low[0]) change<true>(sources[entering]);
+      }
+      for (; leaving < sources.size() && sources[leaving].z + depth < z; ++leaving) {
+        if (sources[leaving].z + depth >= part.low[0]) change<false>(sources[leaving]);
+      }
+      plane(part, z, visit);
+    }
+  }
+
+ private:
+  void begin(const Sources& sources, const Part& part) {
+    (void)part;
+    low_y_ = low_x_ = SIZE_MAX;
+    std::size_t high_y = 0, high_x = 0;
+    for (const Source& source : sources) {
+      low_y_ = std::min<std::size_t>(low_y_, source.y);
+      low_x_ = std::min<std::size_t>(low_x_, source.x);
+      high_y = std::max<std::size_t>(high_y, source.y + 1);
+      high_x = std::max<std::size_t>(high_x, source.x + source.length);
+    }
+    height_ = high_y - low_y_;
+    width_ = high_x - low_x_;
+    columns_.assign(height_ * width_, 0);
+    row_.resize(width_);
+    before_.resize(width_ + 1);
+  }
+
+  template <bool kEnters>
+  void change(const Source& source) {
+    std::uint64_t* column = columns_.data() + (source.y - low_y_) * width_ + (source.x - low_x_);
+    for (std::size_t k = 0; k < source.length; ++k) {
+      column[k] += kEnters ? source.weight : std::uint64_t{0} - source.weight;
+    }
+  }
+
+  template <class Visit>
+  void plane(const Part& part, std::size_t z, Visit& visit) {
+    const std::size_t radius = frame_.radii[2];
+    std::fill(row_.begin(), row_.end(), 0);
+    std::size_t upper = low_y_;  // rows below it have entered
+    std::size_t lower = low_y_;  // rows below it have left
+    for (std::size_t y = part.low[1]; y < part.high[1]; ++y) {
+      for (; upper < low_y_ + height_ && upper <= y + radius; ++upper) {
+        add_row(columns_.data() + (upper - low_y_) * width_, width_, row_.data());
+      }
+      for (; lower < upper && lower + radius < y; ++lower) {
+        subtract_row(columns_.data() + (lower - low_y_) * width_, width_, row_.data());
+      }
+      voxels(part, frame_.row(part.volume, z, y), visit);
+    }
+  }
+
+  template <class Visit>
+  void voxels(const Part& part, std::size_t row, Visit& visit) {
+    const std::size_t first = row * frame_.shape[3], radius = frame_.radii[3];
+    std::size_t voxel = frame_.row_begin[row];
+    const std::size_t end = frame_.row_begin[row + 1];
+    while (voxel < end && frame_.places[voxel] - first < part.low[2]) ++voxel;
+    if (voxel == end || frame_.places[voxel] - first >= part.high[2]) return;
+    before_[0] = 0;
+    for (std::size_t x = 0; x < width_; ++x) before_[x + 1] = before_[x] + row_[x];
+    for (; voxel < end; ++voxel) {
+      const std::size_t x = frame_.places[voxel] - first;
+      if (x >= part.high[2]) break;
+      const std::size_t from = x < low_x_ + radius ? 0 : std::min(width_, x - radius - low_x_);
+      const std::size_t to = x + radius + 1 < low_x_ ? 0 : std::min(width_, x + radius + 1 - low_x_);
+      visit(voxel, before_[to] - before_[from]);
+    }
+  }
+
+  const WindowFrame& frame_;
+  std::size_t low_y_ = 0, low_x_ = 0, height_ = 0, width_ = 0;
+  std::vector<std::uint64_t> columns_, row_, before_;
+};
+
+// Unanimous voxels of a label which the rater (or, at `raters`, anybody) annotated.
+inline void add_agreed(const WindowFrame& frame, std::size_t label, std::size_t rater, const Part& part,
+                       std::uint64_t weight, Sources& sources) {
+  const auto [first, last] = reached_places(frame, part);
+  const std::uint32_t* begin = frame.run_places + frame.run_begin[label];
+  const std::uint32_t* end = frame.run_places + frame.run_begin[label + 1];
+  for (const std::uint32_t* at = std::lower_bound(begin, end, first); at != end && *at <= last; ++at) {
+    const auto run = static_cast<std::size_t>(at - frame.run_places);
+    const std::size_t row = std::size_t{frame.run_patterns[run]} * frame.raters;
+    if (rater < frame.raters && frame.votes[row + rater] == frame.labels) continue;
+    sources.push_back(source_at(frame, *at, frame.run_lengths[run], weight));
+  }
+}
+
+// Disputed voxels of a label's box, as far as windows of the part reach, that `chosen` chooses.
+template <class Chosen>
+void add_disputed(const WindowFrame& frame, std::size_t label, const Part& part, Chosen chosen, Sources& sources) {
+  const std::int64_t* box = frame.boxes + 6 * label;
+  const auto low_z = std::max<std::size_t>(box[0], part.low[0] - std::min(part.low[0], frame.radii[1]));
+  const auto high_z = std::min<std::size_t>(box[3], part.high[0] + frame.radii[1]);
+  for (std::size_t z = low_z; z < high_z; ++z) {
+    for (auto y = static_cast<std::size_t>(box[1]); y < static_cast<std::size_t>(box[4]); ++y) {
+      const std::size_t row = frame.row(part.volume, z, y), first = row * frame.shape[3];
+      for (std::size_t voxel = frame.row_begin[row]; voxel < frame.row_begin[row + 1]; ++voxel) {
+        if (!chosen(voxel)) continue;
+        sources.push_back({static_cast<std::uint32_t>(z), static_cast<std::uint32_t>(y),
+                           static_cast<std::uint32_t>(frame.places[voxel] - first), 1, 1});
+      }
+    }
+  }
+}
+
+inline void sort_by_plane(Sources& sources) {
+  std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.z < b.z; });
+}
+
+// All voxels that the rater gave a label.
+inline Sources said_sources(const WindowFrame& frame, std::size_t rater, std::size_t label, const Part& part) {
+  Sources sources;
+  add_agreed(frame, label, rater, part, 1, sources);
+  add_disputed(frame, label, part, [&](std::size_t voxel) { return frame.vote(voxel, rater) == label; }, sources);
+  sort_by_plane(sources);
+  return sources;
+}
+
+}  // namespace consensus
