@@ -65,7 +65,9 @@ def label_distances(
     codes: NDArray[Any],
     low: Sequence[int],
     size: Sequence[int],
-    inside: NDArray[np.uint8],
+    said: NDArray[Any],
+    label: int,
+    also: int,
     sizes: Sequence[float],
     places: NDArray[np.int64],
     out: NDArray[np.float32],
@@ -245,3 +247,57 @@ def keep_shares(
     answer: NDArray[np.float32],
     detail: NDArray[np.float32] | None,
 ) -> None: ...
+
+class WindowFrame:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        radii: Sequence[int],
+        places: NDArray[np.uint32],
+        row_begin: NDArray[np.uint32],
+        patterns: NDArray[np.uint32],
+        votes: NDArray[np.uint16],
+        labels: int,
+        run_places: NDArray[np.uint32],
+        run_lengths: NDArray[np.uint32],
+        run_patterns: NDArray[np.uint32],
+        run_begin: NDArray[np.int64],
+    ) -> None: ...
+
+def annotated_in_windows(frame: WindowFrame, rater: int, threads: int) -> NDArray[np.float32]: ...
+def window_scale_factors(
+    frame: WindowFrame,
+    rater: int,
+    seen: NDArray[np.float32],
+    kappa: float,
+    said: NDArray[np.float32],
+    sum: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def window_joints(
+    frame: WindowFrame,
+    labels: Sequence[int],
+    posterior: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
+    kappa: float,
+    targets: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    log_prior: NDArray[np.float64] | None,
+    gaps: NDArray[np.uint8],
+    annotated: NDArray[np.float32],
+    seen: NDArray[np.float32],
+    sigma_said: NDArray[np.float32],
+    sigma_sum: NDArray[np.float32],
+    mixed_target: bool,
+    least: float,
+    shift: int,
+    peaks: NDArray[np.float32],
+    cut: float,
+    threads: int,
+) -> list[tuple[NDArray[np.uint32], NDArray[np.float32]]]: ...
+def normalise_joints(
+    number: int,
+    joints: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
+    before: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
+    least: float,
+    threads: int,
+) -> tuple[float, float]: ...

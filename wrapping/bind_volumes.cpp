@@ -51,7 +51,7 @@ void run_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& in
 // The box is given by its lower corner and its size; places are flat indices in it.
 void run_label_distances(const py::array& codes, const std::vector<std::size_t>& low,
                          const std::vector<std::size_t>& size,
-                         const py::array_t<std::uint8_t, py::array::c_style>& inside,
+                         const py::array& said, std::size_t label, std::size_t also,
                          const std::vector<double>& sizes,
                          const py::array_t<std::int64_t, py::array::c_style>& places,
                          py::array_t<float, py::array::c_style> out, std::size_t threads_for_raters,
@@ -60,9 +60,10 @@ void run_label_distances(const py::array& codes, const std::vector<std::size_t>&
   require_axes(codes, low.size());
   require_axes(codes, size.size());
   require_axes(codes, sizes.size());
-  require_axes(inside, 2);
-  const auto raters = static_cast<std::size_t>(inside.shape(0));
-  const auto number_of_codes = static_cast<std::size_t>(inside.shape(1));
+  require_axes(said, 2);
+  require_extent(said, extent_of(said));
+  const auto raters = static_cast<std::size_t>(said.shape(0));
+  const auto number_of_codes = static_cast<std::size_t>(said.shape(1));
   const std::size_t number = extent_of(places);
   require_extent(out, raters * number);
   const BoxOfVolume box{shape_of(codes), low, size};
@@ -71,15 +72,16 @@ void run_label_distances(const py::array& codes, const std::vector<std::size_t>&
       throw std::invalid_argument("the box must lie in the volume");
     }
   }
-  with_code_type(codes, [&](auto tag) {
-    using Code = typename decltype(tag)::type;
-    const auto* values = static_cast<const Code*>(codes.data());
-    const auto* drawn = inside.data();
-    const auto* at = places.data();
-    auto* distances = out.mutable_data();
-    py::gil_scoped_release release;
-    label_distances(values, box, drawn, number_of_codes, raters, sizes, at, number,
-                    {threads_for_raters, threads_each}, distances);
+  const auto* at = places.data();
+  auto* distances = out.mutable_data();
+  with_code_type(codes, [&](auto code_tag) {
+    with_code_type(said, [&](auto digit_tag) {
+      const auto* values = static_cast<const typename decltype(code_tag)::type*>(codes.data());
+      const auto* digits = static_cast<const typename decltype(digit_tag)::type*>(said.data());
+      py::gil_scoped_release release;
+      label_distances(values, box, digits, {label, also}, number_of_codes, raters, sizes, at, number,
+                      {threads_for_raters, threads_each}, distances);
+    });
   });
 }
 
@@ -90,7 +92,7 @@ void bind_volumes(py::module_& m) {
   m.def("signed_distance", &run_signed_distance, py::arg("inside"), py::arg("sizes"), py::arg("out"),
         py::arg("threads"));
   m.def("label_distances", &run_label_distances, py::arg("codes"), py::arg("low"), py::arg("size"),
-        py::arg("inside"), py::arg("sizes"), py::arg("places"), py::arg("out"),
+        py::arg("said"), py::arg("label"), py::arg("also"), py::arg("sizes"), py::arg("places"), py::arg("out"),
         py::arg("threads_for_raters"), py::arg("threads_each"));
 }
 

@@ -11,6 +11,7 @@ void bind_patterns(pybind11::module_& m);
 void bind_tiles(pybind11::module_& m);
 void bind_volumes(pybind11::module_& m);
 void bind_voting(pybind11::module_& m);
+void bind_windows(pybind11::module_& m);
 
 }  // namespace consensus
 
@@ -24,4 +25,5 @@ PYBIND11_MODULE(_kernels, m) {
   consensus::bind_tiles(m);
   consensus::bind_volumes(m);
   consensus::bind_voting(m);
+  consensus::bind_windows(m);
 }

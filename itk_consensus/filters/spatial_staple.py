@@ -19,6 +19,7 @@ from itk_consensus.algorithms.spatial_staple import (
 )
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
+from itk_consensus.filters.events import PROGRESS_EVENT
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.label_prior import label_prior, prior_parameter
@@ -150,7 +151,12 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         observer = self._counting_to(self.MaximumIterations)
-        result = spatial_staple(case.patterns, self._settings(case), observer=observer)
+        result = spatial_staple(
+            case.patterns,
+            self._settings(case),
+            observer=observer,
+            tick=lambda: self._invoke(PROGRESS_EVENT),
+        )
         self._result = result
         self.ElapsedIterations = len(result.change)
         self.Converged = result.converged

@@ -225,15 +225,6 @@ def test_threads_do_not_change_a_bit():
     )
 
 
-def test_sums_that_are_not_kept_between_iterations_are_the_same(monkeypatch):
-    _, raters = spatial_case("before", 1)
-    patterns = encode(Drawn(list(raters.astype(np.uint8))))
-    kept = spatial_staple(patterns, defaults(9, 9))
-    monkeypatch.setattr("itk_consensus.algorithms.spatial_staple.window_pooling._VOLUMES_KEPT", 0)
-    again = spatial_staple(patterns, defaults(9, 9))
-    np.testing.assert_array_equal(kept.posterior, again.posterior)
-
-
 def test_raters_good_on_one_side_have_fields_that_say_so():
     _, raters = spatial_case("none", 0)
     result = spatial_staple(encode(Drawn(list(raters.astype(np.uint8)))), defaults(12, 12))

@@ -1,7 +1,7 @@
 // Signed distances of chosen voxels to what each of several raters drew, within a box of a volume.
 //
-// What a rater drew is a table: for each code of a voxel, whether it lies inside. Threads take
-// raters; each has a box of distances of its own, so that few raters at a time keep memory small.
+// What a rater said is a table: the label for each code of a voxel. Threads take raters; each has a
+// box of distances of its own, so that few raters at a time keep memory small.
 //
 // Preconditions (checked in Python): codes are below the number of codes; the box lies in the
 // volume, has as many axes as it, and `places` lie in the box; sizes as in distance.hpp.
@@ -44,15 +44,21 @@ struct BoxOfVolume {
   }
 };
 
+// A voxel is inside where the rater said the label, or `also`, which may be the label again.
+struct Drawing {
+  std::size_t label;
+  std::size_t also;
+};
+
 // Threads: how many raters at a time, and how many each may use.
 struct RaterThreads {
   std::size_t raters;
   std::size_t each;
 };
 
-// `inside` is (raters, number_of_codes); `out` is (raters, number of places).
-template <class Code>
-void label_distances(const Code* codes, const BoxOfVolume& box, const std::uint8_t* inside,
+// `said` is (raters, number_of_codes); `out` is (raters, number of places).
+template <class Code, class Digit>
+void label_distances(const Code* codes, const BoxOfVolume& box, const Digit* said, Drawing drawing,
                      std::size_t number_of_codes, std::size_t raters, const std::vector<double>& sizes,
                      const std::int64_t* places, std::size_t number, RaterThreads threads, float* out) {
   const std::size_t voxels = box.voxels(), length = box.size.back();
@@ -61,10 +67,11 @@ void label_distances(const Code* codes, const BoxOfVolume& box, const std::uint8
   for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
     std::vector<float> squared(voxels);
     for (std::size_t rater = next++; rater < raters; rater = next++) {
-      const std::uint8_t* drawn = inside + rater * number_of_codes;
+      const Digit* own = said + rater * number_of_codes;
       box.for_each_row([&](std::size_t from, std::size_t to) {
         for (std::size_t x = 0; x < length; ++x) {
-          squared[to + x] = unknown_distance<float>(drawn[codes[from + x]] != 0);
+          const std::size_t digit = own[codes[from + x]];
+          squared[to + x] = unknown_distance<float>(digit == drawing.label || digit == drawing.also);
         }
       });
       signed_squares(box.size, sizes, threads.each, squared.data());

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.labels.boxes import Box, intersection
 from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks
-from itk_consensus.labels.label_distances import label_distances
+from itk_consensus.labels.label_distances import LabelDistances
 from itk_consensus.labels.ties import TieRule
 
 #: All raters' distances are kept for at most this many times the voxels of the volume; more raters
@@ -75,11 +75,18 @@ class MeanDistances:
         return members, distances if label == 1 else -distances
 
     @cached_property
+    def _complete(self) -> bool:
+        """Whether no rater left out anything inside the mask."""
+        return bool(self.voxels.patterns.present.all())
+
+    @property
     def _mirrored(self) -> bool:
         """With two labels and no gaps one distance is minus the other."""
-        return self.voxels.patterns.number_of_labels == 2 and bool(
-            self.voxels.patterns.present.all()
-        )
+        return self.voxels.patterns.number_of_labels == 2 and self._complete
+
+    @cached_property
+    def _to_labels(self) -> LabelDistances:
+        return LabelDistances(self.voxels.patterns, self.settings.spacing)
 
     @cached_property
     def _between_two(self) -> list[Near]:
@@ -140,17 +147,15 @@ class MeanDistances:
         members: NDArray[np.intp],
         places: NDArray[np.intp],
     ) -> Floats32:
-        patterns, spacing = self.voxels.patterns, self.settings.spacing
-        says = np.ascontiguousarray((patterns.patterns == label).T[raters])
-        to_label = label_distances(patterns, region, says, places, spacing)
-        present = patterns.present.T[raters]
-        if patterns.outside_code is None and present.all():
+        to_label = self._to_labels.of(raters, label, region, places)
+        patterns = self.voxels.patterns
+        if patterns.outside_code is None and self._complete:
             return to_label
         # What the rater left out is neither inside nor outside: the way out of the label ends only
         # at a voxel to which the rater gave another one.
-        to_others = label_distances(
-            patterns, region, says | ~present, places, spacing, outside=True
-        )
+        to_others = self._to_labels.of(raters, label, region, places, with_missing=True)
+        says = (patterns.patterns == label).T[raters]
+        present = patterns.present.T[raters]
         row = self.voxels.rows[members]
         signed = np.where(says[:, row], to_others, to_label)
         signed[~present[:, row]] = np.nan

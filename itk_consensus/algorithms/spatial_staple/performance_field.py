@@ -56,26 +56,25 @@ class FieldSettings:
         return np.broadcast_to(one.astype(np.float32), theta.shape)
 
 
-def scale_factors(observed: Floats32, kappa: float) -> Floats32:
-    """Eq. 2.5.4's sigma: what each label lacks to a fair share of the window, times kappa.
+def scale_factor(observed: Floats32, share: Floats32, kappa: float) -> Floats32:
+    """Eq. 2.5.4's sigma: what a label lacks to a fair share of the window, times kappa.
 
     Parameters
     ----------
-    observed : (K, ...) ndarray
-        How often the rater said each label in the window; overwritten by the result.
+    observed : (...) ndarray
+        How often the rater said the label in the window.
+    share : (...) ndarray
+        The fair share: what the rater annotated there over the number of labels.
     """
-    share = observed.sum(axis=0) / np.float32(len(observed))
-    np.subtract(share, observed, out=observed)
-    np.maximum(observed, 0, out=observed)
-    observed *= np.float32(kappa)
-    return observed
+    return np.maximum(share - observed, 0) * np.float32(kappa)
 
 
 def regularised(
     count: Floats32,
     mass: Floats32,
     sigma: Floats32,
-    target: Floats32,
+    leaning: Floats32,
+    target: float,
     alpha: Floats32,
     observed: int,
 ) -> Floats32:
@@ -87,14 +86,17 @@ def regularised(
         Posterior mass of the true label where the rater said `observed`.
     mass : (...) ndarray
         The same, whatever the rater said.
-    sigma : (K, ...) ndarray
-    target, alpha : (K,) ndarray
-        Performance leant to, and pseudo-counts, of the true label, by observed label.
+    sigma, leaning : (...) ndarray
+        Scale factor of the label observed, and the sum over labels of scale factor times target.
+    target : float
+        Performance leant to.
+    alpha : (K,) ndarray
+        Pseudo-counts of the true label, by observed label.
     observed : int
     """
-    wanted = sigma[observed] * target[observed] + count + alpha[observed]
-    total = np.tensordot(target, sigma, axes=1) + mass + alpha.sum()
-    unknown = np.full_like(wanted, target[observed])
+    wanted = sigma * np.float32(target) + count + alpha[observed]
+    total = leaning + mass + alpha.sum()
+    unknown = np.full_like(wanted, target)
     return np.asarray(np.divide(wanted, total, out=unknown, where=total > 0))
 
 

@@ -9,6 +9,7 @@ more background beyond their windows changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -21,24 +22,33 @@ from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.spatial_staple.performance_field import (
     FieldSettings,
     regularised,
-    scale_factors,
+    scale_factor,
 )
-from itk_consensus.algorithms.spatial_staple.window_pooling import WindowPool
 from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.labels.box_sum import box_sum
-from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
+from itk_consensus.labels.label_weights import LabelWeights, Weighted
+from itk_consensus.labels.window_frame import WindowFrame
 
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
 
 #: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
 #: that is less probable has none, so it takes no part in sums far from where it is disputed.
-LEAST_PROBABILITY = np.float32(1e-10)
+LEAST_PROBABILITY = 1e-10
+
+#: A label whose log joint is so much below another's is less probable than that.
+_CUT = 24.0
 
 #: Posteriors that float32 sums cannot tell apart.
 TIE_TOLERANCE = 1e-5
+
+#: Labels are done in about so many groups, between which an iteration tells that it goes on.
+_REPORTS = 10
+
+#: Called every now and then during an iteration.
+Tick = Callable[[], None]
 
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
@@ -71,8 +81,8 @@ class SpatialResult:
     Attributes
     ----------
     voxels : DisputedVoxels
-    posterior : (K, N) ndarray of float32
-        Probability of each label at the disputed voxels.
+    posterior : LabelWeights
+        (K, N) probability of each label at the disputed voxels.
     decision : (N,) ndarray of int32
         Label index, or undecided on a tie.
     vote : VoteResult
@@ -88,7 +98,7 @@ class SpatialResult:
     """
 
     voxels: DisputedVoxels
-    posterior: Floats32
+    posterior: LabelWeights
     decision: NDArray[np.int32]
     vote: VoteResult
     theta: Floats
@@ -103,33 +113,42 @@ def spatial_staple(
     settings: SpatialSettings,
     *,
     observer: IterationObserver | None = None,
+    tick: Tick = lambda: None,
 ) -> SpatialResult:
     """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
     # A tie starts as the lowest label, background: the paper's vote asks for more than half.
     vote = majority_vote(patterns, ties="lowest")
-    model = _SpatialModel(patterns, settings)
+    model = _SpatialModel(patterns, settings, tick)
 
-    def step(previous: Floats32) -> Step[Floats32, tuple[float, float]]:
-        posterior, evidence = model.step(previous)
-        change = _mass_moved(previous, posterior)
+    def step(previous: LabelWeights) -> Step[LabelWeights, tuple[float, float]]:
+        posterior, evidence, moved = model.step(previous)
+        change = moved / previous.number
         return Step(posterior, (evidence, change), change <= settings.stop.tolerance)
 
     start = model.start(vote)
-    most = settings.stop.maximum_iterations if start.size else 0
+    most = settings.stop.maximum_iterations if start.number else 0
     run = iterate(step, start, most, observer)
-    posterior = run.state
     log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
     return SpatialResult(
-        model.pool.voxels,
-        posterior,
-        decide_voxels(posterior, patterns.labels, "undecided", tolerance=TIE_TOLERANCE),
+        model.frame.voxels,
+        run.state,
+        _decision(run.state, patterns),
         vote,
-        model.global_theta(posterior),
+        model.global_theta(run.state),
         log_likelihood,
         change,
         run.converged or not run.trace,
         settings,
     )
+
+
+def _decision(posterior: LabelWeights, patterns: DecisionPatterns) -> NDArray[np.int32]:
+    decision = np.empty(posterior.number, np.int32)
+    for part in chunks(posterior.number, max(1, 16 * CHUNK // len(posterior))):
+        decision[part] = decide_voxels(
+            posterior.columns(part), patterns.labels, "undecided", tolerance=TIE_TOLERANCE
+        )
+    return decision
 
 
 def confusion_field(result: SpatialResult, rater: int, observed: int, true: int) -> Floats32:
@@ -140,7 +159,7 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
     """
     patterns, fields = result.voxels.patterns, result.settings.fields
     labels = patterns.number_of_labels
-    truth = patterns.expand(result.vote.fractions[:, true].astype(np.float32))
+    truth = patterns.expand(result.vote.of_label(true).astype(np.float32))
     result.voxels.write(result.posterior[true], truth)
 
     def pooled(volume: Floats32) -> Floats32:
@@ -149,14 +168,21 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
     def says(label: int) -> Floats32:
         return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))
 
-    counts = np.stack([pooled(says(label)) for label in range(labels)])
-    sigma = scale_factors(counts, fields.kappa)
     present = patterns.expand(patterns.present[:, rater].astype(np.float32))
+    share = pooled(present.copy()) / np.float32(labels)
+    target = fields.targets(result.theta)[rater, :, true]
+    leaning = np.zeros_like(share)
+    for label in range(labels):
+        sigma = scale_factor(pooled(says(label)), share, fields.kappa)
+        leaning += target[label] * sigma
+        if label == observed:
+            own = sigma
     return regularised(
         pooled(truth * says(observed)),
         pooled(truth * present),
-        sigma,
-        fields.targets(result.theta)[rater, :, true],
+        own,
+        leaning,
+        target[observed],
         fields.alpha(labels)[:, true].astype(np.float32),
         observed,
     )
@@ -165,114 +191,95 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
 class _SpatialModel:
     """One EM iteration; EM reads W and yields W, its fields are never kept."""
 
-    def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
+    def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings, tick: Tick) -> None:
         self.patterns = patterns
         self.settings = settings
-        self.pool = WindowPool(patterns, settings.fields)
-        self._alpha = settings.fields.alpha(patterns.number_of_labels).astype(np.float32)
+        self.frame = WindowFrame(patterns, settings.fields.radii)
+        self._tick = tick
+        self._alpha = settings.fields.alpha(patterns.number_of_labels)
 
-    def start(self, vote: VoteResult) -> Floats32:
-        """(K, N) one for the voted label of each disputed voxel."""
-        voted = vote.decision[self.pool.codes]
-        labels = np.arange(self.patterns.number_of_labels)
-        return np.asarray(labels[:, None] == voted, dtype=np.float32)
+    def start(self, vote: VoteResult) -> LabelWeights:
+        """One for the voted label of each disputed voxel."""
+        voted = vote.decision[self.frame.pattern_of_voxel]
+        return LabelWeights.one_hot(voted, self.patterns.number_of_labels)
 
-    def step(self, posterior: Floats32) -> tuple[Floats32, float]:
-        """M-step and E-step at once, rater by rater: the new posterior and the log likelihood."""
-        self._reach = [self.pool.reach(weights) for weights in posterior]
-        mass = self._mass(posterior, None)
-        log_joint = self._log_prior(posterior, mass)
-        targets = self.settings.fields.targets(self.global_theta(posterior))
-        for rater in np.flatnonzero(self.patterns.present.any(axis=0)).tolist():
-            own = mass if self.pool.always_present(rater) else self._mass(posterior, rater)
-            self._add_votes(rater, posterior, own, targets[rater], log_joint)
-        return _normalised(log_joint)
-
-    def _mass(self, posterior: Floats32, rater: int | None) -> Floats32:
-        """(K, N) posterior mass in the window, of voxels that the rater (None: anybody) saw."""
-        mass = self.pool.agreed(rater).copy()
-        saw = True if rater is None else self.patterns.present[self.pool.codes, rater]
-        for row, weights, reach in zip(mass, posterior, self._reach, strict=True):
-            row += self.pool.disputed(weights * saw, reach)
-        return mass
-
-    def _add_votes(
-        self, rater: int, posterior: Floats32, mass: Floats32, target: Floats32, log_joint: Floats32
-    ) -> None:
-        """Add the log probability of the rater's votes; each voxel needs its own label's row."""
-        said = self.patterns.patterns[:, rater][self.pool.codes]
-        sigma, agreed = self.pool.scale_factors(rater), self.pool.agreed(rater)
-        for label, box in enumerate(self._boxes[rater]):
-            if box is None:
-                continue
-            members = np.flatnonzero(said == label)
-            for true, weights in enumerate(posterior):
-                count = self.pool.disputed_among(weights, self._reach[true], members, box)
-                if true == label:
-                    count += agreed[true, members]
-                performance = (target[:, true], self._alpha[:, true], label)
-                # In chunks, because the equation makes many copies of what it is given.
-                for part in chunks(len(members), CHUNK):
-                    at = members[part]
-                    theta = regularised(count[part], mass[true, at], sigma[:, at], *performance)
-                    log_joint[true, at] += np.log(np.maximum(theta, LEAST_PROBABILITY))
+    def step(self, posterior: LabelWeights) -> tuple[LabelWeights, float, float]:
+        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
+        joints: list[Weighted] = []
+        peaks = np.full(posterior.number, -np.inf, np.float32)
+        targets = self._targets(posterior)
+        log_prior = self._log_prior(posterior)
+        number = len(posterior)
+        for part in chunks(number, max(2 * self.patterns.threads, number // _REPORTS)):
+            found = self.frame.joints(
+                range(number)[part],
+                posterior,
+                kappa=self.settings.fields.kappa,
+                scale_factors=self._scale_factors,
+                targets=targets,
+                alpha=self._alpha,
+                log_prior=log_prior,
+                least=LEAST_PROBABILITY,
+                peaks=peaks,
+                cut=_CUT,
+            )
+            joints += _sifted(found, peaks)
+            self._tick()
+        threads = self.patterns.threads
+        return LabelWeights.normalised(joints, posterior, LEAST_PROBABILITY, threads)
 
     @cached_property
-    def _boxes(self) -> list[list[Box | None]]:
-        return [self.pool.boxes(rater) for rater in range(self.patterns.number_of_raters)]
+    def _scale_factors(self) -> tuple[Floats32, Floats32]:
+        return self.frame.scale_factors(self.settings.fields.kappa)
 
-    def _log_prior(self, posterior: Floats32, mass: Floats32) -> Floats32:
-        """(K, N); minus infinity for a label that has no mass to be the prior of."""
-        if self.settings.prior == "local":
-            prior: Floats32 = mass / mass.sum(axis=0)
-        else:
-            prior = np.empty_like(posterior)
-            prior[...] = self._shares(posterior)[:, None]
-        with np.errstate(divide="ignore"):
-            np.log(prior, out=prior)
-        return prior
+    def _targets(self, posterior: LabelWeights) -> Floats32:
+        raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
+        fields = self.settings.fields
+        known = fields.target == "global"
+        theta = self.global_theta(posterior) if known else np.empty((raters, labels, labels))
+        return fields.targets(theta)
 
-    def _shares(self, posterior: Floats32) -> Floats:
-        """(K,) label prior common to all voxels."""
+    def _log_prior(self, posterior: LabelWeights) -> Floats | None:
+        """(K,) log label prior common to all voxels; None: each window has its own."""
         labels = self.patterns.number_of_labels
+        if self.settings.prior == "local":
+            return None
         if self.settings.prior == "global":
-            total = self._truth(posterior).sum(axis=0)
-            return np.asarray(total / total.sum())
-        fixed = self.settings.fixed_prior
-        return np.full(labels, 1 / labels) if fixed is None else fixed
+            shares = self._agreed + [weights.sum(dtype=np.float64) for _, weights in posterior.of]
+        else:
+            fixed = self.settings.fixed_prior
+            shares = np.full(labels, 1 / labels) if fixed is None else np.asarray(fixed)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares / shares.sum()))
 
-    def global_theta(self, posterior: Floats32) -> Floats:
+    @cached_property
+    def _agreed(self) -> Floats:
+        """(K,) unanimous voxels of each label."""
+        unanimous, patterns = self.patterns.unanimous, self.patterns
+        return np.bincount(
+            patterns.lowest_vote[unanimous],
+            patterns.counts[unanimous].astype(np.float64),
+            patterns.number_of_labels,
+        )
+
+    def global_theta(self, posterior: LabelWeights) -> Floats:
         """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
-        counts = self.patterns.tally(self._truth(posterior))
-        counts += self.settings.fields.alpha(self.patterns.number_of_labels)
+        patterns, labels = self.patterns, self.patterns.number_of_labels
+        agreed = patterns.unanimous
+        counts = np.empty((patterns.number_of_raters, labels, labels))
+        for rater, votes in enumerate(patterns.patterns.T):
+            said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
+            counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
+            for true, (voxels, weights) in enumerate(posterior.of):
+                saying = votes[self.frame.pattern_of_voxel[voxels]]
+                counts[rater, :, true] += np.bincount(saying, weights, labels + 1)[:labels]
         with np.errstate(invalid="ignore"):
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-    def _truth(self, posterior: Floats32) -> Floats:
-        """(P, K) voxels of each pattern that belong to each label."""
-        truth = np.where(self.pool.certain, self.patterns.counts[:, None], 0.0)
-        # In chunks, because bincount makes wide copies of all it is given.
-        for part in chunks(posterior.shape[1], CHUNK):
-            for label, weights in enumerate(posterior):
-                truth[:, label] += np.bincount(self.pool.codes[part], weights[part], len(truth))
-        return truth
 
-
-def _normalised(log_joint: Floats32) -> tuple[Floats32, float]:
-    """Turn (K, N) log joints into posteriors, in place; also their log evidence."""
-    peak = log_joint.max(axis=0)
-    log_joint -= peak
-    joint = np.exp(log_joint, out=log_joint)
-    total = joint.sum(axis=0)
-    joint /= total
-    joint[joint < LEAST_PROBABILITY] = 0
-    evidence = np.log(total).sum(dtype=np.float64) + peak.sum(dtype=np.float64)
-    return joint, float(evidence)
-
-
-def _mass_moved(before: Floats32, after: Floats32) -> float:
-    """Mean over voxels of the probability that went from some labels to others."""
-    moved = 0.0
-    for old, new in zip(before, after, strict=True):
-        moved += float(np.abs(new - old).sum(dtype=np.float64)) / 2
-    return moved / len(before[0])
+def _sifted(found: list[Weighted], peaks: Floats32) -> list[Weighted]:
+    """The joints of some labels that are not far below a voxel's highest, which is updated."""
+    for voxels, joints in found:
+        peaks[voxels] = np.maximum(peaks[voxels], joints)
+    near = [joints >= peaks[voxels] - np.float32(_CUT) for voxels, joints in found]
+    return [(voxels[n], joints[n]) for (voxels, joints), n in zip(found, near, strict=True)]

@@ -1,0 +1,81 @@
+"""Probabilities of labels at N voxels, of which each has but a few: lists instead of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.array_types import Floats32
+
+#: Voxels, ascending, and a value for each.
+Weighted = tuple[NDArray[np.uint32], Floats32]
+
+
+@dataclass(frozen=True)
+class LabelWeights:
+    """Seen as an array it is (K, N).
+
+    Attributes
+    ----------
+    of : sequence of (voxels, weights)
+        For each of K labels; weights of all other voxels are 0.
+    number : int
+        N.
+    """
+
+    of: Sequence[Weighted]
+    number: int
+
+    @classmethod
+    def one_hot(cls, labels: NDArray[Any], number_of_labels: int) -> LabelWeights:
+        """Weight 1 for the label index of each voxel."""
+        order = np.argsort(labels, kind="stable").astype(np.uint32)
+        ends = labels[order].searchsorted(np.arange(1, number_of_labels))
+        parts = np.split(order, ends)
+        return cls([(part, np.ones(len(part), np.float32)) for part in parts], len(labels))
+
+    @classmethod
+    def normalised(
+        cls, joints: Sequence[Weighted], before: LabelWeights, least: float, threads: int
+    ) -> tuple[LabelWeights, float, float]:
+        """From log joints, which are overwritten: weights, log evidence, weight moved since.
+
+        Weights below `least` are left out.
+        """
+        evidence, moved = _kernels.normalise_joints(
+            before.number, list(joints), list(before.of), least, threads
+        )
+        kept = []
+        for voxels, weights in joints:
+            some = weights > 0
+            kept.append((voxels[some], weights[some]))
+        return cls(kept, before.number), evidence, moved
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def __getitem__(self, label: int) -> Floats32:
+        """(N,) weights of a label."""
+        voxels, weights = self.of[label]
+        row = np.zeros(self.number, np.float32)
+        row[voxels] = weights
+        return row
+
+    def __iter__(self) -> Iterator[Floats32]:
+        return (self[label] for label in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(list(self), dtype).reshape(len(self), self.number)
+
+    def columns(self, part: slice) -> Floats32:
+        """(K, n) weights at some voxels."""
+        table = np.zeros((len(self), part.stop - part.start), np.float32)
+        for row, (voxels, weights) in zip(table, self.of, strict=True):
+            here = slice(*voxels.searchsorted([part.start, part.stop]))
+            row[voxels[here] - np.uint32(part.start)] = weights[here]
+        return table

@@ -1,0 +1,244 @@
+// Spatial STAPLE's E-step for one true label at a time: how probable the label is together with the
+// votes, at each disputed voxel from whose window it can be seen.
+//
+// What a rater's confusion is there follows from window sums (window_sums.hpp); nothing is kept for
+// labels x voxels. A label far less probable than another of the voxel is left out.
+//
+// Preconditions (checked in Python): as in window_sums.hpp; arrays of N values per rater, or one
+// row for all of them, as said; weights of the posterior are in [0, 1].
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "window_sums.hpp"
+
+namespace consensus {
+
+// A label's posterior: its disputed voxels in order, and their weights.
+struct LabelWeights {
+  const std::uint32_t* voxels;
+  const float* weights;
+  std::size_t number;
+};
+
+// What the M-step needs beyond sums; K labels, N voxels.
+struct PerformanceModel {
+  double kappa;                // strength of the regularisation
+  const double* targets;       // (J, K, K) [rater, observed, true]: what sparse data lean to
+  const double* alpha;         // (K, K) [observed, true]: pseudo-counts
+  const double* log_prior;     // (K), or null: the label's share of the window
+  const std::uint8_t* gaps;    // (J) whether the rater missed a voxel that another annotated
+  const float* annotated;      // (N) voxels in the window that anybody annotated
+  const float* seen;           // (J, N) the same that the rater annotated; rows of raters without gaps unused
+  const float* sigma_said;     // (J, N) scale factor of what the rater said at the voxel
+  const float* sigma_sum;      // (J, N) sum of the scale factors
+  bool mixed_target;           // whether targets are more than a diagonal and a rest
+  double least;                // a vote is never less probable
+  unsigned shift;              // weights are scaled by 2^shift
+};
+
+struct LabelJoints {
+  std::vector<std::uint32_t> voxels;
+  std::vector<float> log_joints;
+};
+
+class JointsOfLabel {
+ public:
+  JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model)
+      : frame_(frame), model_(model), sweep_(frame), scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
+
+  // Appends the joints, of voxels in one part, that are not `cut` below the voxel's known peak.
+  void run(std::size_t label, const LabelWeights& posterior, const Part& whole, const float* peaks, float cut,
+           LabelJoints& found) {
+    label_ = label;
+    posterior_ = posterior;
+    part_ = whole;
+    first_ = frame_.row_begin[frame_.row(part_.volume, part_.low[0], 0)];
+    number_ = frame_.row_begin[frame_.row(part_.volume, part_.high[0] - 1, frame_.shape[2] - 1) + 1] - first_;
+    if (number_ == 0) return;
+    truth_.assign(number_, 0);
+    agreed_.assign(number_, 0);
+    sum_truth(frame_.raters);
+    if (model_.log_prior == nullptr) part_ = reach_;  // elsewhere the label has no share
+    if (part_.empty()) return;
+    start();
+    for (std::size_t rater = 0; rater < frame_.raters; ++rater) add_votes(rater);
+    keep(peaks, cut, found);
+  }
+
+ private:
+  // Calls work(voxel, its number in the part) for the voxels of the part.
+  template <class Work>
+  void for_each_voxel(Work work) const {
+    for (std::size_t z = part_.low[0]; z < part_.high[0]; ++z) {
+      for (std::size_t y = part_.low[1]; y < part_.high[1]; ++y) {
+        const std::size_t row = frame_.row(part_.volume, z, y), x0 = row * frame_.shape[3];
+        for (std::size_t voxel = frame_.row_begin[row]; voxel < frame_.row_begin[row + 1]; ++voxel) {
+          const std::size_t x = frame_.places[voxel] - x0;
+          if (x >= part_.low[2] && x < part_.high[2]) work(voxel, voxel - first_);
+        }
+      }
+    }
+  }
+
+  // Unanimous and disputed voxels of the label in each window, of those that the rater annotated.
+  void sum_truth(std::size_t rater) {
+    Sources agreed;
+    add_agreed(frame_, label_, rater, part_, 1, agreed);
+    sort_by_plane(agreed);
+    sweep_.run(agreed, part_, [&](std::size_t voxel, std::uint64_t sum) {
+      agreed_[voxel - first_] = static_cast<std::uint32_t>(sum);
+    });
+    Sources disputed;
+    for_each_weight([&](std::size_t voxel, std::uint64_t weight) {
+      if (rater < frame_.raters && frame_.vote(voxel, rater) == frame_.labels) return;
+      disputed.push_back(source_at(frame_, frame_.places[voxel], 1, weight));
+    });
+    sweep_.run(disputed, part_, [&](std::size_t voxel, std::uint64_t sum) { truth_[voxel - first_] = sum; });
+    agreed.insert(agreed.end(), disputed.begin(), disputed.end());
+    reach_ = reach_of(frame_, agreed, part_);
+  }
+
+  // Calls work(voxel, scaled weight) for the posterior within reach of the part.
+  template <class Work>
+  void for_each_weight(Work work) const {
+    const auto [low, high] = reached_places(frame_, part_);
+    const std::uint32_t* end = posterior_.voxels + posterior_.number;
+    const std::uint32_t* at = std::lower_bound(
+        posterior_.voxels, end, low, [&](std::uint32_t voxel, std::uint32_t place) { return frame_.places[voxel] < place; });
+    for (; at != end && frame_.places[*at] <= high; ++at) {
+      const double weight = posterior_.weights[at - posterior_.voxels];
+      work(*at, static_cast<std::uint64_t>(std::llround(std::ldexp(weight, static_cast<int>(model_.shift)))));
+    }
+  }
+
+  void start() {
+    probability_.assign(number_, 0.0);
+    log_joint_.assign(number_, 0.0);
+    for_each_voxel([&](std::size_t voxel, std::size_t k) {
+      if (model_.log_prior != nullptr) {
+        log_joint_[k] = model_.log_prior[label_];
+        probability_[k] = std::isinf(log_joint_[k]) ? 0.0 : 1.0;
+      } else {
+        probability_[k] = mass(k) / static_cast<double>(model_.annotated[voxel]);
+      }
+    });
+  }
+
+  double mass(std::size_t k) const {
+    return static_cast<double>(agreed_[k]) + static_cast<double>(truth_[k]) * scale_;
+  }
+
+  // Multiplies by the probability of what the rater said (eqs. 2.5.3 and 2.5.4).
+  void add_votes(std::size_t rater) {
+    if (model_.gaps[rater]) {
+      std::fill(truth_.begin(), truth_.end(), 0);
+      std::fill(agreed_.begin(), agreed_.end(), 0);
+      sum_truth(rater);
+    }
+    sum_counts(rater);
+    sum_said(rater);
+    const std::size_t labels = frame_.labels;
+    const double* targets = model_.targets + rater * labels * labels;
+    double pseudo = 0.0;
+    for (std::size_t observed = 0; observed < labels; ++observed) pseudo += model_.alpha[observed * labels + label_];
+    const double rest = targets[(label_ == 0 ? labels - 1 : 0) * labels + label_];
+    const double more = targets[label_ * labels + label_] - rest;
+    const bool flush = rater % kRatersAtOnce == kRatersAtOnce - 1;
+    for_each_voxel([&](std::size_t voxel, std::size_t k) {
+      const std::size_t observed = frame_.vote(voxel, rater);
+      if (observed == labels || probability_[k] == 0.0) return;
+      const std::size_t at = rater * frame_.number + voxel;
+      const double leant = model_.mixed_target ? leaning_[k] : rest * model_.sigma_sum[at] + more * sigma(rater, voxel, k);
+      const double target = targets[observed * labels + label_];
+      double count = static_cast<double>(count_[k]) * scale_;
+      if (observed == label_) count += agreed_[k];
+      const double wanted = model_.sigma_said[at] * target + count + model_.alpha[observed * labels + label_];
+      const double total = leant + mass(k) + pseudo;
+      probability_[k] *= std::max(total > 0 ? wanted / total : target, model_.least);
+      if (!flush) return;
+      log_joint_[k] += std::log(probability_[k]);
+      probability_[k] = 1.0;
+    });
+  }
+
+  double sigma(std::size_t rater, std::size_t voxel, std::size_t k) const {
+    return model_.kappa * std::max(share(rater, voxel) - static_cast<double>(said_[k]), 0.0);
+  }
+
+  double share(std::size_t rater, std::size_t voxel) const {
+    const float* seen = model_.gaps[rater] ? model_.seen + rater * frame_.number : model_.annotated;
+    return static_cast<double>(seen[voxel]) / static_cast<double>(frame_.labels);
+  }
+
+  // Posterior of disputed voxels in the window to which the rater gave what was said at the voxel.
+  void sum_counts(std::size_t rater) {
+    for (Sources& sources : by_vote_) sources.clear();
+    by_vote_.resize(frame_.labels);
+    for_each_weight([&](std::size_t voxel, std::uint64_t weight) {
+      const std::size_t observed = frame_.vote(voxel, rater);
+      if (observed < frame_.labels) by_vote_[observed].push_back(source_at(frame_, frame_.places[voxel], 1, weight));
+    });
+    count_.assign(number_, 0);
+    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
+      Part part = part_;
+      const std::int64_t* box = frame_.boxes + 6 * observed;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        part.clip(axis, static_cast<std::size_t>(box[axis]), static_cast<std::size_t>(box[axis + 3]));
+      }
+      sweep_.run(by_vote_[observed], part, [&](std::size_t voxel, std::uint64_t sum) {
+        if (frame_.vote(voxel, rater) == observed) count_[voxel - first_] = sum;
+      });
+    }
+  }
+
+  // How often the rater said the label in each window; or what the rater leans to, if targets mix.
+  void sum_said(std::size_t rater) {
+    said_.assign(number_, 0);
+    if (!model_.mixed_target) return sum_observed(rater, label_);
+    leaning_.assign(number_, 0.0);
+    const double* targets = model_.targets + rater * frame_.labels * frame_.labels;
+    for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
+      std::fill(said_.begin(), said_.end(), 0);
+      sum_observed(rater, observed);
+      const double target = targets[observed * frame_.labels + label_];
+      for_each_voxel([&](std::size_t voxel, std::size_t k) { leaning_[k] += target * sigma(rater, voxel, k); });
+    }
+  }
+
+  void sum_observed(std::size_t rater, std::size_t observed) {
+    sweep_.run(said_sources(frame_, rater, observed, part_), part_, [&](std::size_t voxel, std::uint64_t sum) {
+      said_[voxel - first_] = static_cast<std::uint32_t>(sum);
+    });
+  }
+
+  void keep(const float* peaks, float cut, LabelJoints& found) const {
+    for_each_voxel([&](std::size_t voxel, std::size_t k) {
+      if (probability_[k] == 0.0) return;
+      const auto joint = static_cast<float>(log_joint_[k] + std::log(probability_[k]));
+      if (joint < peaks[voxel] - cut) return;
+      found.voxels.push_back(static_cast<std::uint32_t>(voxel));
+      found.log_joints.push_back(joint);
+    });
+  }
+
+  static constexpr std::size_t kRatersAtOnce = 16;  // least^16 is far from the smallest double
+
+  const WindowFrame& frame_;
+  const PerformanceModel& model_;
+  WindowSweep sweep_;
+  double scale_;
+  std::size_t label_ = 0, first_ = 0, number_ = 0;
+  LabelWeights posterior_{};
+  Part part_{}, reach_{};
+  std::vector<std::uint64_t> truth_, count_;
+  std::vector<std::uint32_t> agreed_, said_;
+  std::vector<double> probability_, log_joint_, leaning_;
+  std::vector<Sources> by_vote_;
+};
+
+}  // namespace consensus
