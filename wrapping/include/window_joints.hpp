@@ -153,7 +153,7 @@ class JointsOfLabel {
       const std::size_t observed = frame_.vote(voxel, rater);
       if (observed == labels || probability_[k] == 0.0) return;
       const std::size_t at = rater * frame_.number + voxel;
-      const double leant = model_.mixed_target ? leaning_[k] : rest * model_.sigma_sum[at] + more * sigma(rater, voxel, k);
+      const double leant = model_.mixed_target ? leaning_[k] : rest * model_.sigma_sum[at] + more * sigma_true(rater, voxel, k);
       const double target = targets[observed * labels + label_];
       double count = static_cast<double>(count_[k]) * scale_;
       if (observed == label_) count += agreed_[k];
@@ -164,6 +164,14 @@ class JointsOfLabel {
       log_joint_[k] += std::log(probability_[k]);
       probability_[k] = 1.0;
     });
+  }
+
+  // Scale factor of the label; that of two labels is known from what was said at the voxel.
+  double sigma_true(std::size_t rater, std::size_t voxel, std::size_t k) const {
+    const std::size_t at = rater * frame_.number + voxel;
+    if (frame_.vote(voxel, rater) == label_) return model_.sigma_said[at];
+    if (frame_.labels == 2) return static_cast<double>(model_.sigma_sum[at]) - model_.sigma_said[at];
+    return sigma(rater, voxel, k);
   }
 
   double sigma(std::size_t rater, std::size_t voxel, std::size_t k) const {
@@ -184,6 +192,7 @@ class JointsOfLabel {
       if (observed < frame_.labels) by_vote_[observed].push_back(source_at(frame_, frame_.places[voxel], 1, weight));
     });
     count_.assign(number_, 0);
+    if (frame_.labels == 2) return sum_counts_of_two(rater);
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
       Part part = part_;
       const std::int64_t* box = frame_.boxes + 6 * observed;
@@ -196,10 +205,22 @@ class JointsOfLabel {
     }
   }
 
+  // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
+  void sum_counts_of_two(std::size_t rater) {
+    const std::size_t rarer = by_vote_[1].size() <= by_vote_[0].size() ? 1 : 0;
+    sweep_.run(by_vote_[rarer], part_, [&](std::size_t voxel, std::uint64_t sum) { count_[voxel - first_] = sum; });
+    for_each_voxel([&](std::size_t voxel, std::size_t k) {
+      if (frame_.vote(voxel, rater) != rarer) count_[k] = truth_[k] - count_[k];
+    });
+  }
+
   // How often the rater said the label in each window; or what the rater leans to, if targets mix.
   void sum_said(std::size_t rater) {
     said_.assign(number_, 0);
-    if (!model_.mixed_target) return sum_observed(rater, label_);
+    if (!model_.mixed_target) {
+      if (frame_.labels > 2) sum_observed(rater, label_);
+      return;
+    }
     leaning_.assign(number_, 0.0);
     const double* targets = model_.targets + rater * frame_.labels * frame_.labels;
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
