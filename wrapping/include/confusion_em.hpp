@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace consensus {
 
@@ -68,7 +69,22 @@ class PossibleLabels {
   std::vector<std::uint16_t> items_;
 };
 
-// One pattern under one start: its candidate labels, their log joint and posterior.
+// Highest of some values; several at a time, which leaves the result as it is.
+CONSENSUS_WIDE static inline double highest_of(const double* values, std::size_t n) {
+  constexpr std::size_t kSeveral = 32;
+  double highest[kSeveral];
+  std::fill_n(highest, kSeveral, kImpossible);
+  std::size_t i = 0;
+  for (; i + kSeveral <= n; i += kSeveral) {
+    for (std::size_t k = 0; k < kSeveral; ++k) {
+      highest[k] = values[i + k] > highest[k] ? values[i + k] : highest[k];
+    }
+  }
+  for (; i < n; ++i) highest[0] = std::max(highest[0], values[i]);
+  return *std::max_element(highest, highest + kSeveral);
+}
+
+// One pattern under one start: the labels that count, their log joint and posterior.
 struct Posterior {
   const std::uint16_t* labels;
   std::size_t size;
@@ -81,7 +97,7 @@ template <class Digit>
 class PosteriorOf {
  public:
   PosteriorOf(const PatternRows<Digit>& rows, const Parameters& parameters, const PossibleLabels& possible)
-      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.truths) {
+      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.truths), chosen_(rows.truths) {
     for (std::size_t t = 0; t < rows.truths; ++t) all_[t] = static_cast<std::uint16_t>(t);
     posterior_.log_joint.resize(rows.truths);
     posterior_.share.resize(rows.truths);
@@ -100,7 +116,15 @@ class PosteriorOf {
     return (rater * rows_.labels + digit) * rows_.starts + start;
   }
 
+  // Looking at all labels side by side is as fast as picking out a quarter of them.
   void choose_candidates(const Digit* digits, std::size_t start) {
+    choose_fewest(digits, start);
+    if (4 * posterior_.size < rows_.truths) return;
+    posterior_.labels = all_.data();
+    posterior_.size = rows_.truths;
+  }
+
+  void choose_fewest(const Digit* digits, std::size_t start) {
     posterior_.labels = all_.data();
     posterior_.size = rows_.truths;
     for (std::size_t j = 0; j < rows_.raters; ++j) {
@@ -131,34 +155,38 @@ class PosteriorOf {
 
   void add(const double* from, const std::uint16_t* labels, std::size_t n, double* sum) const {
     if (n == rows_.truths) {
-      for (std::size_t i = 0; i < n; ++i) sum[i] += from[i];
+      add_scaled(from, 1.0, n, sum);
     } else {
       for (std::size_t i = 0; i < n; ++i) sum[i] += from[labels[i]];
     }
   }
 
+  // Most candidates are out of the question: only the others are kept.
   void normalise() {
-    const std::size_t n = posterior_.size;
-    const double* log_joint = posterior_.log_joint.data();
+    double* log_joint = posterior_.log_joint.data();
     double* share = posterior_.share.data();
-    double peak = kImpossible;
-    for (std::size_t i = 0; i < n; ++i) peak = std::max(peak, log_joint[i]);
+    const double peak = highest_of(log_joint, posterior_.size);
     posterior_.log_evidence = kImpossible;
-    std::fill_n(share, n, 0.0);
-    if (peak == kImpossible) return;
     double total = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; peak > kImpossible && i < posterior_.size; ++i) {
       const double below = log_joint[i] - peak;
-      if (below > -parameters_.negligible) total += share[i] = std::exp(below);
+      if (!(below > -parameters_.negligible)) continue;
+      chosen_[kept] = posterior_.labels[i];
+      log_joint[kept] = log_joint[i];
+      total += share[kept++] = std::exp(below);
     }
-    for (std::size_t i = 0; i < n; ++i) share[i] /= total;
+    posterior_.labels = chosen_.data();
+    posterior_.size = kept;
+    if (kept == 0) return;
+    for (std::size_t i = 0; i < kept; ++i) share[i] /= total;
     posterior_.log_evidence = std::log(total) + peak;
   }
 
   const PatternRows<Digit>& rows_;
   const Parameters& parameters_;
   const PossibleLabels& possible_;
-  std::vector<std::uint16_t> all_;
+  std::vector<std::uint16_t> all_, chosen_;
   Posterior posterior_;
 };
 
