@@ -121,9 +121,7 @@ class LevelsAndTruth:
     def of_label(self, label: int) -> Floats:
         """(P,) probability of a label."""
         levels, labels = self.shape
-        at_levels = self.estimated.probabilities(
-            [level * labels + label for level in range(levels)]
-        )
+        at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
         # Sums of probabilities may exceed one by rounding.
         return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
 
@@ -248,27 +246,33 @@ class _Model:
         At a level of ease between 0 and 1 a rater's word counts as confusion with probability
         (1 - e_c) theta / M_c, given what was said and what is true.
         """
-        rates = self.rates(now.theta)
+        confused = self._confused(now.theta)
+        rates = self._easy_rates + confused
         sums = self.table.expectation(*self._as_truths(rates, now.shares))
-        hard = (1 - self.ease) * np.nan_to_num(now.theta, nan=0.0)[:, :, None, :]
-        said = sums.counts.reshape(rates.shape)
-        said = said * np.divide(hard, rates, out=np.zeros_like(rates), where=rates > 0)
-        new = self._maximum(said.sum(axis=2), sums.mass.reshape(now.shares.shape))
+        np.divide(confused, rates, out=confused, where=rates > 0)
+        confused *= sums.counts.reshape(rates.shape)
+        new = self._maximum(confused.sum(axis=2), sums.mass.reshape(now.shares.shape))
         return new, float(sums.log_likelihood[0]) + self.log_prior_of(now.theta)
 
     def truth(self, now: _Parameters) -> EstimatedTruth:
         """What parameters say of the patterns' levels and labels."""
-        return EstimatedTruth(self.table, *self._as_truths(self.rates(now.theta), now.shares))
+        rates = self._easy_rates + self._confused(now.theta)
+        return EstimatedTruth(self.table, *self._as_truths(rates, now.shares))
 
     def _as_truths(self, rates: Floats, shares: Floats) -> tuple[Floats, Floats]:
         """(J, K, 1, L K) and (1, L K): a level and a label together are one truth."""
-        raters, labels = rates.shape[:2]
-        return rates.reshape(raters, labels, 1, -1), shares.reshape(1, -1)
+        return rates.reshape(*rates.shape[:2], 1, -1), shares.reshape(1, -1)
 
-    def rates(self, theta: Floats) -> Floats:
-        """(J, K, L, K) probability M_c[j, d, t] of what a rater says at each level."""
-        defined = np.nan_to_num(theta, nan=0.0)[:, :, None, :]
-        return self.ease * self.easy[:, None, :] + (1 - self.ease) * defined
+    @cached_property
+    def _easy_rates(self) -> Floats:
+        """(K, L, K) what error gives to the rates M_c[j, d, t]."""
+        return np.asarray(self.ease * self.easy[:, None, :])
+
+    def _confused(self, theta: Floats) -> Floats:
+        """(J, K, L, K) what confusion gives to the rates; nothing where it is undefined."""
+        confused = (1 - self.ease) * theta[:, :, None, :]
+        confused[self.absent] = 0.0
+        return np.asarray(confused)
 
     def _maximum(self, said: Floats, mass: Floats) -> _Parameters:
         """From (J, K, K) expected votes in confusion and (L, K) expected voxels."""

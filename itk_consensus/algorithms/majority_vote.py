@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.fusions import DecisionTable, Measure, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED, TieRule, decide
 from itk_consensus.labels.voting import StackVote
+
+#: Shares (patterns times labels) that are made together; more are made again when asked for.
+_SHARES_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,48 @@ def majority_vote(
     ties : TieRule
         What a tie, or a vote that no label wins, becomes.
     """
-    votes = patterns.votes(weights)
-    total = votes.sum(axis=1, keepdims=True)
-    frequencies = patterns.counts @ votes
-    frequencies = frequencies / frequencies.sum()
-    fractions = np.divide(votes, total, out=np.tile(frequencies, (len(votes), 1)), where=total > 0)
-    scores = np.where(total > 0, votes, -np.inf)
-    decision = decide_shares(scores, total, patterns.labels, threshold, ties, frequencies)
-    return VoteResult(patterns, decision, fractions, frequencies)
+    weights = np.ones(patterns.number_of_raters) if weights is None else weights
+    total = patterns.present @ weights
+    labels = patterns.number_of_labels
+    said = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
+    frequencies = weights @ np.array(said)
+    shares = VoteShares(patterns, weights, frequencies / frequencies.sum())
+    decision = np.empty(len(total), np.int64)
+    # Weighted sums that are equal on paper differ by rounding: a tie is a tie up to 1e-12 of all.
+    tolerance = 1e-12 * float(total.max(initial=0.0))
+    for part in chunks(len(total), max(1, _SHARES_AT_ONCE // labels)):
+        whole = total[part, None]
+        scores = np.where(whole > 0, patterns.votes(weights, part), -np.inf)
+        decision[part] = decide_shares(
+            scores, whole, patterns.labels, threshold, ties, shares.frequencies, tolerance
+        )
+    few = len(total) * labels <= _SHARES_AT_ONCE
+    fractions = shares.rows(slice(None)) if few else shares
+    return VoteResult(patterns, decision, fractions, shares.frequencies)
+
+
+@dataclass(frozen=True)
+class VoteShares:
+    """Shares of the votes by pattern and label, made when asked for."""
+
+    patterns: DecisionPatterns
+    weights: Floats
+    frequencies: Floats
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) share of a label."""
+        said = self.patterns.patterns == label
+        return self._shares(said @ self.weights, slice(None), self.frequencies[label])
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) shares of some patterns."""
+        votes = self.patterns.votes(self.weights, part)
+        return self._shares(votes.T, part, self.frequencies[:, None]).T
+
+    def _shares(self, votes: Floats, part: slice, frequency: Any) -> Floats:
+        total = self.patterns.present[part] @ self.weights
+        nobody = np.broadcast_to(frequency, votes.shape).copy()
+        return np.divide(votes, total, out=nobody, where=total > 0)
 
 
 def decide_shares(
@@ -75,10 +113,9 @@ def decide_shares(
     threshold: float | None,
     ties: TieRule,
     frequencies: Floats,
+    tolerance: float,
 ) -> NDArray[np.int64]:
     """Decide by votes of (P, K), asking for more than `threshold` of (P, 1) `total`."""
-    # Weighted sums that are equal on paper differ by rounding: a tie is a tie up to 1e-12 of all.
-    tolerance = 1e-12 * float(total.max(initial=0.0))
     if threshold is not None:
         # Below the threshold nobody wins; equal -inf scores then fall under the tie rule.
         scores = np.where(scores > threshold * total + tolerance, scores, -np.inf)

@@ -102,7 +102,8 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        result = collate(case.patterns, self._settings(case), observer=self._after_iteration)
+        observer = self._counting_to(self.MaximumIterations)
+        result = collate(case.patterns, self._settings(case), observer=observer)
         self._result = result
         self.ElapsedIterations = len(result.trace)
         self.Converged = result.converged

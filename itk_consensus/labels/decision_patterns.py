@@ -145,16 +145,20 @@ class DecisionPatterns:
     def _is_large(self) -> bool:
         return self.patterns.size > _VOTES_AT_ONCE
 
-    def votes(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """(P, K) votes each label got, weighted by rater if `weights` (J,) is given."""
+    def votes(
+        self, weights: NDArray[np.float64] | None = None, part: slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """(P, K) votes each label got, weighted by rater if `weights` (J,) is given.
+
+        `part` chooses patterns: pattern by label is much memory where both are many.
+        """
         weights = np.ones(self.number_of_raters) if weights is None else weights
-        votes = np.empty((len(self.patterns), self.number_of_labels))
-        for block in self._blocks():
-            rows, raters = np.nonzero(self.present[block])
-            cells = rows * self.number_of_labels + self.patterns[block][rows, raters]
-            part = votes[block]
-            part[...] = np.bincount(cells, weights[raters], part.size).reshape(part.shape)
-        return votes
+        said = self.patterns[part]
+        votes = np.zeros((len(said), self.number_of_labels + 1))
+        every = np.arange(len(said))
+        for rater, weight in enumerate(weights):
+            votes[every, said[:, rater]] += weight
+        return np.ascontiguousarray(votes[:, :-1])
 
     def sum_over_raters(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
         """(P, M) sum over the raters of the (J*K, M) term of what each of them said."""

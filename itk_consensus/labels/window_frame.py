@@ -56,7 +56,7 @@ class WindowFrame:
         )
 
     def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[np.uint32]]:
-        """Unanimous voxels as runs: places, lengths and patterns by label, and where labels begin."""
+        """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
         patterns = self.patterns
         labels = patterns.number_of_labels
         agreed = np.where(patterns.unanimous, patterns.lowest_vote, labels)

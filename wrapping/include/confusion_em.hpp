@@ -69,16 +69,14 @@ class PossibleLabels {
   std::vector<std::uint16_t> items_;
 };
 
-// Highest of some values; several at a time, which leaves the result as it is.
+// Highest of some values, several at a time.
 CONSENSUS_WIDE static inline double highest_of(const double* values, std::size_t n) {
   constexpr std::size_t kSeveral = 32;
   double highest[kSeveral];
   std::fill_n(highest, kSeveral, kImpossible);
   std::size_t i = 0;
   for (; i + kSeveral <= n; i += kSeveral) {
-    for (std::size_t k = 0; k < kSeveral; ++k) {
-      highest[k] = values[i + k] > highest[k] ? values[i + k] : highest[k];
-    }
+    for (std::size_t k = 0; k < kSeveral; ++k) highest[k] = std::max(values[i + k], highest[k]);
   }
   for (; i < n; ++i) highest[0] = std::max(highest[0], values[i]);
   return *std::max_element(highest, highest + kSeveral);
@@ -87,9 +85,8 @@ CONSENSUS_WIDE static inline double highest_of(const double* values, std::size_t
 // One pattern under one start: the labels that count, their log joint and posterior.
 struct Posterior {
   const std::uint16_t* labels;
-  std::size_t size;
-  std::vector<double> log_joint;
-  std::vector<double> share;  // sums to one, or all zero if no label is possible
+  std::size_t size;  // 0 if no label is possible
+  std::vector<double> log_joint, share;
   double log_evidence;
 };
 
@@ -163,11 +160,10 @@ class PosteriorOf {
 
   // Most candidates are out of the question: only the others are kept.
   void normalise() {
-    double* log_joint = posterior_.log_joint.data();
-    double* share = posterior_.share.data();
+    double *log_joint = posterior_.log_joint.data(), *share = posterior_.share.data();
     const double peak = highest_of(log_joint, posterior_.size);
     posterior_.log_evidence = kImpossible;
-    double total = 0;
+    double total = 0.0;
     std::size_t kept = 0;
     for (std::size_t i = 0; peak > kImpossible && i < posterior_.size; ++i) {
       const double below = log_joint[i] - peak;

@@ -58,16 +58,25 @@ class Climb:
 
 
 def climb(model: LabelEvidence, maps: Labels, observer: IterationObserver | None = None) -> Climb:
-    """Move whole patterns until no single move raises the evidence of any map."""
+    """Move whole patterns until no single move raises the evidence of any map.
+
+    The observer is asked before every batch of maps: a round of many labels may take long.
+    """
     maps, log_evidence = maps.copy(), model.log_evidence(maps)
     rounds = np.zeros(maps.shape[1], dtype=np.int64)
     active = np.arange(maps.shape[1])
     trace: list[Floats] = []
-    while active.size and (observer is None or observer(len(trace) + 1)):
+    going_on = True
+    while active.size and going_on:
         before = log_evidence[active]
         for batch in _batches(model, active.size):
+            going_on = observer is None or observer(len(trace) + 1)
+            if not going_on:
+                break
             part = active[batch]
             maps[:, part], log_evidence[part] = _move(model, maps[:, part], log_evidence[part])
+        if not going_on and (log_evidence[active] == before).all():
+            break
         trace.append(np.full(maps.shape[1], np.nan))
         trace[-1][active] = log_evidence[active]
         rounds[active] += 1

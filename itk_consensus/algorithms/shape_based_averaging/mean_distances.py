@@ -100,9 +100,7 @@ class MeanDistances:
         raters = np.flatnonzero(self._weights).tolist()
         room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
         for part in chunks(len(members), max(1, room)):
-            distances = self._distances(
-                raters, label, region, members[part], places[part], tick
-            )
+            distances = self._distances(raters, label, region, members[part], places[part], tick)
             mean[part] = _average(distances, self._weights[raters], self.settings.trim_fraction)
         return members, mean
 

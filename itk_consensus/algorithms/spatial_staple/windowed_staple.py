@@ -223,9 +223,12 @@ class _SpatialModel:
                 peaks=peaks,
                 cut=_CUT,
             )
+            for voxels, values in found:
+                peaks[voxels] = np.maximum(peaks[voxels], values)
             joints += _sifted(found, peaks)
             self._tick()
-        threads = self.patterns.threads
+        # What is left must not depend on which labels were done together.
+        joints, threads = _sifted(joints, peaks), self.patterns.threads
         return LabelWeights.normalised(joints, posterior, LEAST_PROBABILITY, threads)
 
     @cached_property
@@ -278,8 +281,6 @@ class _SpatialModel:
 
 
 def _sifted(found: list[Weighted], peaks: Floats32) -> list[Weighted]:
-    """The joints of some labels that are not far below a voxel's highest, which is updated."""
-    for voxels, joints in found:
-        peaks[voxels] = np.maximum(peaks[voxels], joints)
+    """The joints of some labels that are not far below a voxel's highest."""
     near = [joints >= peaks[voxels] - np.float32(_CUT) for voxels, joints in found]
     return [(voxels[n], joints[n]) for (voxels, joints), n in zip(found, near, strict=True)]

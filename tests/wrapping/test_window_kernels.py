@@ -1,0 +1,110 @@
+"""Window sums and label distances against brute force over every window and voxel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.ndimage import distance_transform_edt
+from stacks import Drawn, encode
+
+from itk_consensus.algorithms.spatial_staple import FieldSettings, SpatialSettings, spatial_staple
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.label_distances import LabelDistances
+from itk_consensus.labels.window_frame import WindowFrame
+from itk_consensus.simulation import atlas_labels
+
+
+@st.composite
+def stacks(draw: st.DrawFn) -> Drawn:
+    """Noisy raters of a few labels in one to four dimensions, with gaps and masks."""
+    shape = draw(st.sampled_from([(23,), (9, 11), (5, 70, 4), (40, 3, 5), (2, 4, 5, 6)]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    truth = rng.integers(0, draw(st.integers(2, 5)), shape)
+    wrong = draw(st.sampled_from([0.05, 0.4]))
+    arrays = [
+        np.where(rng.random(shape) < wrong, rng.integers(0, 5, shape), truth).astype(np.uint8)
+        for _ in range(3)
+    ]
+    masks = [rng.random(shape) < 0.8 for _ in arrays] if draw(st.booleans()) else None
+    inside = rng.random(shape) < 0.9 if draw(st.booleans()) else None
+    return Drawn(list(arrays), None, inside, masks)
+
+
+def windows(drawn: Drawn, radii: tuple[int, ...]):
+    """Each disputed voxel's digits and those of its window, by brute force."""
+    shape = drawn.present[0].shape
+    labels = len(drawn.labels())
+    digits = drawn.digits().T.reshape(-1, *shape).astype(int)
+    if drawn.mask is not None:
+        digits[:, ~drawn.mask] = labels
+    for at in np.ndindex(shape):
+        own = digits[(slice(None), *at)]
+        if len(set(own[own < labels])) > 1:
+            box = tuple(slice(max(0, k - r), k + r + 1) for k, r in zip(at, radii, strict=True))
+            yield own, digits[(slice(None), *box)].reshape(len(digits), -1)
+
+
+@settings(max_examples=40)
+@given(stacks(), st.integers(0, 6), st.sampled_from([1, 2, 7]))
+def test_scale_factors_equal_those_counted_in_every_window(drawn, radius, threads):
+    shape = drawn.present[0].shape
+    radii = (0,) * (len(shape) - min(len(shape), 3)) + (radius,) * min(len(shape), 3)
+    patterns = encode(drawn, threads=threads)
+    frame = WindowFrame(patterns, radii)
+    said, total = frame.scale_factors(0.5)
+    labels = patterns.number_of_labels
+    found = list(windows(drawn, radii))
+    assert len(frame) == len(found)
+    for voxel, (own, around) in enumerate(found):
+        assert frame.annotated[voxel] == (around < labels).any(axis=0).sum()
+        for rater, votes in enumerate(around):
+            counts = np.bincount(votes, minlength=labels + 1)[:labels]
+            sigma = 0.5 * np.maximum(counts.sum() / labels - counts, 0)
+            assert total[rater, voxel] == pytest.approx(sigma.sum(), abs=1e-4)
+            if own[rater] < labels:
+                assert said[rater, voxel] == pytest.approx(sigma[own[rater]], abs=1e-4)
+
+
+@pytest.mark.parametrize("prior", ["local", "fixed"])
+@pytest.mark.parametrize("target", ["diagonal", "global"])
+def test_one_two_and_seven_threads_give_the_same_bits(prior, target):
+    arrays = list(atlas_labels(5, (70, 20, 24), 6, 4).maps)
+    wanted = SpatialSettings(FieldSettings((3, 3, 3), target=target), prior)
+    results = [spatial_staple(encode(Drawn(arrays), threads=n), wanted) for n in (1, 2, 7)]
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0].posterior, other.posterior)
+        np.testing.assert_array_equal(results[0].decision, other.decision)
+        np.testing.assert_array_equal(results[0].log_likelihood, other.log_likelihood)
+
+
+@settings(max_examples=40)
+@given(stacks(), st.sampled_from([1, 2, 7]), st.booleans())
+def test_label_distances_equal_scipys_in_the_box(drawn, threads, with_missing):
+    shape = drawn.present[0].shape
+    if len(shape) > 3:
+        return
+    patterns = encode(drawn, threads=threads)
+    region = tuple(slice(side // 4, side) for side in shape)
+    voxels = DisputedVoxels(patterns, region)
+    spacing = (0.5, 1.0, 3.0)[: len(shape)]
+    labels = patterns.number_of_labels
+    digits = drawn.digits().T.reshape(-1, *shape).astype(int)
+    if drawn.mask is not None:
+        digits[:, ~drawn.mask] = labels
+    for label in range(labels):
+        found = LabelDistances(patterns, spacing).of(
+            [0, 2], label, region, voxels.places, with_missing=with_missing
+        )
+        for row, rater in zip(found, (0, 2), strict=True):
+            said = digits[rater][region]
+            inside = (said == label) | (with_missing & (said == labels))
+            expected = np.where(inside, -_nearest(~inside, spacing), _nearest(inside, spacing))
+            np.testing.assert_allclose(row, voxels.take(expected), rtol=1e-6)
+
+
+def _nearest(there: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:
+    if not there.any():
+        return np.full(there.shape, np.inf)
+    return np.asarray(distance_transform_edt(~there, sampling=spacing))
