@@ -103,7 +103,7 @@ class VoteShares:
     def _shares(self, votes: Floats, part: slice, frequency: Any) -> Floats:
         total = self.patterns.present[part] @ self.weights
         nobody = np.broadcast_to(frequency, votes.shape).copy()
-        return np.divide(votes, total, out=nobody, where=total > 0)
+        return np.asarray(np.divide(votes, total, out=nobody, where=total > 0))
 
 
 def decide_shares(

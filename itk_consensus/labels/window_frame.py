@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class WindowFrame:
             *self._agreed_runs(pattern_of, shape[3]),
         )
 
-    def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[np.uint32]]:
+    def _agreed_runs(self, pattern_of: NDArray[np.uint32], width: int) -> list[NDArray[Any]]:
         """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
         patterns = self.patterns
         labels = patterns.number_of_labels
@@ -114,7 +115,7 @@ class WindowFrame:
         *,
         kappa: float,
         scale_factors: tuple[Floats32, Floats32],
-        targets: Floats,
+        targets: Floats32,
         alpha: Floats,
         log_prior: Floats | None,
         least: float,
@@ -162,7 +163,7 @@ class WindowFrame:
         )
 
 
-def _mixed(off_diagonal: Floats) -> bool:
+def _mixed(off_diagonal: NDArray[Any]) -> bool:
     """Whether some true label is mistaken for one label more than for another, by some rater."""
     if off_diagonal.shape[1] < 2:
         return False

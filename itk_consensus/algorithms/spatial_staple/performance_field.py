@@ -66,7 +66,7 @@ def scale_factor(observed: Floats32, share: Floats32, kappa: float) -> Floats32:
     share : (...) ndarray
         The fair share: what the rater annotated there over the number of labels.
     """
-    return np.maximum(share - observed, 0) * np.float32(kappa)
+    return np.asarray(np.maximum(share - observed, 0) * np.float32(kappa))
 
 
 def regularised(

@@ -259,10 +259,13 @@ class _SpatialModel:
     def _agreed(self) -> Floats:
         """(K,) unanimous voxels of each label."""
         unanimous, patterns = self.patterns.unanimous, self.patterns
-        return np.bincount(
-            patterns.lowest_vote[unanimous],
-            patterns.counts[unanimous].astype(np.float64),
-            patterns.number_of_labels,
+        return np.asarray(
+            np.bincount(
+                patterns.lowest_vote[unanimous],
+                patterns.counts[unanimous],
+                patterns.number_of_labels,
+            ),
+            np.float64,
         )
 
     def global_theta(self, posterior: LabelWeights) -> Floats:
