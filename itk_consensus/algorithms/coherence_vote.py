@@ -40,8 +40,8 @@ from itk_consensus.algorithms.coherence_cut import (
     probability_of,
 )
 from itk_consensus.algorithms.components import lost_components
-from itk_consensus.algorithms.rater_masks import Box, Floats, Mask, RaterMasks, over_labels
-from itk_consensus.labels.boxes import clipped, read_extended, relative_to, widened
+from itk_consensus.algorithms.rater_masks import Floats, Mask, RaterMasks, over_labels
+from itk_consensus.labels.boxes import Box, clipped, read_extended, relative_to, widened
 from itk_consensus.labels.gaussian import Singles
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects, label
 
-from itk_consensus.algorithms.rater_masks import Box, Mask, RaterMasks
+from itk_consensus.algorithms.rater_masks import Mask, RaterMasks
+from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.overlap import dice
 
 #: Two of two say nothing about who overlooks.

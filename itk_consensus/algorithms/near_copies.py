@@ -49,7 +49,7 @@ def disagreements(patterns: DecisionPatterns) -> Floats:
     # By columns: rows of a long table are far apart.
     votes = np.ascontiguousarray(patterns.patterns.T)
     present = np.ascontiguousarray(patterns.present.T)
-    everywhere = present.all(axis=1)
+    everywhere = [bool(column.all()) for column in present]
     distances = np.zeros((raters, raters))
     for i, j in itertools.combinations(range(raters), 2):
         differ = votes[i] != votes[j]

@@ -111,8 +111,7 @@ class RaterMasks:
     ) -> RaterMasks:
         """Of a stack and its patterns: images are read faster, where everybody annotated all."""
         kept = cls.from_patterns(patterns, weights)
-        known = kept.present is None and stack.foreground is None
-        if not known or len(stack.shape) > 4:
+        if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
         counted = np.ones(len(stack.arrays)) if weights is None else np.asarray(weights)
         arrays = [stack.arrays[rater] for rater in np.flatnonzero(counted)]
@@ -222,7 +221,7 @@ class RaterMasks:
             return None
         if self.kept is not None:
             masks = self.read(label, marked)
-            tight = bounding_box(masks.any(axis=0) & ~masks.all(axis=0))
+            tight = bounding_box(np.asarray(masks.any(axis=0) & ~masks.all(axis=0)))
             return None if tight is None else moved(tight, marked)
         voted = self.patterns.patterns == label
         differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
@@ -291,8 +290,7 @@ def _expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
 def _where(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
     if mask is None:
         return present
-    everywhere = np.ones(shape, bool) if present is None else present
-    return everywhere & mask
+    return (np.ones(shape, bool) if present is None else present) & mask
 
 
 def _checked_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.tiles import four_axes, tile_sizes
 
@@ -32,8 +31,8 @@ def spread(
         All processors by default. Neither shows in the result.
     """
     full = four_axes(flags.shape)
-    near = list(voxel_sides(radii))
-    reach = [0] * (4 - len(near)) + near
+    near = radii[-3:]
+    reach = [0] * (4 - len(near)) + list(near)
     found = np.empty(flags.shape, bool)
     _kernels.spread(
         np.ascontiguousarray(flags).view(np.uint8),
