@@ -6,6 +6,7 @@ multi-label filter of ITK's main branch, which seeds from the vote without its t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -80,9 +81,7 @@ MULTILABEL = StapleSettings(
 )
 
 
-def beta_pseudo_counts(
-    sensitivity: tuple[float, float], specificity: tuple[float, float]
-) -> Floats:
+def beta_pseudo_counts(sensitivity: Sequence[float], specificity: Sequence[float]) -> Floats:
     """(2, 2) alpha[d, t] of Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
     (sa, sb), (ca, cb) = sensitivity, specificity
     return np.array([[ca - 1, sb - 1], [cb - 1, sa - 1]], dtype=np.float64)

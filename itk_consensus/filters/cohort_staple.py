@@ -31,7 +31,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     cases need not share a grid. For one case the answer is STAPLE's.
     """
 
-    Prior: Parameter[Any] = Parameter(
+    Prior = Parameter(
         optional(Real(0.0, 1.0, exclusive=True), Reals(0.0, 1.0)),
         None,
         "Foreground prior: a number, or one for each case.",
@@ -39,9 +39,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     )
     MissingLabel = LabelFusionFilter.MissingLabel
 
-    Priors: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Foreground prior of each case at the end."
-    )
+    Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.")
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)

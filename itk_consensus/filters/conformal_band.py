@@ -102,17 +102,15 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         "nothing is promised for them.",
     )
 
-    Spread: Measurement[float] = Measurement(
-        "float", "How far apart the raters drew the foreground, in mm; NaN if not needed."
+    Spread = Measurement(
+        float, "How far apart the raters drew the foreground, in mm; NaN if not needed."
     )
-    AmbiguousVolume: Measurement[float] = Measurement(
-        "float", "Volume in mm³ (area in mm², in 2D) with more than one possible label."
+    AmbiguousVolume = Measurement(
+        float, "Volume in mm³ (area in mm², in 2D) with more than one possible label."
     )
-    BandThickness: Measurement[float] = Measurement(
-        "float", "Ambiguous volume per area of the consensus contour, in mm."
-    )
-    EmptyFraction: Measurement[float] = Measurement(
-        "float", "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
+    BandThickness = Measurement(float, "Ambiguous volume per area of the consensus contour, in mm.")
+    EmptyFraction = Measurement(
+        float, "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
     )
 
     def __init__(self, **parameters: Any) -> None:

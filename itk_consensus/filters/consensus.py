@@ -56,20 +56,20 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
-    Choice: Measurement[str] = Measurement("str", "The rule that made the label map.")
-    Explanation: Measurement[str] = Measurement(
-        "str", "One paragraph: what was taken and why, in numbers of this case."
+    Choice = Measurement(str, "The rule that made the label map.")
+    Explanation = Measurement(
+        str, "One paragraph: what was taken and why, in numbers of this case."
     )
-    CopiedRaters: Measurement[tuple[tuple[int, ...], ...]] = Measurement(
-        "tuple[tuple[int, ...], ...]", "Groups of raters who are nearly copies and count once."
+    CopiedRaters = Measurement(
+        tuple[tuple[int, ...], ...], "Groups of raters who are nearly copies and count once."
     )
-    ComponentsLost: Measurement[tuple[ListedComponent, ...]] = Measurement(
-        "tuple[ListedComponent, ...]",
+    ComponentsLost = Measurement(
+        tuple[ListedComponent, ...],
         "Components of two or more voxels that more than half of the raters marked and the answer "
         "does not have: label, voxels, ml, and position in mm.",
     )
-    ComponentsGained: Measurement[tuple[ListedComponent, ...]] = Measurement(
-        "tuple[ListedComponent, ...]",
+    ComponentsGained = Measurement(
+        tuple[ListedComponent, ...],
         "Components of two or more voxels that the answer has and nobody marked: label, voxels, "
         "ml, and position in mm.",
     )

@@ -35,8 +35,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         "in place of the prior); 2 is recommended, with Variant Advanced; 0: no field.",
     )
 
-    EstimatedSmoothnessWeight: Measurement[float] = Measurement(
-        "float", "Weight of the Potts field at the end; 0 without one."
+    EstimatedSmoothnessWeight = Measurement(
+        float, "Weight of the Potts field at the end; 0 without one."
     )
 
     def _field(self, case: FusionCase) -> MarkovField | None:

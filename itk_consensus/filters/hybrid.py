@@ -84,7 +84,7 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         "The contour that the band follows: the majority vote's or the interior fuser's.",
     )
 
-    BandVoxels: Measurement[int] = Measurement("int", "Number of voxels in the band.")
+    BandVoxels = Measurement(int, "Number of voxels in the band.")
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)

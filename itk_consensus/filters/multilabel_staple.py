@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,40 +56,40 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     method = "multilabel-staple"
     summary = "Assumes raters independent given the truth, each with one confusion matrix."
 
-    TerminationUpdateThreshold: Parameter[float] = Parameter(
+    TerminationUpdateThreshold = Parameter(
         Real(low=0.0),
         1e-5,
         "EM stops when no element of a confusion matrix changes by more; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
-    MaximumNumberOfIterations: Parameter[int] = Parameter(
+    MaximumNumberOfIterations = Parameter(
         Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
     )
-    PriorProbabilities: Parameter[Any] = Parameter(
+    PriorProbabilities = Parameter(
         OneOf((LabelProbabilities(), Reals(0.0, 1.0))),
         (),
         "Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is "
         "ignored), or {label: probability}.",
         default_doc="label frequencies",
     )
-    PseudoCounts: Parameter[Any] = Parameter(
+    PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
         from_variant(lambda settings: settings.pseudo_counts),
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
         default_doc="from Variant",
     )
-    Initialization: Parameter[Any] = Parameter(
+    Initialization = Parameter(
         Choice(("LabelVoting", "Mean", "MajorityVote", "Theta")),
         from_variant(lambda settings: settings.plan.initialization),
         "First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.",
         default_doc="from Variant",
     )
 
-    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Label prior at the end, in the order of GetLabels()."
+    EstimatedPriorProbabilities = Measurement(
+        tuple[float, ...], "Label prior at the end, in the order of GetLabels()."
     )
-    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]", "(raters, labels, labels): [rater, observed, true], as GetLabels()."
+    ConfusionTables = Measurement(
+        NDArray[np.float64], "(raters, labels, labels): [rater, observed, true], as GetLabels()."
     )
 
     @property

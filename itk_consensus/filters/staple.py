@@ -44,13 +44,13 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         "Use Variant=Advanced for small structures."
     )
 
-    Prior: Parameter[Any] = Parameter(
+    Prior = Parameter(
         optional(Real(0.0, 1.0, exclusive=True), ImageLike()),
         None,
         "Foreground prior: a number, or a probability image on the inputs' grid.",
         default_doc="mean of the masks",
     )
-    EstimatedPrior: Measurement[float] = Measurement("float", "Foreground prior at the end.")
+    EstimatedPrior = Measurement(float, "Foreground prior at the end.")
 
     @property
     def _prior_is_open(self) -> bool:
