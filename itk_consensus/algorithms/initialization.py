@@ -66,6 +66,19 @@ class StartSummary:
     dice: Floats
     trace: Floats
 
+    @classmethod
+    def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
+        """What is worth telling of where runs of EM ended."""
+        return cls(
+            winner,
+            optima.log_likelihood,
+            optima.log_posterior,
+            optima.iterations,
+            label_switched(optima),
+            dice,
+            optima.trace,
+        )
+
 
 #: Starts that say what the truth is instead of how the raters perform.
 FROM_VOTES: dict[str, VoteShares] = {"Mean": "mean", "MajorityVote": "majority"}

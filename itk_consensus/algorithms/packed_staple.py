@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import Maximization
-from itk_consensus.algorithms.expectation_maximization import Starts, VoxelBeliefs, maximize
-from itk_consensus.algorithms.initialization import (
-    FROM_VOTES,
-    StartSummary,
-    first_theta,
-    label_switched,
-)
+from itk_consensus.algorithms.expectation_maximization import Starts, maximize
+from itk_consensus.algorithms.initialization import FROM_VOTES, StartSummary, first_theta
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import BinaryPerformance, binary_prior, in_pairs
+from itk_consensus.algorithms.staple import binary_prior
+from itk_consensus.algorithms.staple_result import StapleEstimate, in_pairs, scores_of_start
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -133,29 +128,15 @@ class PackedFusion:
             yield voxels, foreground, True if part.mask is None else part.mask != 0
 
 
-@dataclass(frozen=True)
-class PackedStapleResult(BinaryPerformance):
-    """STAPLE's answer by voxel; names as of `StapleResult`."""
+@dataclass(frozen=True, kw_only=True)
+class PackedStapleResult(StapleEstimate):
+    """STAPLE's answer by voxel, beside what it says of the raters."""
 
     fusion: PackedFusion
-    theta: Floats
-    prior: Floats
-    log_likelihood: float
-    log_posterior: float
-    iterations: int
-    converged: bool
-    starts: StartSummary
-    settings: StapleSettings
-    voxels: ClassVar[VoxelBeliefs | None] = None
 
-    @cached_property
-    def predictive_values(self) -> Floats:
-        """(J, 2) probability that a rater's vote for a label is right; NaN without such votes."""
+    def _expected_votes(self) -> Floats:
         fusion = self.fusion
-        table = fusion.packed.expectation(fusion.theta, fusion.prior).counts[:, :, 0]
-        with np.errstate(invalid="ignore"):
-            right = table / table.sum(axis=2, keepdims=True)
-        return np.asarray(np.einsum("jkk->jk", right))
+        return fusion.packed.expectation(fusion.theta, fusion.prior).counts[:, :, 0]
 
 
 def packed_staple(
@@ -178,23 +159,11 @@ def packed_staple(
         frequencies,
     )
     end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
-    summary = StartSummary(
-        0,
-        end.log_likelihood,
-        end.log_posterior,
-        end.iterations,
-        label_switched(end),
-        np.ones((1, 1)),
-        end.trace,
-    )
     return PackedStapleResult(
-        PackedFusion(packed, end.theta, end.prior),
-        end.theta[:, :, 0],
-        end.prior[0],
-        float(end.log_likelihood[0]),
-        float(end.log_posterior[0]),
-        int(end.iterations[0]),
-        bool(end.converged[0]),
-        summary,
-        settings,
+        fusion=PackedFusion(packed, end.theta, end.prior),
+        theta=end.theta[:, :, 0],
+        prior=end.prior[0],
+        **scores_of_start(end, 0),
+        starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
+        settings=settings,
     )

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real
 from itk_consensus.filters.fusion_case import FusionCase
@@ -88,7 +88,7 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
 
         return {"Variant=Advanced": advanced}
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight

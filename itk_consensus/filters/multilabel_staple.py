@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import (
@@ -187,7 +187,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
         self.ConfusionTables = result.theta

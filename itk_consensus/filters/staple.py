@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.packed_staple import PackedStapleResult, packed_staple
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.packed_staple import packed_staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Real, optional
@@ -122,7 +123,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
             self._warn("one rater only; the answer is that rater's mask")
         return settings
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
         self.EstimatedPrior = float(result.prior[1])
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import (
     VARIANTS,
     StapleSettings,
@@ -119,7 +118,7 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
@@ -214,14 +213,14 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"got {self.ForegroundValue:g}"
             )
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
         self.Sensitivity = _floats(result.sensitivity)
         self.Specificity = _floats(result.specificity)
         self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
         self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
 
-    def _warn_of(self, result: StapleResult | PackedStapleResult) -> None:
+    def _warn_of(self, result: StapleEstimate) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]

@@ -185,7 +185,7 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 def as_list(images: Any, owner: str) -> list[Any]:
     """The inputs of a filter, whether one image, a list or a generator was given."""
-    family = _find_family(images)
+    family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
             f"{owner}: needs a list of images, got one array of shape {np.shape(images)}; "
