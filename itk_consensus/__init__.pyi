@@ -242,17 +242,17 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -266,9 +266,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -326,21 +326,21 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetInitialization(self, value: str) -> None:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta. Default: from Variant."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta. Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -354,9 +354,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -517,9 +517,9 @@ class DirectInferenceFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
     def SetNumberOfSamples(self, value: int) -> None:
         """Gibbs samples, for marginal probabilities and performance; 0: none. Default: 0."""
     def GetNumberOfSamples(self) -> int:
@@ -1143,13 +1143,13 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -1163,9 +1163,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -1579,7 +1579,7 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1607,13 +1607,13 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1623,7 +1623,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1651,7 +1651,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1679,13 +1679,13 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1695,7 +1695,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1723,7 +1723,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1746,15 +1746,15 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         ignored), or {label: probability}.
     pseudoCounts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1764,7 +1764,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1792,7 +1792,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1815,15 +1815,15 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         ignored), or {label: probability}.
     pseudo_counts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1833,7 +1833,7 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -2221,7 +2221,7 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2269,7 +2269,7 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     number_of_initializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.

@@ -32,7 +32,7 @@ Mask = NDArray[np.bool_]
 METHODS: dict[str, Callable[[], LabelFusionFilter]] = {
     "Consensus": itk_consensus.ConsensusFilter,
     "STAPLE Basic": itk_consensus.STAPLEImageFilter,
-    "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="Advanced"),
+    "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="advanced"),
 }
 
 #: Thresholds to try: of the Dice to the consensus, and of the volume's distance to the vote's.

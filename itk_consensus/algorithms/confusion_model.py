@@ -190,6 +190,11 @@ class ConfusionModel(Maximization):
         return by_row if self.prior_rows is None else by_row[self.prior_rows]
 
 
+def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
+    """(K, K) one value on the diagonal, another off it."""
+    return np.where(np.eye(labels, dtype=bool), diagonal, other)
+
+
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:
     """Combine (P, S, K) values over K into (P, S, 1); NumPy is slow along so short an axis."""
     labels = (values[..., label] for label in range(values.shape[2]))

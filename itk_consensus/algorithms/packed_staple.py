@@ -5,7 +5,6 @@ The same EM as staple.py runs, from one start, with one prior for all voxels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.expected_counts import VoteShares, VoteTable
-from itk_consensus.labels.fusions import DecisionTable, Measure
+from itk_consensus.labels.fusions import DecisionTable
 from itk_consensus.labels.packed_votes import PackedVotes
 from itk_consensus.labels.ties import BACKGROUND
 
@@ -103,8 +102,12 @@ class PackedFusion:
         return DecisionTable(patterns, np.arange(len(decision)), decision, in_pairs(foreground))
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        for voxels, foreground, inside in self._parts():
+        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
+            part = self.packed.part(voxels)
+            foreground = np.empty(part.shape)
+            part.write_probability(self.theta, self.prior, foreground)
             label = values[(foreground >= 1 - foreground).astype(np.intp)]
+            inside = True if part.mask is None else part.mask != 0
             out.reshape(-1)[voxels] = np.where(inside, label, values[BACKGROUND])
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
@@ -113,19 +116,6 @@ class PackedFusion:
             np.subtract(1, out, out=out)
             if self.packed.mask is not None:
                 out.reshape(-1)[self.packed.mask == 0] = 0
-
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        for voxels, foreground, inside in self._parts():
-            values = measure(np.stack([1 - foreground, foreground]))
-            out.reshape(-1)[voxels] = np.where(inside, values, 0)
-
-    def _parts(self) -> Iterator[tuple[slice, Floats, Any]]:
-        """Some voxels at a time: which, their foreground probability, whether inside the mask."""
-        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
-            part = self.packed.part(voxels)
-            foreground = np.empty(part.shape)
-            part.write_probability(self.theta, self.prior, foreground)
-            yield voxels, foreground, True if part.mask is None else part.mask != 0
 
 
 @dataclass(frozen=True, kw_only=True)

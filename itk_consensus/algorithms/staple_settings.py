@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.algorithms.confusion_model import with_diagonal
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.array_types import Floats
 
 #: What each named variant changes (section 2.1.5).
 VARIANTS: dict[str, dict[str, Any]] = {
-    "Basic": {},
-    "Restricted": {"exclude_consensus": True},
-    "Advanced": {
+    "basic": {},
+    "restricted": {"exclude_consensus": True},
+    "advanced": {
         "estimate_prior": True,
         "pseudo_counts": (2.0, 0.0),
-        "plan": StartPlan("MajorityVote"),
+        "plan": StartPlan("majority_vote"),
     },
 }
 
@@ -73,11 +74,11 @@ class StapleSettings:
         """(K, K) alpha[d, t]."""
         if isinstance(self.pseudo_counts, np.ndarray):
             return self.pseudo_counts
-        return np.where(np.eye(labels, dtype=bool), *self.pseudo_counts)
+        return with_diagonal(labels, *self.pseudo_counts)
 
 
 MULTILABEL = StapleSettings(
-    binary=False, stop=StopRule(1e-5, 2**32 - 1), plan=StartPlan("LabelVoting")
+    binary=False, stop=StopRule(1e-5, 2**32 - 1), plan=StartPlan("label_voting")
 )
 
 

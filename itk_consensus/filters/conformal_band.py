@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from math import nan, prod
 from typing import Any
 
@@ -35,7 +35,7 @@ from itk_consensus.calibration.scores import (
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
-from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 
@@ -155,11 +155,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             self._tell(self._record.doubts())
 
     def _options(self) -> BandOptions:
-        values = {
-            field.name: getattr(self, find_parameter(type(self), field.name, self.GetName()).name)
-            for field in fields(BandOptions)
-        }
-        options = BandOptions(**values)
+        options = settings_from(self, BandOptions)
         for contradiction in options.contradictions():
             raise ParameterError(f"{self.GetName()}: {contradiction}")
         return options
@@ -212,8 +208,9 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
             self._measure(case, spreads, sets, int(empty.sum()))
-            loaded = replace(loaded, arrays=(), owners=())  # lets the caller's images go
-            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1, promise)
+            self._band = _Band(
+                loaded.without_inputs(), box, sets, len(case.probabilities) == 1, promise
+            )
             return self._band_image(self._band)
 
     def GetSetSizeImage(self) -> Any:
@@ -276,7 +273,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
 
 def _filled(band: _Band, inside: NDArray[Any], outside: int) -> Any:
-    output = convert.allocate(inside.dtype, band.loaded)
-    output.array.fill(outside)
-    output.array[band.box] = inside
-    return output.image()
+    def write(out: NDArray[Any]) -> None:
+        out.fill(outside)
+        out[band.box] = inside
+
+    return convert.written(write, inside.dtype, band.loaded)

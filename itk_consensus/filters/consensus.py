@@ -33,7 +33,7 @@ WITH_LESIONS = "coherence vote with overlooked lesions"
 VOTE = "vote"
 SMOOTHED = "smoothed vote"
 CORRECTED = "corrected vote"
-STAPLE = "STAPLE (Advanced)"
+STAPLE = "STAPLE (advanced)"
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
@@ -145,7 +145,7 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
     alone = found.coherence
 
     def advanced() -> Fusion:
-        result = staple(patterns, MULTILABEL.for_variant("Advanced"))
+        result = staple(patterns, MULTILABEL.for_variant("advanced"))
         return PatternFusion(patterns, result.decision, result.shares)
 
     others: dict[str, Callable[[], Fusion]] = {

@@ -47,7 +47,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
         DirectInferenceSettings.plan.number,
-        "Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the "
+        "Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the "
         "vote and its thresholds are tried always.",
     )
     NumberOfSamples = Parameter(

@@ -20,16 +20,13 @@ from itk_consensus.filters.constraints import (
     Real,
     Reals,
 )
-from itk_consensus.filters.expectation_maximization import (
-    ExpectationMaximizationFilter,
-    with_voxels,
-)
+from itk_consensus.filters.expectation_maximization import ExpectationMaximizationFilter
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import from_variant
 from itk_consensus.labels.disputed_voxels import decide_voxels
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
@@ -79,9 +76,9 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         default_doc="from Variant",
     )
     Initialization = Parameter(
-        Choice(("LabelVoting", "Mean", "MajorityVote", "Theta")),
+        Choice(("label_voting", "mean", "majority_vote", "theta")),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.",
+        "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.",
         default_doc="from Variant",
     )
 
@@ -98,7 +95,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("PriorProbabilities")
-        if self.MaximumNumberOfIterations == 0 and self.Initialization in ("Mean", "MajorityVote"):
+        if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
             raise ParameterError(
                 f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
                 f"Initialization is {self.Initialization}, which gives no confusion matrix; got 0"
@@ -139,13 +136,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         self._store(result)
         if result.starts.switched[result.starts.winner]:
             self._warn("label-switched optimum: the mean rater does worse than chance")
-        answer = PatternFusion(case.patterns, result.decision, result.shares)
-        if result.voxels is None:
-            return answer
-        decision = decide_voxels(
-            result.voxels.beliefs, case.patterns.labels, "undecided", tolerance=BELIEF_TOLERANCE
+        labels = case.patterns.labels
+        return self._fusion(
+            result,
+            lambda beliefs: decide_voxels(beliefs, labels, "undecided", tolerance=BELIEF_TOLERANCE),
         )
-        return with_voxels(answer, result.voxels, decision)
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns

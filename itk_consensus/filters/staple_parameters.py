@@ -43,8 +43,8 @@ class ExpectationMaximizationMixin(ProcessObject):
 
     Variant = Parameter(
         Choice(tuple(VARIANTS)),
-        "Basic",
-        "Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the "
+        "basic",
+        "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
         "prior, expects raters better than chance and starts from the vote. "
         "Parameters that are set themselves win over it.",
     )
@@ -66,7 +66,7 @@ class ExpectationMaximizationMixin(ProcessObject):
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
         1,
-        "Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random "
+        "Starts of EM: first Initialization, then the other of mean and majority_vote, then random "
         "ones; the highest log posterior wins.",
     )
     RandomSeed = Parameter(Integer(low=0), 0, "Seed of the random starts.")
@@ -156,9 +156,9 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         default_doc="from Variant",
     )
     Initialization = Parameter(
-        Choice(("Mean", "MajorityVote", "Theta")),
+        Choice(("mean", "majority_vote", "theta")),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).",
+        "First start: mean of the masks, majority_vote, or theta (.9999 for every rater).",
         default_doc="from Variant",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ __all__ = [
     "load_with_gaps",
     "to_image",
     "to_vector_image",
+    "written",
 ]
 
 
@@ -168,6 +169,13 @@ def load_one(
 def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
     """Make an output of the family, geometry and metadata of `like`, for a kernel to write into."""
     return _ADAPTERS[like.family].allocate(dtype, like)
+
+
+def written(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedImages) -> Any:
+    """An image of the family, geometry and metadata of `like` whose voxels `write` fills in."""
+    output = allocate(dtype, like)
+    write(output.array)
+    return output.image()
 
 
 def to_image(array: Array, like: LoadedImages) -> Any:

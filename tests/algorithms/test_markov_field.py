@@ -18,7 +18,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.simulation import class_imbalance_case, disc_phantom, heterogeneous_raters
 
-ADVANCED = StapleSettings().for_variant("Advanced", stop=StopRule(1e-7, 200))
+ADVANCED = StapleSettings().for_variant("advanced", stop=StopRule(1e-7, 200))
 
 
 def encoded(raters: np.ndarray) -> DecisionPatterns:
