@@ -32,7 +32,7 @@ from itk_consensus.calibration.scores import (
     label_bits,
     prediction_sets,
 )
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
@@ -215,10 +215,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
-        if self._band is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        sizes = self._band.sets.sum(axis=0, dtype=np.uint16)
-        return _filled(self._band, sizes, outside=1)
+        band = self._made(self._band)
+        return _filled(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
     def _measure(
         self,

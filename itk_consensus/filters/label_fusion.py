@@ -17,7 +17,7 @@ from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
@@ -114,9 +114,7 @@ class LabelFusionFilter(RaterInputs):
     @property
     def fused(self) -> FusedImages:
         """What the last Execute made, for other parts of the package to build on."""
-        if self._fused is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._fused
+        return self._made(self._fused)
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -204,9 +202,7 @@ class LabelFusionFilter(RaterInputs):
             self._warn("label-switched optimum: the mean rater does worse than chance")
 
     def _executed_case(self) -> FusionCase:
-        if self._case is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._case
+        return self._made(self._case)
 
 
 class UndecidedLabelMixin(ProcessObject):

@@ -134,8 +134,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             observer=self._after_iteration,
         )
         self._store(result)
-        if result.starts.switched[result.starts.winner]:
-            self._warn("label-switched optimum: the mean rater does worse than chance")
+        self._warn_of_doubts(case, result.starts)
         labels = case.patterns.labels
         return self._fusion(
             result,
@@ -146,8 +145,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         patterns = case.patterns
         prior = self._prior([int(label) for label in patterns.labels])
         asks = any(self.PseudoCounts) or self.NumberOfInitializations > 1 or prior is not None
-        if not self._check_raters(patterns, asks):
-            self._warn("one rater only; the answer is that rater's labels")
+        self._check_raters(patterns, asks)
         return self._common_settings(
             prior,
             pseudo_counts=self.PseudoCounts,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from itk_consensus.errors import ParameterError, ProcessAborted
+from itk_consensus.errors import NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.events import (
     ABORT_EVENT,
@@ -28,6 +28,8 @@ from itk_consensus.filters.parameters import (
     parameters_of,
 )
 from itk_consensus.labels.label_stack import default_threads
+
+T = TypeVar("T")
 
 
 class ProcessObject(EventSource):
@@ -156,6 +158,12 @@ class ProcessObject(EventSource):
         self._progress = 1.0
         self._invoke(PROGRESS_EVENT)
         self._invoke(END_EVENT)
+
+    def _made(self, output: T | None) -> T:
+        """What the last Execute left behind, if there was one."""
+        if output is None:
+            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+        return output
 
     def _tolerances(self) -> dict[str, float]:
         return {
