@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, find_objects, gaussian_filter, map_coordinates
 
 from itk_consensus.errors import ParameterError
-
-Box = tuple[slice, ...]
+from itk_consensus.labels.boxes import Box
 
 NODES_PER_LENGTH = 2
 """Coarse nodes per correlation length: interpolating between them loses < 4 % of the spread."""
