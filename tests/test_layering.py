@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from modules_of_a_call import modules_of, some_raters
 
 import itk_consensus
 
@@ -167,3 +168,21 @@ def test_nothing_is_printed_below_the_command_line() -> None:
         for node in ast.walk(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
                 raise AssertionError(f"{path} prints")
+
+
+#: Files that are one table, or that nobody has cut in two yet.
+LONGER = {"algorithms/collate.py", "algorithms/rater_masks.py", "labels/label_stack.py"}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.as_posix() not in LONGER], ids=str)
+def test_a_file_can_be_read_at_one_sitting(path: Path) -> None:
+    assert len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) <= 300
+
+
+def test_the_simplest_calls_pass_through_few_modules() -> None:
+    raters = some_raters()
+    voting = modules_of(lambda: itk_consensus.LabelVoting(raters))
+    staple = modules_of(lambda: itk_consensus.STAPLE(raters))
+    assert {"itk_consensus.filters.label_fusion", "itk_consensus.labels.label_stack"} <= {*voting}
+    assert len(voting) <= 18
+    assert len(staple) <= 31
