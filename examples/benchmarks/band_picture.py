@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
 from itk_consensus.calibration.scores import AMBIGUOUS, FOREGROUND
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.conformal_band import ConformalBandFilter
@@ -27,7 +28,6 @@ from itk_consensus.report.slices import (
     PANEL_INCHES,
     RATER_COLORS,
     TEXT_COLOR,
-    Mask,
     Window,
     draw_scale_bar,
     figure_class,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
 from itk_consensus.report.slices import (
     PANEL_INCHES,
     RATER_COLORS,
     TEXT_COLOR,
-    Mask,
     Window,
     draw_scale_bar,
     figure_class,
