@@ -16,7 +16,7 @@ from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.algorithms.vote_shares import mean_of_votes
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import PatternProbabilities
+from itk_consensus.labels.fusions import PatternFusion, PatternProbabilities
 from itk_consensus.labels.ties import UNDECIDED
 
 #: Log posteriors this close are a tie (ITK compares products exactly; logs round).
@@ -103,6 +103,10 @@ class StapleResult(StapleEstimate):
     def foreground(self) -> Floats:
         """(P,) probability of label 1."""
         return self.posterior[:, 1]
+
+    def fusion(self) -> PatternFusion:
+        """The result by pattern."""
+        return PatternFusion(self.patterns, self.decision, self.shares)
 
     def _expected_votes(self) -> Floats:
         return self.patterns.tally(self.posterior * self.patterns.counts[:, None])

@@ -24,8 +24,8 @@ from itk_consensus.filters.listed_components import (
     listed_components,
     lone_components,
 )
-from itk_consensus.filters.parameters import Deferred, Measurement, parameters_of
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.filters.parameters import Deferred, Measurement
+from itk_consensus.labels.fusions import Fusion
 
 ONE_RATER = "the only rater"
 COHERENCE = "coherence vote"
@@ -106,13 +106,10 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         return chosen
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
-        parameters = frozenset(parameter.name for parameter in parameters_of(type(self)))
-        return replace(
-            Estimate.of(fusion, case.patterns),
-            parameters=parameters,
-            looks_at_neighbours=True,
-            merges_copies=True,
-        )
+        return replace(super()._estimate(case, fusion), merges_copies=True)
+
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> None:
+        """The result is what the raters share."""
 
     def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
         """Components and the explanation, which counts them, are made when asked for."""
@@ -144,15 +141,11 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
     sigma = case.smallest_side
     alone = found.coherence
 
-    def advanced() -> Fusion:
-        result = staple(patterns, MULTILABEL.for_variant("advanced"))
-        return PatternFusion(patterns, result.decision, result.shares)
-
     others: dict[str, Callable[[], Fusion]] = {
         VOTE: lambda: majority_vote(patterns, ties="prior"),
         SMOOTHED: lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
         CORRECTED: lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        STAPLE: advanced,
+        STAPLE: lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
     }
     if not found.missed:
         return others

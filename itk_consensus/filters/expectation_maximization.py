@@ -20,7 +20,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import ExpectationMaximizationMixin
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion
 
 
 class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):
@@ -78,11 +78,10 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         self, result: StapleResult, decide: Callable[[NDArray[np.float32]], NDArray[np.int32]]
     ) -> Fusion:
         """The answer by pattern but, where a field has (K, N) beliefs, by voxel."""
-        answer = PatternFusion(result.patterns, result.decision, result.shares)
         if result.voxels is None:
-            return answer
+            return result.fusion()
         beliefs = result.voxels.beliefs
-        return answer.but_at(result.voxels.voxels, decide(beliefs), beliefs)
+        return result.fusion().but_at(result.voxels.voxels, decide(beliefs), beliefs)
 
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""
@@ -91,8 +90,7 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
 
         def advanced() -> float:
             result = staple(case.patterns, self.defaults.for_variant("advanced"))
-            fusion = PatternFusion(case.patterns, result.decision, result.shares)
-            return self._consensus_dice(case, fusion)
+            return case.shared_consensus.overlap(result.fusion().volume(), case.patterns.labels)
 
         return {"Variant=advanced": advanced}
 

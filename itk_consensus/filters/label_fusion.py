@@ -174,8 +174,8 @@ class LabelFusionFilter(RaterInputs):
             looks_at_neighbours=not isinstance(fusion, PatternFusion),
         )
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
-        """How much of a result is what the raters share."""
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float | None:
+        """How much of a result is what the raters share; None if it is that by definition."""
         return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:

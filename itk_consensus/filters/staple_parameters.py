@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.iteration import StopRule
@@ -123,7 +122,7 @@ class ExpectationMaximizationMixin(ProcessObject):
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
         self.LogPosterior = result.log_posterior
-        self.LogLikelihoods = tuple(float(value) for value in result.starts.log_likelihood)
+        self.LogLikelihoods = tuple(result.starts.log_likelihood.tolist())
         self.Starts = result.starts
 
 
@@ -215,10 +214,10 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
 
     def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
-        self.Sensitivity = _floats(result.sensitivity)
-        self.Specificity = _floats(result.specificity)
-        self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
-        self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
+        self.Sensitivity = tuple(result.sensitivity.tolist())
+        self.Specificity = tuple(result.specificity.tolist())
+        self.PositivePredictiveValue = tuple(result.predictive_values[:, 1].tolist())
+        self.NegativePredictiveValue = tuple(result.predictive_values[:, 0].tolist())
 
     def _warn_of(self, result: StapleEstimate) -> None:
         """Warn of a result that is undefined or label-switched."""
@@ -234,10 +233,6 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 "label-switched optimum: the mean rater does worse than chance; foreground and "
                 "background may have changed places"
             )
-
-
-def _floats(values: NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
 
 
 def _listed(values: list[int]) -> str:
