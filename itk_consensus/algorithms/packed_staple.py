@@ -42,6 +42,7 @@ class PackedModel(Maximization):
     pseudo_counts: Floats
     estimate_prior: bool
 
+    @property
     def _absent_raters(self) -> NDArray[np.int64]:
         return np.flatnonzero(~self.table.present)
 

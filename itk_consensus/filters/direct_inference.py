@@ -111,7 +111,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     def _store(self, result: DirectInferenceResult) -> None:
         self._result = result
         self.LogEvidence = result.log_evidence
-        self.LogEvidences = tuple(float(value) for value in result.starts.log_posterior)
+        self.LogEvidences = tuple(result.starts.log_posterior.tolist())
         self.StartNames = result.start_names
         self.WinningStart = result.start_names[result.starts.winner]
         self.ExactOptimum = result.exact
@@ -119,7 +119,7 @@ class DirectInferenceFilter(LabelFusionFilter):
         self.ConfusionTables = result.theta
         self.PerformanceDeviations = result.performance.deviation
         self.PerformanceQuantiles = result.performance.quantiles
-        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
+        self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
         samples = result.samples
         self.SamplingError = np.nan if samples is None else float(samples.marginal_errors.max())
 

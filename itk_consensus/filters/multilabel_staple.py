@@ -114,11 +114,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         dense = self.ConfusionTables[self._rater(rater)]
         labels = self.GetLabels()
         if labels[0] < 0 or labels[-1] > _LARGEST_FLAT_LABEL:
-            return tuple(float(value) for value in dense.ravel())
+            return tuple(dense.ravel().tolist())
         size = labels[-1] + 1
         full = np.zeros((size + 1, size))
         full[np.ix_(labels, labels)] = dense
-        return tuple(float(value) for value in full.ravel())
+        return tuple(full.ravel().tolist())
 
     def _rater(self, rater: int) -> int:
         raters = len(self.ConfusionTables)
@@ -182,5 +182,5 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
-        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
+        self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
         self.ConfusionTables = result.theta

@@ -108,7 +108,9 @@ def test_maximize_is_em_step_repeated(built: tuple) -> None:
         responsibilities = expectation.responsibilities
     # The steps are compiled, the book's are NumPy's: exponentials may differ in the last digit.
     np.testing.assert_allclose(optima.theta, theta, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(optima.responsibilities, responsibilities, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        optima.truth.probabilities(), responsibilities, rtol=1e-9, atol=1e-15
+    )
     np.testing.assert_allclose(optima.log_likelihood, expectation.log_likelihood, rtol=1e-11)
     if model.estimate_prior:
         np.testing.assert_allclose(optima.prior, prior, rtol=1e-9, atol=1e-15)
@@ -135,7 +137,7 @@ def test_starts_do_not_see_each_other(built: tuple) -> None:
         assert alone.iterations[0] == together.iterations[start]
         assert alone.converged[0] == together.converged[start]
         np.testing.assert_allclose(
-            alone.responsibilities[:, 0], together.responsibilities[:, start], atol=1e-9
+            alone.truth.probabilities()[:, 0], together.truth.probabilities()[:, start], atol=1e-9
         )
         np.testing.assert_allclose(
             alone.log_posterior[0], together.log_posterior[start], rtol=1e-12
@@ -146,9 +148,9 @@ def test_starts_do_not_see_each_other(built: tuple) -> None:
 def test_posteriors_are_probabilities(built: tuple) -> None:
     model, starts = built
     optima = maximize(model, starts, StopRule(1e-7, 30))
-    assert ((optima.responsibilities >= 0) & (optima.responsibilities <= 1)).all()
+    assert ((optima.truth.probabilities() >= 0) & (optima.truth.probabilities() <= 1)).all()
     counted = model.weights > 0
-    np.testing.assert_allclose(optima.responsibilities[counted].sum(axis=2), 1, rtol=1e-14)
+    np.testing.assert_allclose(optima.truth.probabilities()[counted].sum(axis=2), 1, rtol=1e-14)
     columns = optima.theta.sum(axis=1)
     np.testing.assert_allclose(columns[~np.isnan(columns)], 1, rtol=1e-14)
 
