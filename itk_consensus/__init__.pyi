@@ -1432,8 +1432,9 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1475,8 +1476,9 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1513,8 +1515,9 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, mas
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     maskImage : an image, or None; default None
@@ -1553,8 +1556,9 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     mask_image : an image, or None; default None
@@ -1590,8 +1594,9 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidenceWeight : a number; default 1.0
@@ -1662,8 +1667,9 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidence_weight : a number; default 1.0
@@ -1734,8 +1740,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1803,8 +1810,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     termination_update_threshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1871,8 +1879,9 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     maskImage : an image, or None; default None
@@ -1907,8 +1916,9 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     mask_image : an image, or None; default None
@@ -1944,8 +1954,9 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -1989,8 +2000,9 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2034,8 +2046,9 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
@@ -2073,8 +2086,9 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
@@ -2113,8 +2127,9 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2164,8 +2179,9 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2215,8 +2231,9 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
@@ -2263,8 +2280,9 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
@@ -2310,8 +2328,9 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2367,8 +2386,9 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2425,8 +2445,9 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2471,8 +2492,9 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2517,8 +2539,9 @@ def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | Non
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     maskImage : an image, or None; default None
@@ -2555,8 +2578,9 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Im
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     mask_image : an image, or None; default None
@@ -2592,8 +2616,9 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
@@ -2635,8 +2660,9 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
@@ -2678,8 +2704,9 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2731,8 +2758,9 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2787,8 +2815,9 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2839,8 +2868,9 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2890,8 +2920,9 @@ def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     labelForUndecidedPixels : an integer; default max label + 1
@@ -2935,8 +2966,9 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     label_for_undecided_pixels : an integer; default max label + 1
@@ -2979,8 +3011,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
@@ -3025,8 +3058,9 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
