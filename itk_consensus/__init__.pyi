@@ -841,6 +841,38 @@ class HybridFusionFilter(LabelFusionFilter):
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
 
+class IntensityRefinementFilter(LabelFusionFilter):
+    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+
+    Where all raters agree, each label shows what its intensities are; around a disputed voxel they
+    tell how likely its own is under each label. How much that counts is what held-out raters
+    support: a power with which each of them is foreseen better from the others, or 0, and then the
+    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+
+    >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetImage(self, value: Image | None) -> None:
+        """The image the labels were drawn on. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The image the labels were drawn on."""
+    def SetFilter(self, value: LabelFusionFilter | None) -> None:
+        """Fuser whose answer is refined. Default: ConsensusFilter()."""
+    def GetFilter(self) -> LabelFusionFilter | None:
+        """Fuser whose answer is refined."""
+    def SetIntensitySigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the surroundings in which intensities are learned. Default: 8 smallest voxel sides."""
+    def GetIntensitySigma(self) -> float | None:
+        """Standard deviation, in mm, of the surroundings in which intensities are learned."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetIntensityWeight(self) -> float:
+        """Power by which intensities count; 0: held-out raters do not support them."""
+    def GetHeldOutGains(self) -> tuple[float, ...]:
+        """Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the power that is best for the rater it helps least; NaN where there is no telling."""
+
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
 
