@@ -19,7 +19,7 @@ from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import Case, as_batch, cropped
 from itk_consensus.deep.model import ConsensusModel
-from itk_consensus.deep.network import STRIDE, one_hot
+from itk_consensus.deep.network import one_hot, rounded_up
 from itk_consensus.errors import TrainingError
 
 Box = tuple[slice, ...]
@@ -115,8 +115,10 @@ def _predict_window(
 ) -> NDArray[np.float32]:
     """(K + 1, \\*W): probabilities, then evidence."""
     sides = [side.stop - side.start for side in place]
-    padded = [-(-side // STRIDE) * STRIDE for side in sides]
-    within = Case(case.image[place], case.labels[(slice(None), *place)], case.raters)
+    padded = [rounded_up(side, model.network.sides) for side in sides]
+    within = Case(
+        case.image[(slice(None), *place)], case.labels[(slice(None), *place)], case.raters
+    )
     batch = as_batch([cropped(within, [0] * len(sides), padded)])
     device = model.device
     with torch.no_grad():

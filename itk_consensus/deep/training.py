@@ -28,7 +28,6 @@ from itk_consensus.deep.cases import (
     telling_patches,
 )
 from itk_consensus.deep.model import ConsensusModel, seeded
-from itk_consensus.deep.network import STRIDE
 from itk_consensus.deep.objective import Objective, first_tally
 from itk_consensus.errors import TrainingError
 
@@ -96,7 +95,7 @@ class Trainer:
         self.state = TrainingState()
         self.cases = cases
         training, validation = split(len(cases), settings.validation_fraction, settings.seed)
-        shape = patch_shape(cases, settings.window, STRIDE)
+        shape = patch_shape([case.shape for case in cases], settings.window, *model.network.sides)
         train_cases = [cases[i] for i in training]
         self._shape = shape
         self._judged = [cases[i] for i in validation] or train_cases

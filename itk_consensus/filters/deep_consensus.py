@@ -74,10 +74,12 @@ class DeepConsensusFilter(DeepTraining):
         self._forget()
         with self._running(), self._torch_threads():
             given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
-            dimension = model.network.shape.dimension
-            if given.image.ndim != dimension:
+            wanted = (model.network.shape.dimension, model.network.shape.inputs)
+            found = (len(given.shape), len(given.channels))
+            if found != wanted:
                 raise InputError(
-                    f"{self.GetName()}: was trained on {dimension}D images, got {given.image.ndim}D"
+                    f"{self.GetName()}: was trained on {wanted[0]}D images{_channels(wanted[1])}, "
+                    f"got {found[0]}D{_channels(found[1])}"
                 )
             reject_other_labels(given, model.labels, self.GetName())
             self._report(0.1)
@@ -119,7 +121,7 @@ class DeepConsensusFilter(DeepTraining):
                 model,
                 case,
                 asked,
-                window=self._window(case.image.ndim),
+                window=self._window(len(case.shape)),
                 overlap=self.WindowOverlap,
                 rater_weight=self.RaterWeight,
                 mixed_precision=self.MixedPrecision == "cuda",
@@ -179,3 +181,7 @@ class DeepConsensusFilter(DeepTraining):
         if made is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return made
+
+
+def _channels(number: int) -> str:
+    return "" if number == 1 else f" with {number} channels"

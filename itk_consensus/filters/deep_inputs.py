@@ -34,7 +34,8 @@ class DeepInput:
     loaded : LoadedImages
         The labels.
     stack : LabelStack
-    image : ndarray
+    channels : tuple of ndarray
+        Of the image.
     truth : LabelStack of one, or None
     rater_ids : tuple of int, str or None
         One per rater.
@@ -42,9 +43,14 @@ class DeepInput:
 
     loaded: LoadedImages
     stack: LabelStack
-    image: NDArray[Any]
+    channels: tuple[NDArray[Any], ...]
     truth: LabelStack | None
     rater_ids: tuple[RaterId | None, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the image, without its channels."""
+        return self.channels[0].shape
 
     @property
     def label_values(self) -> set[int]:
@@ -63,11 +69,11 @@ class DeepInput:
 
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
         """Class indices, rater indices and normalised intensities; unknown raters become 0."""
-        truth = None if self.truth is None else _encoded(self.truth, labels, self.image.shape)[0]
+        truth = None if self.truth is None else _encoded(self.truth, labels, self.shape)[0]
         indices = [0 if name is None else raters.get(name, 0) for name in self.rater_ids]
         return Case(
-            normalised(self.image),
-            _encoded(self.stack, labels, self.image.shape),
+            np.stack([normalised(channel) for channel in self.channels]),
+            _encoded(self.stack, labels, self.shape),
             np.array(indices, np.int64),
             truth,
         )
@@ -103,12 +109,8 @@ def load_input(
     if loaded.geometry.dimension not in (2, 3):
         raise InputError(f"{owner}: needs 2D or 3D images, got {loaded.geometry.dimension}D")
     stack = LabelStack.multilabel(loaded.arrays, missing_label=missing_label, owner=owner)
-    others = {
-        name: convert.load_one(one, loaded, owner=owner, parameter=name, **tolerances)
-        for name, one in (("image", image), ("truth", truth))
-        if one is not None
-    }
-    low, high = others["image"].min(), others["image"].max()
+    channels = convert.load_channels(image, loaded, owner=owner, parameter="image", **tolerances)
+    low, high = min(one.min() for one in channels), max(one.max() for one in channels)
     if not -_LARGEST_INTENSITY <= low <= high <= _LARGEST_INTENSITY:
         raise InputError(
             f"{owner}: image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
@@ -124,10 +126,9 @@ def load_input(
         )
     known = None
     if truth is not None:
-        known = LabelStack.multilabel(
-            [others["truth"]], missing_label=missing_label, owner=f"{owner}: truth"
-        )
-    return DeepInput(loaded, stack, others["image"], known, ids)
+        drawn = convert.load_one(truth, loaded, owner=owner, parameter="truth", **tolerances)
+        known = LabelStack.multilabel([drawn], missing_label=missing_label, owner=f"{owner}: truth")
+    return DeepInput(loaded, stack, channels, known, ids)
 
 
 def load_inputs(
@@ -169,8 +170,11 @@ def load_inputs(
             zip(images, label_lists, known, ids, strict=True)
         )
     ]
-    if len({one.image.ndim for one in inputs}) > 1:
+    if len({len(one.shape) for one in inputs}) > 1:
         raise InputError(f"{owner}: Fit needs cases of one dimension, got 2D and 3D")
+    numbers = {len(one.channels) for one in inputs}
+    if len(numbers) > 1:
+        raise InputError(f"{owner}: Fit needs images of one number of channels, got {numbers}")
     return inputs
 
 

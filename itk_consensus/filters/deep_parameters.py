@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from typing import Any
+
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.filters.constraints import (
     LENGTH,
@@ -9,12 +13,35 @@ from itk_consensus.filters.constraints import (
     Choice,
     Integer,
     Integers,
+    Kind,
     OneOf,
     Real,
     optional,
 )
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
+
+
+@dataclass(frozen=True)
+class DeviceName(Kind[str]):
+    """Where torch computes; a number tells GPUs apart."""
+
+    annotation = "str"
+
+    @property
+    def wanted(self) -> str:
+        return "auto, cpu, cuda, cuda:0, cuda:1, ... or mps"
+
+    def accept(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError
+        name = value.strip().lower()
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]{1,3})?", name):
+            raise ValueError
+        return name
+
+    def parse(self, text: str) -> str:
+        return self.accept(text)
 
 
 class DeepConsensusParameters(ProcessObject):
@@ -88,7 +115,7 @@ class DeepConsensusParameters(ProcessObject):
         optional(Integer()), None, "The value by which a rater says 'not annotated here'."
     )
     Device = Parameter(
-        Choice(("auto", "cpu", "cuda", "mps")), "auto", "auto takes CUDA, then MPS, then the CPU."
+        DeviceName(), "auto", "cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."
     )
     NumberOfThreads = Parameter(
         ProcessObject.NumberOfThreads.kind,

@@ -55,6 +55,7 @@ class DeepTraining(DeepConsensusParameters):
         Parameters
         ----------
         images : sequence of images
+            With one or more components, each of which is a channel.
         label_lists : sequence of lists of images
             For each image what its raters drew; None is a missing rater.
         truths : sequence of images, optional
@@ -64,8 +65,9 @@ class DeepTraining(DeepConsensusParameters):
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
-            copy of it is trained.
+            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
+            (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
+            Its stride is found by trying, unless it has attributes `stride` and `least_size`.
         """
         require_torch(self.GetName())
         self._forget()
@@ -99,16 +101,19 @@ class DeepTraining(DeepConsensusParameters):
         self, inputs: Sequence[DeepInput], mode: str, image_stream: Any
     ) -> ConsensusModel:
         from itk_consensus.deep.model import ConsensusModel, find_device
-        from itk_consensus.deep.network import NetworkShape, check_image_stream
+        from itk_consensus.deep.network import OWN_SIDES, NetworkShape, check_image_stream
 
         labels = class_labels(inputs, self.NumberOfClasses, self.GetName())
         names = known_raters(inputs)
-        dimension = inputs[0].image.ndim
+        dimension, seen = len(inputs[0].shape), len(inputs[0].channels)
         channels = self.NumberOfChannels or (16 if dimension == 2 else 8)
-        shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint")
+        shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint", seen)
+        sides = OWN_SIDES
         if image_stream is not None:
-            check_image_stream(image_stream, shape, self.GetName())
-        model = ConsensusModel.untrained(shape, mode, labels, names, self.RandomSeed, image_stream)
+            sides = check_image_stream(image_stream, shape, self.GetName())
+        model = ConsensusModel.untrained(
+            shape, mode, labels, names, self.RandomSeed, image_stream, sides
+        )
         model.network.to(find_device(self.Device, self.GetName()))
         return model
 
@@ -144,7 +149,7 @@ class DeepTraining(DeepConsensusParameters):
         from itk_consensus.deep.persistence import pack_checkpoint, resume
         from itk_consensus.deep.training import Trainer
 
-        trainer = Trainer(model, cases, self._settings(cases[0].image.ndim))
+        trainer = Trainer(model, cases, self._settings(len(cases[0].shape)))
 
         def keep() -> None:
             if checkpoint is not None:

@@ -39,7 +39,7 @@ def setting(shape, classes=2, raters=3):
     )
     labels = rng.integers(0, classes, (raters, *shape)).astype(np.uint8)
     image = rng.normal(size=shape).astype(np.float32)
-    return model, Case(image, labels, np.arange(1, raters + 1))
+    return model, Case(image[None], labels, np.arange(1, raters + 1))
 
 
 def run(model, case, asked, window, overlap=0.25):
@@ -80,13 +80,13 @@ def test_blending_agrees_with_monai():
         stacked = window.numpy()
         labels = stacked[:, 1:].astype(np.uint8)
         answers = [
-            run(model, Case(s[0], d, case.raters), np.ones(s[0].shape, bool), s[0].shape)
+            run(model, Case(s[0][None], d, case.raters), np.ones(s[0].shape, bool), s[0].shape)
             for s, d in zip(stacked, labels, strict=True)
         ]
         return torch.from_numpy(np.stack([answer.probability for answer in answers]))
 
     both = torch.from_numpy(
-        np.concatenate([case.image[None], case.labels])[None].astype(np.float32)
+        np.concatenate([case.image, case.labels])[None].astype(np.float32)
     )
     theirs = inferers.sliding_window_inference(
         both, (32, 32), 1, alone, overlap=0.5, mode="gaussian", sigma_scale=0.125
