@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,23 @@ class Case:
     def shape(self) -> tuple[int, ...]:
         """S."""
         return self.labels.shape[1:]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its voxels, and of the places that patches may be centred on."""
+        arrays = (self.image, self.labels, self.truth, self.centres)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @cached_property
+    def centres(self) -> NDArray[np.int64]:
+        """Voxels to centre patches on: disputed ones of which something is known, else any such."""
+        present = (self.labels != MISSING).any(0)
+        # A missing label is the largest, so it is the lowest only where there is no other.
+        lowest = self.labels.min(0)
+        differs = lowest != np.where(self.labels != MISSING, self.labels, 0).max(0)
+        known = present if self.truth is None else self.truth != MISSING
+        found = np.flatnonzero(present & differs & known)
+        return found if len(found) else np.flatnonzero(known)
 
 
 @dataclass(frozen=True)
@@ -119,7 +137,7 @@ def patch_shape(
 def telling_patches(case: Case, shape: Sequence[int]) -> list[Case]:
     """The whole case if a patch holds it, else up to three patches around disputed voxels."""
     sides = np.array(case.shape)
-    centres = _candidates(case)
+    centres = case.centres
     if (sides <= shape).all() or not len(centres):
         return [cropped(case, _start_around(sides // 2, sides, shape), shape)]
     quartiles = centres[np.linspace(0, len(centres) - 1, 5).astype(int)[1:-1]]
@@ -138,7 +156,6 @@ class PatchSampler:
         self._shape = tuple(shape)
         self._size = batch_size
         self._seed = seed
-        self._centres = [_candidates(case) for case in cases]
 
     def draw(self, iteration: int) -> tuple[Batch, np.random.Generator]:
         """The batch of an iteration, and the generator that continues its random choices."""
@@ -153,7 +170,8 @@ class PatchSampler:
         return int(order[place])
 
     def _patch(self, number: int, rng: np.random.Generator) -> Case:
-        case, centres = self._cases[number], self._centres[number]
+        case = self._cases[number]
+        centres = case.centres
         sides = np.array(case.shape)
         room = np.maximum(sides - self._shape, 0)
         start = rng.integers(0, room + 1)
@@ -238,17 +256,6 @@ def _start_around(centre: NDArray[Any], sides: NDArray[Any], shape: Sequence[int
     """Where a patch around a voxel begins, inside the case if it fits."""
     room = np.maximum(sides - shape, 0)
     return [int(i) for i in np.clip(centre - np.array(shape) // 2, 0, room)]
-
-
-def _candidates(case: Case) -> NDArray[np.int64]:
-    """Voxels to centre patches on: disputed ones of which something is known, else any such."""
-    present = (case.labels != MISSING).any(0)
-    # A missing label is the largest, so it is the lowest only where there is no other.
-    lowest = case.labels.min(0)
-    differs = lowest != np.where(case.labels != MISSING, case.labels, 0).max(0)
-    known = present if case.truth is None else case.truth != MISSING
-    found = np.flatnonzero(present & differs & known)
-    return found if len(found) else np.flatnonzero(known)
 
 
 def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[Any]:

@@ -81,7 +81,7 @@ class DeepConsensusFilter(DeepTraining):
                     f"{self.GetName()}: was trained on {wanted[0]}D images{_channels(wanted[1])}, "
                     f"got {found[0]}D{_channels(found[1])}"
                 )
-            reject_other_labels(given, model.labels, self.GetName())
+            reject_other_labels(given.summary(), model.labels, self.GetName())
             self._report(0.1)
             self._predict(model, given)
             return self.GetLabelImage()

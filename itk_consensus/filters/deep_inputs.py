@@ -26,6 +26,27 @@ RaterIds: TypeAlias = Sequence[RaterId | None]
 
 
 @dataclass(frozen=True)
+class CaseSummary:
+    """What has to be known of all cases before any of them teaches.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    number_of_channels : int
+    label_values : frozenset of int
+        Every label that a rater or the truth uses.
+    missing_label : int or None
+    rater_ids : tuple of int, str or None
+    """
+
+    shape: tuple[int, ...]
+    number_of_channels: int
+    label_values: frozenset[int]
+    missing_label: int | None
+    rater_ids: tuple[RaterId | None, ...]
+
+
+@dataclass(frozen=True)
 class DeepInput:
     """One image with its raters' labels, loaded and checked.
 
@@ -52,11 +73,12 @@ class DeepInput:
         """Of the image, without its channels."""
         return self.channels[0].shape
 
-    @property
-    def label_values(self) -> set[int]:
-        """Every label that a rater or the truth uses."""
-        values = {int(label) for label in self.stack.labels}
-        return values if self.truth is None else values | {int(v) for v in self.truth.labels}
+    def summary(self) -> CaseSummary:
+        """The case without its voxels."""
+        stacks = [self.stack] if self.truth is None else [self.stack, self.truth]
+        values = frozenset(int(label) for stack in stacks for label in stack.labels)
+        missing = self.stack.missing_label
+        return CaseSummary(self.shape, len(self.channels), values, missing, self.rater_ids)
 
     def agreed_classes(self, labels: Sequence[int], threads: int) -> NDArray[np.uint8]:
         """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
@@ -131,55 +153,8 @@ def load_input(
     return DeepInput(loaded, stack, channels, known, ids)
 
 
-def load_inputs(
-    images: Sequence[Any],
-    label_lists: Sequence[Any],
-    truths: Sequence[Any] | None,
-    rater_ids: RaterIds | Sequence[RaterIds] | None,
-    *,
-    missing_label: int | None,
-    owner: str,
-    tolerances: Mapping[str, float],
-) -> list[DeepInput]:
-    """Load several cases, of one dimension; see `load_input`."""
-    images = as_list(images, f"{owner}: Fit needs a list of images")
-    label_lists = as_list(label_lists, f"{owner}: Fit needs a list of label lists")
-    known = [None] * len(images)
-    if truths is not None:
-        known = as_list(truths, f"{owner}: Fit needs a list of truths, or None")
-    if not images or not len(images) == len(label_lists) == len(known):
-        raise InputError(
-            f"{owner}: Fit needs as many label lists (and truths) as images, "
-            f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths"
-        )
-    without = [number for number, truth in enumerate(known) if truth is None]
-    if truths is not None and without:
-        raise InputError(f"{owner}: truths must be given for all cases, case {without[0]} has none")
-    ids = ids_per_case(rater_ids, len(images), owner)
-    inputs = [
-        load_input(
-            image,
-            labels,
-            truth=truth,
-            rater_ids=who,
-            missing_label=missing_label,
-            owner=f"{owner}: case {number}",
-            tolerances=tolerances,
-        )
-        for number, (image, labels, truth, who) in enumerate(
-            zip(images, label_lists, known, ids, strict=True)
-        )
-    ]
-    if len({len(one.shape) for one in inputs}) > 1:
-        raise InputError(f"{owner}: Fit needs cases of one dimension, got 2D and 3D")
-    numbers = {len(one.channels) for one in inputs}
-    if len(numbers) > 1:
-        raise InputError(f"{owner}: Fit needs images of one number of channels, got {numbers}")
-    return inputs
-
-
 def class_labels(
-    inputs: Sequence[DeepInput], number_of_classes: int | None, owner: str
+    inputs: Sequence[CaseSummary], number_of_classes: int | None, owner: str
 ) -> tuple[int, ...]:
     """The label of each class: 0, 1, ... if their number is given, else those that occur."""
     if number_of_classes is not None:
@@ -193,9 +168,9 @@ def class_labels(
     return tuple(found)
 
 
-def reject_other_labels(one: DeepInput, labels: tuple[int, ...], owner: str) -> None:
+def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -> None:
     """Raise if a label belongs to no class, or if the missing label is one of the classes'."""
-    missing = one.stack.missing_label
+    missing = one.missing_label
     if missing in labels:
         raise ParameterError(
             f"{owner}: MissingLabel must not be the label of a class {labels}, got {missing}"
@@ -240,7 +215,7 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, str) or is_integer(value)
 
 
-def known_raters(inputs: Sequence[DeepInput]) -> tuple[RaterId, ...]:
+def known_raters(inputs: Sequence[CaseSummary]) -> tuple[RaterId, ...]:
     """The ids that occur, in order of appearance."""
     seen = dict.fromkeys(name for one in inputs for name in one.rater_ids)
     return tuple(name for name in seen if name is not None and name != 0)

@@ -92,7 +92,17 @@ class DeepConsensusParameters(ProcessObject):
     WindowOverlap = Parameter(
         Real(low=0.0, high=0.9), 0.25, "Share of a window that its neighbour covers too."
     )
-    NumberOfIterations = Parameter(Integer(low=1), 200, "Most batches that Fit learns from.")
+    NumberOfIterations = Parameter(
+        Integer(low=1), 200, "Batches that Fit learns from, unless NumberOfEpochs asks for more."
+    )
+    NumberOfEpochs = Parameter(
+        Real(low=0.0), 0.0, "Passes over the cases that Fit makes at least, however many there are."
+    )
+    CacheSize = Parameter(
+        Integer(low=0, high=2**30),
+        4096,
+        "Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed.",
+    )
     BatchSize = Parameter(
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
     )
@@ -109,7 +119,10 @@ class DeepConsensusParameters(ProcessObject):
         Real(low=0.0, high=0.9), 0.1, "Share of the cases that only decide when to stop."
     )
     Patience = Parameter(
-        Integer(low=1), 5, "Evaluations, ten in a full Fit, without improvement before it stops."
+        Integer(low=1),
+        5,
+        "Evaluations, ten in a full Fit, without improvement before it stops; counted after the "
+        "peak of the learning rate.",
     )
     MissingLabel = Parameter(
         optional(Integer()), None, "The value by which a rater says 'not annotated here'."

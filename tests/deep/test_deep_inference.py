@@ -85,9 +85,7 @@ def test_blending_agrees_with_monai():
         ]
         return torch.from_numpy(np.stack([answer.probability for answer in answers]))
 
-    both = torch.from_numpy(
-        np.concatenate([case.image, case.labels])[None].astype(np.float32)
-    )
+    both = torch.from_numpy(np.concatenate([case.image, case.labels])[None].astype(np.float32))
     theirs = inferers.sliding_window_inference(
         both, (32, 32), 1, alone, overlap=0.5, mode="gaussian", sigma_scale=0.125
     )[0].numpy()

@@ -115,7 +115,7 @@ def test_a_batch_holds_as_many_patches_as_asked_for():
 
 def test_patches_of_tiny_cases_leave_normalisation_two_values():
     case = Case(np.zeros((1, 3, 3), np.float32), np.zeros((1, 3, 3), np.uint8), np.array([1]))
-    assert patch_shape([case], (64, 64), 4) == (4, 8)
+    assert patch_shape([case.shape], (64, 64), 4) == (4, 8)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (4, 4), (1, 9, 7), (3, 6, 6)])
