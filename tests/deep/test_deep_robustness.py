@@ -80,7 +80,7 @@ def test_patches_that_judge_a_training_hold_what_is_disputed():
     assert 1 <= len(patches) <= 3
     small = telling_patches(corner_case(), (128, 96))
     assert len(small) == 1
-    assert small[0].image.shape == (128, 96)
+    assert small[0].shape == (128, 96)
 
 
 def test_patches_are_centred_where_something_is_known():
