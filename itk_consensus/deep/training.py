@@ -112,6 +112,7 @@ class Trainer:
             model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
         )
         self._objective = Objective(model, settings.edge_weight, settings.mixed_precision)
+        self._finite = torch.tensor(True, device=model.device)
         if not model.rater_model.tally.any():
             first_tally(model, train_cases)
 
@@ -147,6 +148,7 @@ class Trainer:
             self._step(state.iteration)
             state.iteration += 1
             if state.iteration % every == 0 or state.iteration == settings.iterations:
+                self._require_finite(bool(self._finite))
                 self._evaluate()
                 checkpoint()
             if not after_iteration(state.iteration / settings.iterations):
@@ -175,7 +177,10 @@ class Trainer:
         # A stream of the user's may draw random numbers too, for dropout.
         with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
             loss = self._objective.loss(batch, rng, kl_weight, learn=True)
-        self._require_finite(bool(torch.isfinite(loss)))
+        self._finite &= torch.isfinite(loss.detach())
+        if self.model.device.type == "cpu":
+            # A GPU would have to be waited for; it is asked at the next evaluation.
+            self._require_finite(bool(self._finite))
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.model.network.parameters(), _GRADIENT_LIMIT)

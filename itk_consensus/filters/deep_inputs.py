@@ -35,14 +35,14 @@ class CaseSummary:
     number_of_channels : int
     label_values : frozenset of int
         Every label that a rater or the truth uses.
-    missing_label : int or None
+    missing_label : float or None
     rater_ids : tuple of int, str or None
     """
 
     shape: tuple[int, ...]
     number_of_channels: int
     label_values: frozenset[int]
-    missing_label: int | None
+    missing_label: float | None
     rater_ids: tuple[RaterId | None, ...]
 
 
