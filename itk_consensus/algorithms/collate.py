@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.hidden_truth import EstimatedTruth
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
-from itk_consensus.algorithms.staple import TIE_TOLERANCE
+from itk_consensus.algorithms.staple_result import TIE_TOLERANCE
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks

@@ -17,7 +17,7 @@ from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
@@ -25,10 +25,11 @@ from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_types import common_type, holds
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.labels.vote_tiles import TiledShares
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -94,9 +95,9 @@ class LabelFusionFilter(RaterInputs):
     def _let_inputs_go(self, case: FusionCase) -> None:
         """Later outputs must neither hold the caller's images nor follow what becomes of them."""
         self._case = case.without_inputs()
-        fused, kept = self.fused, self._case.kept
-        if isinstance(kept, KeptStack) and isinstance(fused.fusion, StackVoteFusion):
-            self._fused = replace(fused, fusion=replace(fused.fusion, stack=kept))
+        kept = self._case.kept
+        if isinstance(kept, KeptStack):
+            self._fused = replace(self.fused, fusion=_reading(kept, self.fused.fusion))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""
@@ -114,9 +115,7 @@ class LabelFusionFilter(RaterInputs):
     @property
     def fused(self) -> FusedImages:
         """What the last Execute made, for other parts of the package to build on."""
-        if self._fused is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._fused
+        return self._made(self._fused)
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -176,8 +175,8 @@ class LabelFusionFilter(RaterInputs):
             looks_at_neighbours=not isinstance(fusion, PatternFusion),
         )
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
-        """How much of a result is what the raters share."""
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float | None:
+        """How much of a result is what the raters share; None if it is that by definition."""
         return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:
@@ -204,9 +203,16 @@ class LabelFusionFilter(RaterInputs):
             self._warn("label-switched optimum: the mean rater does worse than chance")
 
     def _executed_case(self) -> FusionCase:
-        if self._case is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._case
+        return self._made(self._case)
+
+
+def _reading(kept: KeptStack, fusion: Fusion) -> Fusion:
+    """The fusion, looking at a kept stack for what it has not made yet."""
+    if isinstance(fusion, StackVoteFusion):
+        return replace(fusion, stack=kept)
+    if isinstance(fusion, VolumeFusion) and isinstance(fusion.probability, TiledShares):
+        return replace(fusion, probability=replace(fusion.probability, votes=kept))
+    return fusion
 
 
 class UndecidedLabelMixin(ProcessObject):
