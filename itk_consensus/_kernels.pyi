@@ -46,6 +46,19 @@ def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
+def local_vote(
+    digits: Sequence[NDArray[np.uint16]],
+    weights: Sequence[NDArray[np.float32]],
+    asked: NDArray[np.uint8],
+    labels: int,
+    gaussian: Sequence[NDArray[np.float64]],
+    shape: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+    label: int,
+    winners: NDArray[np.int32] | None,
+    shares: NDArray[np.float32] | None,
+) -> None: ...
 def joint_weights(
     target: NDArray[np.float32],
     atlases: Sequence[NDArray[np.float32]],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +36,7 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
         return self._patch
 
     def _weigh(
-        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[Any]]
+        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[np.uint16]]
     ) -> list[NDArray[np.float32]]:
         differences = mean_squared_differences(images, self._patch, threads=self.NumberOfThreads)
-        return similarity_weights(differences, self.Power)
+        return similarity_weights(differences, self.Power, threads=self.NumberOfThreads)
