@@ -5,8 +5,8 @@ ANTs runs in an environment of its own, whose interpreter is given (pip install 
     python examples/benchmarks/atlas_fusion.py --ants-python /path/to/bin/python
     python examples/benchmarks/atlas_fusion.py --clinical
 
-Times are of the fusion alone, on two threads, both in one run; on a busy machine compare the seconds
-of processor time. Dice is the mean over the labels of a phantom whose truth is known.
+Times are of the fusion alone, on two threads, both in one run; on a busy machine compare the
+seconds of processor time. Dice is the mean over the labels of a phantom whose truth is known.
 """
 
 from __future__ import annotations
@@ -71,6 +71,10 @@ def timed(fuse: Callable[[], NDArray[Any]]) -> Outcome:
     return Outcome(labels, time.perf_counter() - wall, time.process_time() - processor)
 
 
+def _seconds(wall: float, processor: float) -> str:
+    return f"{wall:7.2f} s  CPU {processor:7.2f} s"
+
+
 def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
     """Ours, by name."""
     images = {"Image": case.target, "AtlasImages": case.images, "NumberOfThreads": THREADS}
@@ -123,13 +127,13 @@ def print_clinical(case: AtlasCase, repetitions: int = 3) -> None:
     images = [sitk.GetImageFromArray(one) for one in case.maps]
     votes = [timed(lambda: sitk.LabelVoting(images)) for _ in range(repetitions)]
     wall, processor = (min(vote[k] for vote in votes) for k in (1, 2))
-    print(f"{'sitk.LabelVoting':34s} {wall:7.2f} s  CPU {processor:7.2f} s")
+    print(f"{'sitk.LabelVoting':34s} {_seconds(wall, processor)}")
     for name, one in filters(case).items():
         if not isinstance(one, (ic.LocallyWeightedVoteFilter, ic.JointLabelFusionFilter)):
             continue
         outcome, peak = rise_of_peak(lambda one=one: timed(lambda: one.Execute(case.maps)))
         print(
-            f"{name:34s} {outcome.wall:7.2f} s  CPU {outcome.processor:7.2f} s  "
+            f"{name:34s} {_seconds(outcome.wall, outcome.processor)}  "
             f"{outcome.wall / wall:6.1f} x SimpleITK's vote  "
             f"({outcome.processor / processor:.1f} x by processor time)  "
             f"{(peak or 0) / 1e9:.2f} GB  Dice {mean_dice(outcome.labels, case.truth):.4f}"

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.soft_staple import SoftStapleResult
+from itk_consensus.algorithms.staple import staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import ExpectationMaximizationMixin
+from itk_consensus.filters.staple_parameters import (
+    AnyStapleResult,
+    ExpectationMaximizationMixin,
+)
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND
@@ -65,7 +68,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         # A mask or an exclusion of agreed voxels fixes what is analysed, whatever lies around it;
         # and no table of patterns tells what a field would do there.
         masked = case.patterns.outside_code is not None
-        fixed = settings.exclude_consensus or masked or self._result.voxels is not None
+        by_voxel = self._result.voxels is not None or isinstance(self._result, SoftStapleResult)
+        fixed = settings.exclude_consensus or masked or by_voxel
         return replace(
             super()._estimate(case, fusion),
             theta=self._result.theta,
@@ -78,7 +82,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
 
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""
-        if self._result.settings.estimate_prior or case.patterns.strata is not None:
+        soft = isinstance(self._result, SoftStapleResult)
+        if soft or self._result.settings.estimate_prior or case.patterns.strata is not None:
             return {}
 
         def advanced() -> float:
@@ -88,7 +93,7 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
 
         return {"Variant=Advanced": advanced}
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: AnyStapleResult) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import (
@@ -28,7 +27,7 @@ from itk_consensus.filters.expectation_maximization import (
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import from_variant
+from itk_consensus.filters.staple_parameters import AnyStapleResult, from_variant
 from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
@@ -188,7 +187,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: AnyStapleResult) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
         self.ConfusionTables = result.theta

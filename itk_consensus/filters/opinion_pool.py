@@ -67,7 +67,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
             return pool_class_probabilities(
                 opinions, case.stack.rater_masks, case.stack.mask, settings
             )
-        if case.stack.foreground is None:
+        if not self._soft:
             return pool_votes(case.patterns, settings)
         return fuse_probabilities(
             case.loaded.arrays, case.stack.rater_masks, case.stack.mask, case.patterns, settings

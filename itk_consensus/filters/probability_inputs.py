@@ -44,6 +44,11 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
     #: Classes of the inputs of the last Execute; 0 if they are labels or foreground probabilities.
     _classes = 0
+    #: Whether they are probabilities of either kind.
+    _soft = False
+
+    #: What else than probabilities inputs may be, in words of the message.
+    _otherwise = "labels of an integer type or, as some input is of a floating type"
 
     def _load_images(self, images: Any) -> LoadedImages:
         self._classes = 0
@@ -114,8 +119,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return numbers.pop()
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        is_probability = any(array is not None and array.dtype.kind == "f" for array in arrays)
-        if not self._classes and not is_probability:
+        if not self._are_soft(arrays):
             return super()._make_stack(arrays, **common)
         opinions = grouped_opinions(arrays, self._classes or 1)
         missing, given = common.pop("missing_label"), common.pop("rater_masks")
@@ -134,13 +138,21 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         stack = LabelStack.multilabel(votes, rater_masks=gaps, **common)
         return replace(stack, labels=np.arange(self._classes))
 
+    def _are_soft(self, arrays: Sequence[Array | None]) -> bool:
+        self._soft = bool(self._classes) or self._hold_probabilities(arrays)
+        return self._soft
+
+    def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
+        """Whether images of one component are foreground probabilities."""
+        return any(array is not None and array.dtype.kind == "f" for array in arrays)
+
     def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
         where = f"{self.GetName()}: input {index}"
         impossible = first_impossible(opinion, mask)
         if impossible is not None:
             raise InputError(
-                f"{where} must hold labels of an integer type or, as some "
-                f"input is of a floating type, probabilities from 0 to 1, found {impossible:g}"
+                f"{where} must hold {self._otherwise}, probabilities from 0 to 1, "
+                f"found {impossible:g}"
             )
         if len(opinion) > 1 and not sum_to_one(opinion, mask):
             raise InputError(
@@ -152,7 +164,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         """The classes of each rater, or None if the inputs are labels."""
         if self._classes:
             return grouped_opinions(case.loaded.arrays, self._classes)
-        if case.stack.foreground is None:
+        if not self._soft:
             return None
         return [None if p is None else (1.0 - p.astype(np.float64), p) for p in case.loaded.arrays]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.packed_staple import PackedStapleResult
+from itk_consensus.algorithms.soft_staple import SoftStapleResult
 from itk_consensus.algorithms.staple import StapleResult
 from itk_consensus.algorithms.staple_settings import (
     VARIANTS,
@@ -24,6 +25,9 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.label_stack import fits, label_table
+
+#: On patterns, on packed votes, or on fractions of votes.
+AnyStapleResult = StapleResult | PackedStapleResult | SoftStapleResult
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
@@ -125,7 +129,7 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: AnyStapleResult) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
@@ -226,14 +230,14 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"got {self.ForegroundValue:g}"
             )
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: AnyStapleResult) -> None:
         super()._store(result)
         self.Sensitivity = _floats(result.sensitivity)
         self.Specificity = _floats(result.specificity)
         self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
         self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
 
-    def _warn_of(self, result: StapleResult | PackedStapleResult) -> None:
+    def _warn_of(self, result: AnyStapleResult) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]
