@@ -1,4 +1,4 @@
-"""Images of atlases beside the image they were warped to: made comparable, and compared.
+"""Images of atlases beside the image they were warped to, made comparable.
 
 Atlas and target are matched globally, by the line through their quantiles, and a smooth bias is
 taken out of both. Patches are not normalised one by one: where tissue is flat that would compare
@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.gaussian import smooth_volume
 from itk_consensus.labels.label_stack import default_threads
@@ -31,9 +30,6 @@ _SAMPLE = 1 << 17
 
 #: A bias is smoothed on blocks of so many standard deviations, and linear between them.
 _BIAS_STEP = 0.5
-
-#: Differences below this share of the target's spread are none.
-SMALLEST_DIFFERENCE = 0.01
 
 
 class ComparableImages(NamedTuple):
@@ -147,35 +143,3 @@ def _along(values: NDArray[Any], axis: int, dimension: int) -> Singles:
     shape = [1] * dimension
     shape[axis] = len(values)
     return values.astype(np.float32).reshape(shape)
-
-
-def mean_squared_differences(
-    images: ComparableImages, radii: Sequence[int], *, threads: int | None = None
-) -> list[Singles | None]:
-    """Of each atlas, in the box of these radii around every voxel, clipped at the border."""
-    voxels = box_sum(np.ones(images.target.shape, np.float32), radii, threads=threads)
-
-    def mean(atlas: Singles) -> Singles:
-        squares = atlas - images.target
-        np.square(squares, out=squares)
-        box_sum(squares, radii, threads=1)
-        squares /= voxels
-        return squares
-
-    return each(images.atlases, mean, threads)
-
-
-def similarity_weights(
-    differences: Sequence[Singles | None], power: float, *, threads: int | None = None
-) -> list[Singles]:
-    """(difference + smallest)^-power of each atlas; 0 for a missing one.
-
-    Where images say nothing all differences are much the same, and atlases count alike.
-    """
-    shape = next(one.shape for one in differences if one is not None)
-
-    def weight(one: Singles) -> Singles:
-        return np.reciprocal((one + np.float32(SMALLEST_DIFFERENCE**2)) ** power)
-
-    found = each(differences, weight, threads)
-    return [np.zeros(shape, np.float32) if one is None else one for one in found]

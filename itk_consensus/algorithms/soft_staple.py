@@ -1,8 +1,8 @@
 """STAPLE of raters who are not certain: their probabilities are fractions of a vote.
 
 Who gives label d the probability p casts a share p of one vote for it: the voxel's likelihood given
-the truth t is the product of ``theta[j, d, t] ** p`` over raters and labels, and the M-step counts p
-votes for d. That is the log likelihood of votes drawn from the raters' probabilities, in the mean
+the truth t is the product of ``theta[j, d, t] ** p`` over raters and labels, and the M-step counts
+p votes for d. That is the log likelihood of votes drawn from the raters' probabilities, in the mean
 over the draws. With probabilities of 0 and 1 it is the model of confusion_model.py, and so is every
 step.
 """
