@@ -17,7 +17,6 @@ def register(target: sitk.Image, image: sitk.Image) -> sitk.Transform:
     """Deform an atlas onto the target by demons."""
     demons = sitk.FastSymmetricForcesDemonsRegistrationFilter()
     demons.SetNumberOfIterations(30)
-    demons.SetStandardDeviations(2.0)
     field = demons.Execute(target, sitk.HistogramMatching(image, target))
     return sitk.DisplacementFieldTransform(sitk.Cast(field, sitk.sitkVectorFloat64))
 
@@ -31,12 +30,10 @@ def mean_dice(labels: sitk.Image, truth: sitk.Image) -> float:
 def main(picture: str | None = None) -> dict[str, float]:
     """Register, select, fuse, compare; draw the truth and joint fusion."""
     case = ic.sample_atlases(8, seed=1)
-    images, maps = [], []
-    for image, labels in zip(case.images, case.labels, strict=True):
-        transform = register(case.image, image)
-        images.append(sitk.Resample(image, case.image, transform, sitk.sitkLinear))
-        maps.append(sitk.Resample(labels, case.image, transform, sitk.sitkNearestNeighbor))
-
+    transforms = [register(case.image, image) for image in case.images]
+    pairs = list(zip(transforms, case.images, case.labels, strict=True))
+    images = [sitk.Resample(image, case.image, t, sitk.sitkLinear) for t, image, _ in pairs]
+    maps = [sitk.Resample(one, case.image, t, sitk.sitkNearestNeighbor) for t, _, one in pairs]
     chosen = ic.AtlasSelectionFilter(NumberOfAtlases=6).Execute(case.image, images)
     looking = {"Image": case.image, "AtlasImages": images, "RaterWeights": chosen}
     results = {
@@ -53,7 +50,7 @@ def main(picture: str | None = None) -> dict[str, float]:
         slice_ = sitk.Cast(sitk.RescaleIntensity(case.image[:, :, 20]), sitk.sitkUInt8)
         shown = case.truth[:, :, 20], results["joint label fusion"][:, :, 20]
         parts = [sitk.LabelOverlay(slice_, sitk.LabelContour(one)) for one in shown]
-        sitk.WriteImage(sitk.Tile(parts, [len(parts), 1]), picture)
+        sitk.WriteImage(sitk.Expand(sitk.Tile(parts, [2, 1]), [8, 8]), picture)
     return scores
 
 

@@ -121,7 +121,9 @@ def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
 
     case = atlas_case(seed, (40, 48, 40), 12, number, amplitude=3.5, noise=5.0)
     size = case.truth.shape[::-1]
-    grid = ImageGeometry(size, (1.0,) * 3, (0.0,) * 3, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    grid = ImageGeometry(
+        size, (1.0,) * 3, (0.0,) * 3, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    )
     like = convert.LoadedImages((), grid, convert.Family.SIMPLEITK, {}, ())
     return SampleAtlases(
         convert.to_image(case.target, like),

@@ -1,7 +1,7 @@
 """ConsensusEnsembled: a fuser as a transform of dictionaries, beside MONAI's VoteEnsembled.
 
-It is one by what it does, not by descent: MONAI's Compose takes any callable, so nothing of MONAI is
-imported here, and dictionaries of any origin will do.
+It is one by what it does, not by descent: MONAI's Compose takes any callable, so nothing of MONAI
+is imported here, and dictionaries of any origin will do.
 """
 
 from __future__ import annotations
