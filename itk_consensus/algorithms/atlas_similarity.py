@@ -42,7 +42,7 @@ def local_weights(
 
     def weight(one: Singles) -> Singles:
         if squared:
-            return np.reciprocal((one + np.float32(SMALLEST_DIFFERENCE**2)) ** power)
+            return np.asarray(np.reciprocal((one + np.float32(SMALLEST_DIFFERENCE**2)) ** power))
         return np.asarray((np.maximum(one, 0) + np.float32(SMALLEST_CORRELATION)) ** power)
 
     found = each(compare(images, radii, threads=threads), weight, threads)
@@ -58,7 +58,7 @@ def mean_squared_differences(
     def mean(atlas: Singles) -> Singles:
         squares = atlas - images.target
         np.square(squares, out=squares)
-        return box_sum(squares, radii, threads=1) / voxels
+        return np.asarray(box_sum(squares, radii, threads=1) / voxels, np.float32)
 
     return each(images.atlases, mean, threads)
 

@@ -73,12 +73,12 @@ class _AgreedShares:
         columns = self.patterns.patterns.T
         counted = sum(np.bincount(votes, self.patterns.counts, size + 1) for votes in columns)
         votes = np.asarray(counted, dtype=np.float64)[:size]
-        return votes / max(votes.sum(), 1.0)
+        return np.asarray(votes / max(votes.sum(), 1.0))
 
     def of_label(self, label: int) -> Floats:
         lowest, size = self.patterns.lowest_vote, self.patterns.number_of_labels
         agreed = (self.patterns.unanimous & (lowest == label)).astype(np.float64)
-        return np.where(lowest == size, self._frequencies[label], agreed)
+        return np.asarray(np.where(lowest == size, self._frequencies[label], agreed))
 
     def rows(self, part: slice) -> Floats:
         labels = range(self.patterns.number_of_labels)

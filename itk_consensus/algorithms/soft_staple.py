@@ -80,7 +80,7 @@ class SoftTable(NamedTuple):
 
     @property
     def labels(self) -> int:
-        return self.votes.shape[1] // self.raters
+        return int(self.votes.shape[1]) // self.raters
 
     def shares(self, kind: VoteShares, frequencies: Floats) -> Floats:
         """(N, K) what votes alone say of the truth; the frequencies where nobody annotated."""

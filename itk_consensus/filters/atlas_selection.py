@@ -72,8 +72,10 @@ class AtlasSelectionFilter(ProcessObject):
                     )
             region = None
             if self.MaskImage is not None:
-                one = {"owner": name, "parameter": "MaskImage", **self._tolerances()}
-                region = np.asarray(convert.load_one(self.MaskImage, loaded, **one) != 0)
+                mask = convert.load_one(
+                    self.MaskImage, loaded, owner=name, parameter="MaskImage", **self._tolerances()
+                )
+                region = np.asarray(mask != 0)
                 if not region.any():
                     raise InputError(f"{name}: MaskImage must mark some voxels, it is empty")
             first, *atlases = loaded.arrays

@@ -45,7 +45,8 @@ class LocalShares:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        shapes = {volume.shape for volume in (*self.digits, *self.weights, self.asked)}
+        volumes: list[NDArray[Any]] = [*self.digits, *self.weights, self.asked]
+        shapes = {volume.shape for volume in volumes}
         if len(shapes) > 1 or len(self.digits) != len(self.weights):
             raise InputError(
                 f"LocalShares: digits and weights of each rater must have one shape, got {shapes}"
