@@ -131,7 +131,12 @@ def print_clinical(case: AtlasCase, repetitions: int = 3) -> None:
     for name, one in filters(case).items():
         if not isinstance(one, (ic.LocallyWeightedVoteFilter, ic.JointLabelFusionFilter)):
             continue
-        outcome, peak = rise_of_peak(lambda one=one: timed(lambda: one.Execute(case.maps)))
+        # Joint fusion takes long enough for one run to tell.
+        runs = repetitions if isinstance(one, ic.LocallyWeightedVoteFilter) else 1
+        found = [
+            rise_of_peak(lambda one=one: timed(lambda: one.Execute(case.maps))) for _ in range(runs)
+        ]
+        outcome, peak = min(found, key=lambda run: run[0].wall)
         print(
             f"{name:34s} {_seconds(outcome.wall, outcome.processor)}  "
             f"{outcome.wall / wall:6.1f} x SimpleITK's vote  "
