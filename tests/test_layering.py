@@ -43,6 +43,7 @@ HOMES = {
     "distributed": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
+    "monai": set(),  # tensors and transforms of its kind are met without it
 }
 
 
