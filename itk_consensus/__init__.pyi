@@ -31,6 +31,7 @@ from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
+from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 
