@@ -31,8 +31,6 @@ from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
-from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
-from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 
 __version__: str
@@ -195,18 +193,14 @@ class CoherenceVoteFilter(LabelFusionFilter):
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
+    prints how it compares.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
-    def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
-    def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
     def GetCoherenceCurves(self) -> dict[int, CoherenceCurve]:
         """By label that raters differ about: the share of their detail that they have in common, and the scales in mm at which it was measured."""
     def GetResolution(self) -> dict[int, Resolution]:
@@ -216,8 +210,7 @@ class STAPLEImageFilter(LabelFusionFilter):
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
-    that are probabilities count as fractions of a vote, from one start.
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetPrior(self, value: float | Image | None) -> None:
@@ -249,17 +242,17 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -273,9 +266,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -284,10 +277,6 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Range from which random starts draw each rater's performance. Default: (0.5, 1.0)."""
     def GetInitializationRange(self) -> Sequence[float]:
         """Range from which random starts draw each rater's performance."""
-    def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
-    def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
     def GetEstimatedPrior(self) -> float:
         """Foreground prior at the end."""
     def GetSensitivity(self) -> tuple[float, ...]:
@@ -337,21 +326,21 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetInitialization(self, value: str) -> None:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta. Default: from Variant."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta. Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -365,9 +354,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -418,8 +407,7 @@ class MajorityVoteFilter(LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
-    of a vote: the plain vote is then their mean.
+    sides, before the decision: the strongest simple baseline known to us.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetThreshold(self, value: float | None) -> None:
@@ -442,10 +430,6 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
-    def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
-    def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
     def GetSmoothingSigmaInMillimetres(self) -> float:
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
@@ -453,8 +437,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -465,10 +448,6 @@ class CorrectedVoteFilter(LabelFusionFilter):
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 1.0."""
     def GetSmoothingSigma(self) -> float:
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
-    def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
-    def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
     def GetVoteShares(self) -> NDArray[float64]:
         """(labels, labels): mean share of votes for a label (row) where the smoothed vote says another (column), far from its contours; NaN where it never does."""
     def GetSmoothingSigmaInMillimetres(self) -> float:
@@ -538,9 +517,9 @@ class DirectInferenceFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
     def SetNumberOfSamples(self, value: int) -> None:
         """Gibbs samples, for marginal probabilities and performance; 0: none. Default: 0."""
     def GetNumberOfSamples(self) -> int:
@@ -863,20 +842,16 @@ class HybridFusionFilter(LabelFusionFilter):
         """Number of voxels in the band."""
 
 class LocallyWeightedVoteFilter(LabelFusionFilter):
-    """Vote of atlases, each weighted by how much its image looks like the target nearby.
+    """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
 
     Intensities are matched globally and freed of a smooth bias before they are compared; where
     images say nothing atlases count alike.
     """
     def __init__(self, **parameters: Any) -> None: ...
-    def SetSimilarity(self, value: str) -> None:
-        """By what patches are compared; a correlation forgives strong local bias. Default: squared difference."""
-    def GetSimilarity(self) -> str:
-        """By what patches are compared; a correlation forgives strong local bias."""
     def SetPower(self, value: float) -> None:
-        """Exponent of the inverse mean squared difference, or correlation. Default: 2.0."""
+        """Exponent of the inverse mean squared difference. Default: 2.0."""
     def GetPower(self) -> float:
-        """Exponent of the inverse mean squared difference, or correlation."""
+        """Exponent of the inverse mean squared difference."""
     def SetImage(self, value: Image | None) -> None:
         """The target that atlases were warped to. Default: None."""
     def GetImage(self) -> Image | None:
@@ -954,42 +929,6 @@ class JointLabelFusionFilter(LabelFusionFilter):
         """Weight of each rater's vote."""
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
-
-class AtlasSelectionFilter(ProcessObject):
-    """Weight 1 for the atlases whose images are most like the target, 0 for the others.
-
-    Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
-    fuser takes as RaterWeights. Intensities are first matched to the target's.
-    """
-    def __init__(self, **parameters: Any) -> None: ...
-    def SetNumberOfAtlases(self, value: int) -> None:
-        """How many atlases are chosen. Default: 5."""
-    def GetNumberOfAtlases(self) -> int:
-        """How many atlases are chosen."""
-    def SetSimilarity(self, value: str) -> None:
-        """By what images are compared. Default: squared difference."""
-    def GetSimilarity(self) -> str:
-        """By what images are compared."""
-    def SetMaskImage(self, value: Image | None) -> None:
-        """Region (non-zero) in which images are compared; None: everywhere. Default: None."""
-    def GetMaskImage(self) -> Image | None:
-        """Region (non-zero) in which images are compared; None: everywhere."""
-    def GetSimilarities(self) -> tuple[float, ...]:
-        """Of each atlas, higher being more alike: the correlation, or minus the mean squared difference in units of the target's spread; NaN for a missing atlas."""
-    def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
-        """Choose atlases.
-
-        Parameters
-        ----------
-        target : image
-        images : list of images
-            One of each atlas, on the target's grid; None for a missing atlas.
-
-        Returns
-        -------
-        tuple of float
-            Weight of each atlas.
-        """
 
 class ConformalBandFilter(ProcessObject):
     """Where a consensus may be wrong, with a promise about the next whole case.
@@ -1204,13 +1143,13 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -1224,9 +1163,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -1493,8 +1432,9 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1536,8 +1476,9 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1560,26 +1501,25 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
+    prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
-    classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1602,26 +1542,25 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, cla
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
-    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
+    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
+    prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
-    class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1644,20 +1583,20 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
-    that are probabilities count as fractions of a vote, from one start.
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
 
     Function form of STAPLEImageFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidenceWeight : a number; default 1.0
@@ -1673,13 +1612,13 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1689,14 +1628,12 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
     initializationRange : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
-    classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1719,20 +1656,20 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
-    that are probabilities count as fractions of a vote, from one start.
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
 
     Function form of STAPLEImageFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidence_weight : a number; default 1.0
@@ -1748,13 +1685,13 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1764,14 +1701,12 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
     initialization_range : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
-    class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1794,7 +1729,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1805,8 +1740,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1817,15 +1753,15 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         ignored), or {label: probability}.
     pseudoCounts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1835,7 +1771,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1863,7 +1799,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1874,8 +1810,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     termination_update_threshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1886,15 +1823,15 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         ignored), or {label: probability}.
     pseudo_counts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1904,7 +1841,7 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1942,8 +1879,9 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     maskImage : an image, or None; default None
@@ -1978,8 +1916,9 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     mask_image : an image, or None; default None
@@ -2004,20 +1943,20 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
-    of a vote: the plain vote is then their mean.
+    sides, before the decision: the strongest simple baseline known to us.
 
     Function form of MajorityVoteFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2028,8 +1967,6 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         Label of tied voxels; by default one more than the largest label.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
-    classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2052,20 +1989,20 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
-    of a vote: the plain vote is then their mean.
+    sides, before the decision: the strongest simple baseline known to us.
 
     Function form of MajorityVoteFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2076,8 +2013,6 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         Label of tied voxels; by default one more than the largest label.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
-    class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2100,26 +2035,24 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
 
     Function form of CorrectedVoteFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
-    classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2142,26 +2075,24 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table.
 
     Function form of CorrectedVoteFilter.
 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
-    class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2196,8 +2127,9 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2247,8 +2179,9 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2298,13 +2231,14 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2346,13 +2280,14 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     number_of_initializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2393,8 +2328,9 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2450,8 +2386,9 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2508,8 +2445,9 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2554,8 +2492,9 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2600,8 +2539,9 @@ def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | Non
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     maskImage : an image, or None; default None
@@ -2638,8 +2578,9 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Im
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     mask_image : an image, or None; default None
@@ -2675,8 +2616,9 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
@@ -2718,8 +2660,9 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
@@ -2761,8 +2704,9 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2814,8 +2758,9 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2870,8 +2815,9 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2922,8 +2868,9 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2973,8 +2920,9 @@ def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     labelForUndecidedPixels : an integer; default max label + 1
@@ -3018,8 +2966,9 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     label_for_undecided_pixels : an integer; default max label + 1
@@ -3062,8 +3011,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
@@ -3108,8 +3058,9 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
@@ -3268,16 +3219,6 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
-    """
-def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
-    """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
-
-    Parameters
-    ----------
-    number : int
-        Of atlases.
-    seed : int
-        Another seed gives another organ.
     """
 def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
     """Four radiologists' masks of one nodule.

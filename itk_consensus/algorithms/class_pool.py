@@ -24,7 +24,7 @@ def pool_class_probabilities(
     """The logarithmic pool, p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T_a), of K classes.
 
     Probabilities are kept inside [e / (K - 1), 1 - e], e the error rate: so a certain opinion
-    counts as much as a label does in `pool_votes`, and with two classes as in `pool_probabilities`.
+    counts as much as a label does in `pool_votes`.
     """
     others = max(len(settings.prior) - 1, 1)
     limits = settings.error_rate / others, 1 - settings.error_rate

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box
-from itk_consensus.labels.class_probabilities import Masks, Opinions
+from itk_consensus.labels.class_probabilities import Masks, Opinions, both_classes
 
 
 def soft_masks(
@@ -35,7 +35,7 @@ def soft_masks(
     counted = np.ones(len(opinions)) if weights is None else weights
     given = annotated or (None,) * len(opinions)
     used = [i for i, opinion in enumerate(opinions) if opinion is not None and counted[i] > 0]
-    raters = [opinion for i in used if (opinion := opinions[i]) is not None]
+    raters = [both_classes(opinion) for i in used if (opinion := opinions[i]) is not None]
     shape = raters[0][0].shape
     inside = np.ones(shape, bool) if mask is None else np.asarray(mask != 0)
     present = np.stack([inside & (True if (at := given[i]) is None else at != 0) for i in used])

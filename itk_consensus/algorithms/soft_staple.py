@@ -10,26 +10,21 @@ step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from itk_consensus.algorithms.confusion_model import Maximization
-from itk_consensus.algorithms.expectation_maximization import Starts, VoxelBeliefs, maximize
-from itk_consensus.algorithms.initialization import (
-    FROM_VOTES,
-    StartSummary,
-    first_theta,
-    label_switched,
-)
+from itk_consensus.algorithms.expectation_maximization import Starts, maximize
+from itk_consensus.algorithms.initialization import FROM_VOTES, StartSummary, first_theta
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import BinaryPerformance, binary_prior
+from itk_consensus.algorithms.staple import binary_prior
+from itk_consensus.algorithms.staple_result import StapleEstimate, scores_of_start
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.class_probabilities import Masks, Opinions
+from itk_consensus.labels.class_probabilities import Masks, Opinions, both_classes
 from itk_consensus.labels.expected_counts import VoteShares
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND
@@ -61,12 +56,12 @@ class SoftTable(NamedTuple):
     def of(cls, opinions: Opinions, annotated: Masks, mask: NDArray[Any] | None) -> SoftTable:
         """Lay out the probabilities of K classes that each rater gives."""
         first = next(opinion for opinion in opinions if opinion is not None)
-        shape, labels = first[0].shape, len(first)
+        shape, labels = first[0].shape, max(len(first), 2)
         inside = np.ones(shape, bool) if mask is None else np.asarray(mask != 0)
         votes = np.zeros((np.count_nonzero(inside), len(opinions), labels))
         given = annotated or (None,) * len(opinions)
         for rater, (opinion, where) in enumerate(zip(opinions, given, strict=True)):
-            for label, classes in enumerate(opinion or ()):
+            for label, classes in enumerate(both_classes(opinion or ())):
                 said = classes[inside]
                 votes[:, rater, label] = said if where is None else np.where(where[inside], said, 0)
         flat = votes.reshape(len(votes), -1)
@@ -141,28 +136,15 @@ class SoftModel(Maximization):
         return np.asarray(np.exp(joint - logsumexp(joint, axis=2)[:, :, None]))
 
 
-@dataclass(frozen=True)
-class SoftStapleResult(BinaryPerformance):
-    """STAPLE's answer by voxel; names as of `StapleResult`."""
+@dataclass(frozen=True, kw_only=True)
+class SoftStapleResult(StapleEstimate):
+    """STAPLE's answer by voxel, beside what it says of the raters."""
 
     fusion: VolumeFusion
-    theta: Floats
-    prior: Floats
-    log_likelihood: float
-    log_posterior: float
-    iterations: int
-    converged: bool
-    starts: StartSummary
-    settings: StapleSettings
     votes: Floats  #: (J, 2, 2) expected votes [rater, observed, true]
-    voxels: ClassVar[VoxelBeliefs | None] = None
 
-    @cached_property
-    def predictive_values(self) -> Floats:
-        """(J, 2) probability that a rater's vote for a label is right; NaN without such votes."""
-        with np.errstate(invalid="ignore"):
-            right = self.votes / self.votes.sum(axis=2, keepdims=True)
-        return np.asarray(np.einsum("jkk->jk", right))
+    def _expected_votes(self) -> Floats:
+        return self.votes
 
 
 def soft_staple(
@@ -179,7 +161,7 @@ def soft_staple(
     Parameters
     ----------
     opinions : sequence of (background, foreground) or None
-        Probabilities of each rater; None for a missing one.
+        Probabilities of each rater, the foreground's alone being enough; None for a missing one.
     annotated : sequence of ndarray or None
         Non-zero where the rater gave an opinion; None: everywhere.
     mask : ndarray or None
@@ -198,26 +180,14 @@ def soft_staple(
         frequencies,
     )
     end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
-    summary = StartSummary(
-        0,
-        end.log_likelihood,
-        end.log_posterior,
-        end.iterations,
-        label_switched(end),
-        np.ones((1, 1)),
-        end.trace,
-    )
     return SoftStapleResult(
-        _fusion(table, end.truth[:, 0]),
-        end.theta[:, :, 0],
-        end.prior[0],
-        float(end.log_likelihood[0]),
-        float(end.log_posterior[0]),
-        int(end.iterations[0]),
-        bool(end.converged[0]),
-        summary,
-        settings,
-        model.expected(end.truth)[0][:, :, 0],
+        fusion=_fusion(table, end.truth[:, 0]),
+        votes=model.expected(end.truth)[0][:, :, 0],
+        theta=end.theta[:, :, 0],
+        prior=end.prior[0],
+        **scores_of_start(end, 0),
+        starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
+        settings=settings,
     )
 
 

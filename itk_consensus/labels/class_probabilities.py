@@ -60,6 +60,13 @@ def likeliest(opinion: Opinion) -> NDArray[Any]:
     return index
 
 
+def both_classes(opinion: Opinion) -> Opinion:
+    """The same; of two classes, if it is the foreground alone."""
+    if len(opinion) != 1:
+        return opinion
+    return 1.0 - opinion[0].astype(np.float64), opinion[0]
+
+
 def weighted_sums(
     opinions: Opinions,
     annotated: Masks,
@@ -71,13 +78,13 @@ def weighted_sums(
     Parameters
     ----------
     opinions : sequence of Opinion or None
-        None for a missing rater.
+        None for a missing rater; a single array is the foreground's, of two classes.
     annotated : sequence of ndarray or None
         Non-zero where the rater gave an opinion; None: everywhere.
     weights : (J,) ndarray
     """
     first = next(opinion for opinion in opinions if opinion is not None)
-    sums = [np.zeros(first[0].shape) for _ in first]
+    sums = [np.zeros(first[0].shape) for _ in range(max(len(first), 2))]
     total = np.zeros(first[0].shape)
     given = annotated or (None,) * len(opinions)
     for opinion, where, weight in zip(opinions, given, weights, strict=True):
@@ -85,7 +92,7 @@ def weighted_sums(
             continue
         here: Any = weight if where is None else weight * (where != 0)
         total += here
-        for added, classes in zip(sums, opinion, strict=True):
+        for added, classes in zip(sums, both_classes(opinion), strict=True):
             values = of(classes.astype(np.float64))
             # What lies where nothing was said may be no number at all.
             added += weight * values if where is None else np.where(where != 0, weight * values, 0)

@@ -66,7 +66,7 @@ def test_certain_raters_get_the_votes_of_masks(number: int, gaps: Any, weights: 
 
 
 @pytest.mark.parametrize("gaps", [{}, incomplete()], ids=["complete", "gaps and mask"])
-@pytest.mark.parametrize("variant", ["Basic", "Advanced"])
+@pytest.mark.parametrize("variant", ["basic", "advanced"])
 def test_certain_raters_get_the_staple_of_masks(gaps: Any, variant: str) -> None:
     maps, settings = labels(), StapleSettings().for_variant(variant)
     stack = LabelStack.binary(maps, 1, **gaps)
