@@ -39,8 +39,8 @@ class AtlasSelectionFilter(ProcessObject):
         in_cli=False,
     )
 
-    Similarities: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]",
+    Similarities = Measurement(
+        tuple[float, ...],
         "Of each atlas, higher being more alike: the correlation, or minus the mean squared "
         "difference in units of the target's spread; NaN for a missing atlas.",
     )
