@@ -99,6 +99,7 @@ class SoftModel(Maximization):
     pseudo_counts: Floats
     estimate_prior: bool
 
+    @property
     def _absent_raters(self) -> NDArray[np.int64]:
         votes = self.table.votes.reshape(len(self.table.votes), self.table.raters, -1)
         return np.flatnonzero(~votes.any(axis=(0, 2)))
