@@ -9,8 +9,8 @@ from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
-from itk_consensus.filters.soft_inputs import SoftInputsMixin
 from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
 

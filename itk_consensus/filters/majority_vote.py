@@ -9,8 +9,8 @@ from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
-from itk_consensus.filters.soft_inputs import SoftInputsMixin
 from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES

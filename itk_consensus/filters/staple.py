@@ -19,7 +19,7 @@ from itk_consensus.filters.expectation_maximization import ExpectationMaximizati
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.soft_inputs import SoftInputsMixin
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion
