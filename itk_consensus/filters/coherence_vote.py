@@ -35,9 +35,11 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         patterns = case.patterns
         weights, opinions = self._weights(patterns.number_of_raters), self._opinions(case)
         if opinions is None:
-            masks = RaterMasks.from_patterns(patterns, weights)
+            masks = RaterMasks.from_stack(case.stack, patterns, weights, case.threads)
         else:
             masks = soft_masks(opinions, case.stack.rater_masks, case.stack.mask, weights)
-        found = coherence_vote(masks, case.spacing)
-        self._measure_resolution(masks, patterns.labels, case.spacing)
+        found = coherence_vote(
+            masks, case.spacing, progress=lambda share: self._report(0.5 + 0.45 * share)
+        )
+        self._measure_resolution(found.masks, patterns.labels, case.spacing)
         return settled_fusion(patterns, found.decision, found.probability, found.frequencies)

@@ -23,6 +23,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
     vote.
     """
 
+    needs = "votes"
     method = "corrected-vote"
     summary = (
         "Assumes that neighbours share a label and raters err alike; measures what they miss and "
@@ -37,7 +38,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.patterns.number_of_raters)
+        weights = self._weights(len(case.stack.arrays))
         sigma, opinions = self._sigma(case), self._opinions(case)
         if opinions is not None:
             votes = SoftVotes.make(
@@ -50,6 +51,13 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
             )
             fusion, self.VoteShares = votes.corrected()
             return fusion
-        corrected = corrected_vote(case.patterns, sigma, case.spacing, weights=weights)
+        corrected = corrected_vote(
+            case.stack,
+            sigma,
+            case.spacing,
+            weights=weights,
+            threads=case.threads,
+            progress=lambda share: self._report(0.5 + 0.2 * share),
+        )
         self.VoteShares = corrected.mixing
-        return corrected.fusion()
+        return corrected.fusion(lambda share: self._report(0.75 + 0.24 * share))

@@ -26,7 +26,6 @@ class MajorityVoteFilter(
     of a vote: the plain vote is then their mean.
     """
 
-    # Smoothing asks for patterns; without it the votes themselves are enough.
     needs = "votes"
     method = "vote"
     summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
@@ -61,12 +60,12 @@ class MajorityVoteFilter(
             return StackVoteFusion(
                 case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
             )
-        patterns = case.patterns
         return smoothed_vote(
-            patterns,
+            case.stack,
             sigma,
             case.spacing,
             weights=weights,
             threshold=self.Threshold,
             ties=self.TieRule,
-        ).fusion()
+            threads=case.threads,
+        ).fusion(lambda share: self._report(0.5 + 0.49 * share))
