@@ -30,8 +30,11 @@ _OTHERS = (
     ("images.structures", "Structure"),
     ("images.structures", "match_structures"),
     ("labels.overlap", "dice"),
+    ("pipeline.ensembled", "ConsensusEnsembled"),
     ("report.page", "report"),
+    ("samples", "SampleAtlases"),
     ("samples", "SampleCase"),
+    ("samples", "sample_atlases"),
     ("samples", "sample_case"),
     ("samples", "sample_cohort"),
 )

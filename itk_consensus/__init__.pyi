@@ -31,6 +31,8 @@ from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
 from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
+from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
+from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
 
 __version__: str
@@ -193,14 +195,18 @@ class CoherenceVoteFilter(LabelFusionFilter):
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
-    prints how it compares.
+    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
+    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array along which the probabilities of its classes lie."""
     def GetCoherenceCurves(self) -> dict[int, CoherenceCurve]:
         """By label that raters differ about: the share of their detail that they have in common, and the scales in mm at which it was measured."""
     def GetResolution(self) -> dict[int, Resolution]:
@@ -210,7 +216,8 @@ class STAPLEImageFilter(LabelFusionFilter):
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
+    that are probabilities count as fractions of a vote, from one start.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetPrior(self, value: float | Image | None) -> None:
@@ -277,6 +284,10 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Range from which random starts draw each rater's performance. Default: (0.5, 1.0)."""
     def GetInitializationRange(self) -> Sequence[float]:
         """Range from which random starts draw each rater's performance."""
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array along which the probabilities of its classes lie."""
     def GetEstimatedPrior(self) -> float:
         """Foreground prior at the end."""
     def GetSensitivity(self) -> tuple[float, ...]:
@@ -407,7 +418,8 @@ class MajorityVoteFilter(LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us.
+    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
+    of a vote: the plain vote is then their mean.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetThreshold(self, value: float | None) -> None:
@@ -430,6 +442,10 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array along which the probabilities of its classes lie."""
     def GetSmoothingSigmaInMillimetres(self) -> float:
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
@@ -437,7 +453,8 @@ class CorrectedVoteFilter(LabelFusionFilter):
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
+    vote.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -448,6 +465,10 @@ class CorrectedVoteFilter(LabelFusionFilter):
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 1.0."""
     def GetSmoothingSigma(self) -> float:
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
+    def SetClassAxis(self, value: int | None) -> None:
+        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+    def GetClassAxis(self) -> int | None:
+        """Axis of each input array along which the probabilities of its classes lie."""
     def GetVoteShares(self) -> NDArray[float64]:
         """(labels, labels): mean share of votes for a label (row) where the smoothed vote says another (column), far from its contours; NaN where it never does."""
     def GetSmoothingSigmaInMillimetres(self) -> float:
@@ -874,16 +895,20 @@ class IntensityRefinementFilter(LabelFusionFilter):
         """Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the power that is best for the rater it helps least; NaN where there is no telling."""
 
 class LocallyWeightedVoteFilter(LabelFusionFilter):
-    """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
+    """Vote of atlases, each weighted by how much its image looks like the target nearby.
 
     Intensities are matched globally and freed of a smooth bias before they are compared; where
     images say nothing atlases count alike.
     """
     def __init__(self, **parameters: Any) -> None: ...
+    def SetSimilarity(self, value: str) -> None:
+        """By what patches are compared; a correlation forgives strong local bias. Default: squared difference."""
+    def GetSimilarity(self) -> str:
+        """By what patches are compared; a correlation forgives strong local bias."""
     def SetPower(self, value: float) -> None:
-        """Exponent of the inverse mean squared difference. Default: 2.0."""
+        """Exponent of the inverse mean squared difference, or correlation. Default: 2.0."""
     def GetPower(self) -> float:
-        """Exponent of the inverse mean squared difference."""
+        """Exponent of the inverse mean squared difference, or correlation."""
     def SetImage(self, value: Image | None) -> None:
         """The target that atlases were warped to. Default: None."""
     def GetImage(self) -> Image | None:
@@ -961,6 +986,42 @@ class JointLabelFusionFilter(LabelFusionFilter):
         """Weight of each rater's vote."""
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
+
+class AtlasSelectionFilter(ProcessObject):
+    """Weight 1 for the atlases whose images are most like the target, 0 for the others.
+
+    Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
+    fuser takes as RaterWeights. Intensities are first matched to the target's.
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetNumberOfAtlases(self, value: int) -> None:
+        """How many atlases are chosen. Default: 5."""
+    def GetNumberOfAtlases(self) -> int:
+        """How many atlases are chosen."""
+    def SetSimilarity(self, value: str) -> None:
+        """By what images are compared. Default: squared difference."""
+    def GetSimilarity(self) -> str:
+        """By what images are compared."""
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Region (non-zero) in which images are compared; None: everywhere. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Region (non-zero) in which images are compared; None: everywhere."""
+    def GetSimilarities(self) -> tuple[float, ...]:
+        """Of each atlas, higher being more alike: the correlation, or minus the mean squared difference in units of the target's spread; NaN for a missing atlas."""
+    def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
+        """Choose atlases.
+
+        Parameters
+        ----------
+        target : image
+        images : list of images
+            One of each atlas, on the target's grid; None for a missing atlas.
+
+        Returns
+        -------
+        tuple of float
+            Weight of each atlas.
+        """
 
 class ConformalBandFilter(ProcessObject):
     """Where a consensus may be wrong, with a promise about the next whole case.
@@ -1546,14 +1607,14 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
-    prints how it compares.
+    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
+    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -1565,6 +1626,8 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, mas
         component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    classAxis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1587,14 +1650,14 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, mas
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
-    prints how it compares.
+    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
+    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
 
     Function form of CoherenceVoteFilter.
 
@@ -1606,6 +1669,8 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
         component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    class_axis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1628,11 +1693,12 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
+    that are probabilities count as fractions of a vote, from one start.
 
     Function form of STAPLEImageFilter.
 
@@ -1679,6 +1745,8 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Seed of the random starts.
     initializationRange : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
+    classAxis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1701,11 +1769,12 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
+    that are probabilities count as fractions of a vote, from one start.
 
     Function form of STAPLEImageFilter.
 
@@ -1752,6 +1821,8 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Seed of the random starts.
     initialization_range : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
+    class_axis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1988,11 +2059,12 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us.
+    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
+    of a vote: the plain vote is then their mean.
 
     Function form of MajorityVoteFilter.
 
@@ -2012,6 +2084,8 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         Label of tied voxels; by default one more than the largest label.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    classAxis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2034,11 +2108,12 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us.
+    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
+    of a vote: the plain vote is then their mean.
 
     Function form of MajorityVoteFilter.
 
@@ -2058,6 +2133,8 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         Label of tied voxels; by default one more than the largest label.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
+    class_axis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -2080,11 +2157,12 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
+    vote.
 
     Function form of CorrectedVoteFilter.
 
@@ -2098,6 +2176,8 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
+    classAxis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -2120,11 +2200,12 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
+    vote.
 
     Function form of CorrectedVoteFilter.
 
@@ -2138,6 +2219,8 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
+    class_axis : an integer, or None; default none
+        Axis of each input array along which the probabilities of its classes lie.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -3264,6 +3347,16 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
+    """
+def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
+    """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
+
+    Parameters
+    ----------
+    number : int
+        Of atlases.
+    seed : int
+        Another seed gives another organ.
     """
 def sample_case(name: str = 'LIDC-IDRI-0003') -> list[Any]:
     """Four radiologists' masks of one nodule.

@@ -57,6 +57,19 @@ def spread(
     out: NDArray[np.uint8],
 ) -> None: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
+def local_vote(
+    digits: Sequence[NDArray[np.uint16]],
+    weights: Sequence[NDArray[np.float32]],
+    asked: NDArray[np.uint8],
+    labels: int,
+    gaussian: Sequence[NDArray[np.float64]],
+    shape: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+    label: int,
+    winners: NDArray[np.int32] | None,
+    shares: NDArray[np.float32] | None,
+) -> None: ...
 def joint_weights(
     target: NDArray[np.float32],
     atlases: Sequence[NDArray[np.float32]],

@@ -37,6 +37,25 @@ class SampleCase(NamedTuple):
     raters: list[Any]
 
 
+class SampleAtlases(NamedTuple):
+    """A simulated target and atlases that are still to be registered to it, as SimpleITK images.
+
+    Attributes
+    ----------
+    image : SimpleITK.Image
+        The target, as float32.
+    truth : SimpleITK.Image
+        Its labels: 0 outside the organ, 1 to 12 inside.
+    images, labels : list of SimpleITK.Image
+        Of each atlas: the same organ in another shape, with noise and a bias of its own.
+    """
+
+    image: Any
+    truth: Any
+    images: list[Any]
+    labels: list[Any]
+
+
 def sample_case(name: str = SAMPLE_NODULES[0]) -> list[Any]:
     """Four radiologists' masks of one nodule.
 
@@ -86,3 +105,29 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         )
         for image, truth, raters in zip(*cohort, strict=True)
     ]
+
+
+def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
+    """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
+
+    Parameters
+    ----------
+    number : int
+        Of atlases.
+    seed : int
+        Another seed gives another organ.
+    """
+    from itk_consensus.simulation.atlas_phantoms import atlas_case
+
+    case = atlas_case(seed, (40, 48, 40), 12, number, amplitude=3.5, noise=5.0)
+    size = case.truth.shape[::-1]
+    grid = ImageGeometry(
+        size, (1.0,) * 3, (0.0,) * 3, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    )
+    like = convert.LoadedImages((), grid, convert.Family.SIMPLEITK, {}, ())
+    return SampleAtlases(
+        convert.to_image(case.target, like),
+        convert.to_image(case.truth, like),
+        [convert.to_image(image, like) for image in case.images],
+        [convert.to_image(labels, like) for labels in case.maps],
+    )

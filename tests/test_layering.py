@@ -44,6 +44,7 @@ HOMES = {
     "distributed": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
+    "monai": set(),  # tensors and transforms of its kind are met without it
 }
 
 
@@ -185,4 +186,4 @@ def test_the_simplest_calls_pass_through_few_modules() -> None:
     staple = modules_of(lambda: itk_consensus.STAPLE(raters))
     assert {"itk_consensus.filters.label_fusion", "itk_consensus.labels.label_stack"} <= {*voting}
     assert len(voting) <= 18
-    assert len(staple) <= 31
+    assert len(staple) <= 32

@@ -1,6 +1,9 @@
-// Atlases with images: the weights of joint label fusion.
+// Atlases with images: the weights of joint label fusion, and votes that weigh locally.
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "joint_weights.hpp"
+#include "local_vote.hpp"
 #include "parallel.hpp"
 
 namespace consensus {
@@ -43,9 +46,55 @@ void run_joint_weights(const Volume& target, const std::vector<Volume>& atlases,
   });
 }
 
+using Digits = py::array_t<std::uint16_t, py::array::c_style>;
+
+Extents four_sizes(const std::vector<std::size_t>& sizes) {
+  if (sizes.size() != kAxes || *std::min_element(sizes.begin(), sizes.end()) == 0) {
+    throw std::invalid_argument("four positive sizes wanted");
+  }
+  return {sizes[0], sizes[1], sizes[2], sizes[3]};
+}
+
+// `winners` gets the label of largest share or, if `label` is not negative, `shares` that label's.
+void run_local_vote(const std::vector<Digits>& digits, const std::vector<Volume>& weights,
+                    const py::array_t<std::uint8_t, py::array::c_style>& asked, std::size_t labels,
+                    const std::vector<std::vector<double>>& gaussian, const std::vector<std::size_t>& shape,
+                    const std::vector<std::size_t>& tile, std::size_t threads, std::ptrdiff_t label,
+                    std::optional<py::array_t<std::int32_t, py::array::c_style>> winners,
+                    std::optional<Volume> shares) {
+  const TileGrid grid{four_sizes(shape), four_sizes(tile)};
+  const std::size_t voxels = whole_box(grid.shape).voxels();
+  const auto empty = [](const auto& axis) { return axis.empty(); };
+  if (digits.size() != weights.size() || gaussian.size() != kAxes || grid.tile[0] != 1 ||
+      std::any_of(gaussian.begin(), gaussian.end(), empty) || gaussian[0].size() != 1) {
+    throw std::invalid_argument("as many weights as raters, and four axes wanted");
+  }
+  require_extent(asked, voxels);
+  LocalVotes votes{{}, {}, asked.data(), labels, grid.shape, {gaussian[0], gaussian[1], gaussian[2], gaussian[3]}};
+  for (std::size_t rater = 0; rater < digits.size(); ++rater) {
+    require_extent(digits[rater], voxels);
+    require_extent(weights[rater], voxels);
+    votes.digits.push_back(digits[rater].data());
+    votes.weights.push_back(weights[rater].data());
+  }
+  if (winners) require_extent(*winners, voxels);
+  if (shares) require_extent(*shares, voxels);
+  std::int32_t* best = winners ? winners->mutable_data() : nullptr;
+  float* share = shares ? shares->mutable_data() : nullptr;
+  py::gil_scoped_release release;
+  const TileRange all{0, grid.count()};
+  for_each_tile(grid, all, threads, LocalVoteTile(votes), [&](LocalVoteTile& worker, const Box& box) {
+    if (best) worker.decide(box, best);
+    if (share) worker.share(box, static_cast<std::size_t>(label), share);
+  });
+}
+
 }  // namespace
 
 void bind_atlas(py::module_& m) {
+  m.def("local_vote", &run_local_vote, py::arg("digits"), py::arg("weights"), py::arg("asked"), py::arg("labels"),
+        py::arg("gaussian"), py::arg("shape"), py::arg("tile"), py::arg("threads"), py::arg("label"),
+        py::arg("winners"), py::arg("shares"));
   m.def("joint_weights", &run_joint_weights, py::arg("target"), py::arg("atlases"),
         py::arg("places"), py::arg("patch"), py::arg("search"), py::arg("beta"), py::arg("alpha"),
         py::arg("weights"), py::arg("shifts"), py::arg("threads"));

@@ -169,7 +169,9 @@ def _imports(code: str, classes: list[type]) -> Iterator[str]:
     for name in public:
         yield f"from itk_consensus.errors import {name} as {name}"
     defined = {cls.__name__ for cls in classes} | set(public) | _KNOWN | set(dir(builtins))
-    for word in sorted(_words(code) - defined):
+    others = {name for _, name in itk_consensus._OTHERS}
+    own = {name for name in others if inspect.isclass(getattr(itk_consensus, name))}
+    for word in sorted((_words(code) | own) - defined):
         yield f"from {_home_of(word)} import {word} as {word}"
 
 

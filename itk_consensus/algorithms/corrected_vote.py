@@ -83,12 +83,7 @@ class CorrectedVote:
     @cached_property
     def inverse(self) -> Floats:
         """(K, K): shares of true labels by shares of votes."""
-        taken = np.flatnonzero(~np.isnan(self.mixing[0]))
-        # Raters who tell labels apart no better than chance leave nothing to invert.
-        inverse = np.zeros_like(self.mixing)
-        inverse[taken] = np.linalg.pinv(self.mixing[:, taken])
-        inverse[np.abs(inverse) < NO_COEFFICIENT] = 0.0
-        return inverse
+        return unmixing_matrix(self.mixing)
 
 
 def corrected_vote(
@@ -144,3 +139,13 @@ def mixing_matrix(counted: MixedVotes) -> Floats:
     mass = counted.far + np.diag(agreed_far) + PSEUDO_VOXELS * everywhere
     mixing = mass / (counted.far_voxels + agreed_far + PSEUDO_VOXELS)
     return np.where(said, mixing, np.nan)
+
+
+def unmixing_matrix(mixing: Floats) -> Floats:
+    """(K, K) shares of true labels by shares of votes: the inverse of what mixes them."""
+    taken = np.flatnonzero(~np.isnan(mixing[0]))
+    # Raters who tell labels apart no better than chance leave nothing to invert.
+    inverse = np.zeros_like(mixing)
+    inverse[taken] = np.linalg.pinv(mixing[:, taken])
+    inverse[np.abs(inverse) < NO_COEFFICIENT] = 0.0
+    return inverse

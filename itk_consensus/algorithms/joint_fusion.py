@@ -44,7 +44,7 @@ class JointWeights(NamedTuple):
     """Of J atlases at N voxels."""
 
     weights: Floats  #: (N, J), each row sums to 1
-    shifts: NDArray[np.int64]  #: (N, J, axes): where each atlas has its nearest patch
+    shifts: NDArray[np.int16]  #: (N, J, axes): where each atlas has its nearest patch
 
 
 def joint_weights(

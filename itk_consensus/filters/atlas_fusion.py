@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.atlas_images import ComparableImages, comparable
-from itk_consensus.algorithms.local_vote import LocalVote
-from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.local_vote import agreed_fusion, local_vote
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -68,7 +67,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
 
     @abstractmethod
     def _weigh(
-        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[Any]]
+        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[np.uint16]]
     ) -> list[NDArray[np.float32]]:
         """Weight volumes of all atlases in the region; `digits` may be changed."""
 
@@ -93,10 +92,10 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         voxels = DisputedVoxels(patterns, patterns.disputed_region(margin))
         if not voxels.flags.any():
             self.MeanWeights = (1 / raters,) * raters
-            return majority_vote(patterns)
+            return agreed_fusion(patterns)
         missing = patterns.number_of_labels
         digits = [
-            voxels.expand(patterns.patterns[:, rater], outside=missing) for rater in range(raters)
+            voxels.expand(votes.astype(np.uint16), outside=missing) for votes in patterns.patterns.T
         ]
         weights = self._weigh(images.crop(voxels.region), voxels, digits)
         if own is not None:
@@ -106,7 +105,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         means = np.array([voxels.take(weight).mean(dtype=float) for weight in weights])
         total = means.sum()
         self.MeanWeights = tuple((means / total).tolist()) if total > 0 else (0.0,) * len(means)
-        return LocalVote(voxels, digits, weights, sigmas, case.threads).fusion()
+        return local_vote(voxels, digits, weights, sigmas, case.threads)
 
     def _comparable(self, case: FusionCase) -> ComparableImages:
         given = self.AtlasImages or ()

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from itk_consensus.algorithms.coherence_vote import coherence_vote
 from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.algorithms.soft_masks import soft_masks
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
 from itk_consensus.labels.fusions import Fusion
 
 
-class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, LabelFusionFilter):
+class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
     they are kept, elsewhere they go, and the contour is drawn midway between what raters mark
     inside and outside. GetResolution tells, in mm, how fine the raters agree. The scales follow
-    the smallest voxel side; there is nothing to set. ``examples/benchmarks/consensus_evidence.py``
-    prints how it compares.
+    the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
+    ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
     """
 
     method = "coherence-vote"
@@ -32,8 +33,11 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, LabelFusionFilter)
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        weights = self._weights(patterns.number_of_raters)
-        masks = RaterMasks.from_stack(case.stack, patterns, weights, case.threads)
+        weights, opinions = self._weights(patterns.number_of_raters), self._opinions(case)
+        if opinions is None:
+            masks = RaterMasks.from_stack(case.stack, patterns, weights, case.threads)
+        else:
+            masks = soft_masks(opinions, case.stack.rater_masks, case.stack.mask, weights)
         found = coherence_vote(
             masks, case.spacing, progress=lambda share: self._report(0.5 + 0.45 * share)
         )

@@ -6,19 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
+from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
 from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
 
 
-class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilter):
+class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table.
+    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
+    vote.
     """
 
     needs = "votes"
@@ -36,11 +38,24 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilt
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
+        weights = self._weights(len(case.stack.arrays))
+        sigma, opinions = self._sigma(case), self._opinions(case)
+        if opinions is not None:
+            votes = SoftVotes.make(
+                opinions,
+                case.stack.rater_masks,
+                case.stack.mask,
+                weights=weights,
+                sigma=sigma,
+                spacing=case.spacing,
+            )
+            fusion, self.VoteShares = votes.corrected()
+            return fusion
         corrected = corrected_vote(
             case.stack,
-            self._sigma(case),
+            sigma,
             case.spacing,
-            weights=self._weights(len(case.stack.arrays)),
+            weights=weights,
             threads=case.threads,
             progress=lambda share: self._report(0.5 + 0.2 * share),
         )

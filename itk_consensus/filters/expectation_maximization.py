@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
+from itk_consensus.algorithms.soft_staple import SoftStapleResult
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult
 from itk_consensus.errors import ParameterError
@@ -63,7 +64,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         # A mask or an exclusion of agreed voxels fixes what is analysed, whatever lies around it;
         # and no table of patterns tells what a field would do there.
         masked = case.patterns.outside_code is not None
-        fixed = settings.exclude_consensus or masked or self._result.voxels is not None
+        by_voxel = self._result.voxels is not None or isinstance(self._result, SoftStapleResult)
+        fixed = settings.exclude_consensus or masked or by_voxel
         return replace(
             super()._estimate(case, fusion),
             theta=self._result.theta,
@@ -85,7 +87,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
 
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""
-        if self._result.settings.estimate_prior or case.patterns.strata is not None:
+        soft = isinstance(self._result, SoftStapleResult)
+        if soft or self._result.settings.estimate_prior or case.patterns.strata is not None:
             return {}
 
         def advanced() -> float:

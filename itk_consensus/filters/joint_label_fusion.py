@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +43,7 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         return tuple(p + s for p, s in zip(patch, search, strict=True))
 
     def _weigh(
-        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[Any]]
+        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[np.uint16]]
     ) -> list[NDArray[np.float32]]:
         present = [i for i, atlas in enumerate(images.atlases) if atlas is not None]
         given = images._replace(atlases=[images.atlases[i] for i in present])
@@ -53,7 +51,7 @@ class JointLabelFusionFilter(AtlasFusionFilter):
             given, voxels.places, self._settings, threads=self.NumberOfThreads
         )
         if self.NonNegativeWeights:
-            found = np.maximum(found, 0)
+            np.maximum(found, 0, out=found)
         weights = [np.zeros(voxels.shape, np.float32) for _ in images.atlases]
         places = np.stack(np.unravel_index(voxels.places, voxels.shape), axis=-1)
         last = np.array(voxels.shape) - 1

@@ -50,6 +50,8 @@ class LabelFusionFilter(RaterInputs):
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
+    #: Whether label images may give way to probabilities, which count as shares of a vote.
+    soft_inputs: ClassVar[bool] = False
     #: Whether outputs can be asked for after Execute; a function form returns one and is done.
     _outlives_execute = True
 

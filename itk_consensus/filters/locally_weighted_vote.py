@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.atlas_images import (
-    ComparableImages,
-    mean_squared_differences,
-    similarity_weights,
-)
+from itk_consensus.algorithms.atlas_images import ComparableImages
+from itk_consensus.algorithms.atlas_similarity import SIMILARITIES, local_weights
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
-from itk_consensus.filters.constraints import Real
+from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 
 
 class LocallyWeightedVoteFilter(AtlasFusionFilter):
-    """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
+    """Vote of atlases, each weighted by how much its image looks like the target nearby.
 
     Intensities are matched globally and freed of a smooth bias before they are compared; where
     images say nothing atlases count alike.
@@ -31,14 +26,22 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
         "al. 2009, with plain differences."
     )
 
-    Power = Parameter(Real(low=0.0), 2.0, "Exponent of the inverse mean squared difference.")
+    Similarity = Parameter(
+        Choice(SIMILARITIES),
+        "squared difference",
+        "By what patches are compared; a correlation forgives strong local bias.",
+    )
+    Power = Parameter(
+        Real(low=0.0), 2.0, "Exponent of the inverse mean squared difference, or correlation."
+    )
 
     def _margin(self, case: FusionCase) -> tuple[int, ...]:
         self._patch = self._radii(case, self.PatchRadius, PATCH_SIDES)
         return self._patch
 
     def _weigh(
-        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[Any]]
+        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[np.uint16]]
     ) -> list[NDArray[np.float32]]:
-        differences = mean_squared_differences(images, self._patch, threads=self.NumberOfThreads)
-        return similarity_weights(differences, self.Power)
+        return local_weights(
+            images, self._patch, self.Similarity, self.Power, threads=self.NumberOfThreads
+        )

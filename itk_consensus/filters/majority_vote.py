@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
+from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.rater_weights import RaterWeightsMixin
 from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
 from itk_consensus.labels.fusions import Fusion
@@ -15,12 +17,13 @@ from itk_consensus.labels.ties import TIE_RULES
 
 
 class MajorityVoteFilter(
-    UndecidedLabelMixin, RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilter
+    UndecidedLabelMixin, RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
 ):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
-    sides, before the decision: the strongest simple baseline known to us.
+    sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
+    of a vote: the plain vote is then their mean.
     """
 
     needs = "votes"
@@ -43,6 +46,16 @@ class MajorityVoteFilter(
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(len(case.stack.arrays))
         sigma = self._sigma(case)
+        opinions = self._opinions(case)
+        if opinions is not None:
+            return SoftVotes.make(
+                opinions,
+                case.stack.rater_masks,
+                case.stack.mask,
+                weights=weights,
+                sigma=sigma,
+                spacing=case.spacing,
+            ).plain(self.Threshold, self.TieRule)
         if sigma == 0:
             return StackVoteFusion(
                 case.stack, weights, self.Threshold, self.TieRule, threads=case.threads

@@ -39,6 +39,9 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
         "masks of equal error. Weights of 1 treat raters as independent. Genest & Zidek 1986."
     )
 
+    # Not of all images: background that is new to them is one more label to be wrong with.
+    laws = frozenset({"rater permutation", "relabelling", "unanimity", "clean background padding"})
+
     RaterWeights = Parameter(
         optional(Reals(low=0.0)),
         None,

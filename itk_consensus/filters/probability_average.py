@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.class_pool import average_probabilities
 from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
@@ -36,6 +36,5 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
         opinions = self._opinions(case)
         if opinions is None:
             return majority_vote(case.patterns, weights=weights, ties=self.TieRule)
-        return average_probabilities(
-            opinions, case.stack.rater_masks, case.stack.mask, weights, self.TieRule
-        )
+        votes = SoftVotes.make(opinions, case.stack.rater_masks, case.stack.mask, weights=weights)
+        return votes.plain(None, self.TieRule)

@@ -1,4 +1,4 @@
-"""ProbabilityInputsMixin: label images, foreground probabilities or class probabilities."""
+"""What inputs mean: label images, foreground probabilities or class probabilities."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from itk_consensus.labels.label_stack import LabelStack
 
 Array = NDArray[Any]
 
+#: Voxels looked at before asking whether that was enough.
+_LOOK_AT_ONCE = 1 << 20
+
 
 class ProbabilityInputsMixin(LabelFusionFilter):
     """What inputs mean, told from what they are and never from a guess.
@@ -44,6 +47,11 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
     #: Classes of the inputs of the last Execute; 0 if they are labels or foreground probabilities.
     _classes = 0
+    #: Whether they are probabilities of either kind.
+    _soft = False
+
+    #: What else than probabilities inputs may be, in words of the message.
+    _otherwise = "labels of an integer type or, as some input is of a floating type"
 
     def _load_images(self, images: Any) -> LoadedImages:
         self._classes = 0
@@ -114,8 +122,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return numbers.pop()
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        is_probability = any(array is not None and array.dtype.kind == "f" for array in arrays)
-        if not self._classes and not is_probability:
+        if not self._are_soft(arrays):
             return super()._make_stack(arrays, **common)
         opinions = grouped_opinions(arrays, self._classes or 1)
         missing, given = common.pop("missing_label"), common.pop("rater_masks")
@@ -134,13 +141,21 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         stack = LabelStack.multilabel(votes, rater_masks=gaps, **common)
         return replace(stack, labels=np.arange(self._classes))
 
+    def _are_soft(self, arrays: Sequence[Array | None]) -> bool:
+        self._soft = bool(self._classes) or self._hold_probabilities(arrays)
+        return self._soft
+
+    def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
+        """Whether images of one component are foreground probabilities."""
+        return any(array is not None and array.dtype.kind == "f" for array in arrays)
+
     def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
         where = f"{self.GetName()}: input {index}"
         impossible = first_impossible(opinion, mask)
         if impossible is not None:
             raise InputError(
-                f"{where} must hold labels of an integer type or, as some "
-                f"input is of a floating type, probabilities from 0 to 1, found {impossible:g}"
+                f"{where} must hold {self._otherwise}, probabilities from 0 to 1, "
+                f"found {impossible:g}"
             )
         if len(opinion) > 1 and not sum_to_one(opinion, mask):
             raise InputError(
@@ -150,9 +165,37 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
     def _opinions(self, case: FusionCase) -> list[Sequence[Array] | None] | None:
         """The classes of each rater, or its foreground alone; None if the inputs are labels."""
-        if not self._classes and case.stack.foreground is None:
+        if not self._soft:
             return None
         return grouped_opinions(case.loaded.arrays, self._classes or 1)
+
+
+class SoftInputsMixin(ProbabilityInputsMixin):
+    """Label images of any type, and probabilities where a value can be nothing else.
+
+    - Whole numbers are labels, whatever their type.
+    - If any input has a fraction, all are foreground probabilities, and masks among them certain.
+    - Vector images of a floating type whose components sum to 1, lists of one image per class and
+      arrays with `ClassAxis` are class probabilities; other components are raters of their own.
+    """
+
+    takes_probabilities = False
+    soft_inputs = True
+
+    _otherwise = "whole-number labels or, as some input has fractions"
+
+    def _components(self, loaded: LoadedImages) -> int:
+        at, vectors = 0, []
+        for number in loaded.components:
+            opinion = [array for array in loaded.arrays[at : at + number] if array is not None]
+            at += number
+            if opinion:
+                is_vector = number > 1 and opinion[0].dtype.kind == "f"
+                vectors.append(is_vector and sum_to_one(opinion))
+        return super()._components(loaded) if any(vectors) else 0
+
+    def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
+        return any(array is not None and has_fractions(array) for array in arrays)
 
 
 def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Sequence[Array] | None]:
@@ -188,3 +231,15 @@ def _without(missing: int, opinion: Sequence[Array] | None, mask: Array | None) 
 
 def _form(classes: int) -> str:
     return f"a list of the images of {classes} classes" if classes else "an image"
+
+
+def has_fractions(array: Array) -> bool:
+    """Whether some value is no whole number; looks no farther than the first found."""
+    if array.dtype.kind != "f":
+        return False
+    values = array.reshape(-1)
+    for start in range(0, len(values), _LOOK_AT_ONCE):
+        part = values[start : start + _LOOK_AT_ONCE]
+        if (part != np.trunc(part)).any():
+            return True
+    return False

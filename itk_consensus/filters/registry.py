@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itk_consensus.filters.agreement import AgreementFilter
+from itk_consensus.filters.atlas_selection import AtlasSelectionFilter
 from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
 from itk_consensus.filters.coherence_vote import CoherenceVoteFilter
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
@@ -55,6 +56,7 @@ OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
     IntensityRefinementFilter,
     LocallyWeightedVoteFilter,
     JointLabelFusionFilter,
+    AtlasSelectionFilter,
     ConformalBandFilter,
     TemperatureScalingFilter,
     CohortSTAPLEFilter,

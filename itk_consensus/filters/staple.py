@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.packed_staple import packed_staple
+from itk_consensus.algorithms.soft_staple import soft_staple
 from itk_consensus.algorithms.staple import staple
 from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import StapleSettings
-from itk_consensus.errors import ParameterError
+from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.expectation_maximization import ExpectationMaximizationFilter
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion
@@ -25,11 +27,12 @@ from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
 
 
-class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
+class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftInputsMixin):
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
-    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5).
+    float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
+    that are probabilities count as fractions of a vote, from one start.
     """
 
     # Patterns are made unless they turn out to be too many.
@@ -60,6 +63,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
             self._reject_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
+        if self._are_soft(arrays):
+            return super()._make_stack(arrays, **common)
         return LabelStack.binary(arrays, self.ForegroundValue, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
@@ -75,6 +80,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fusion:
+        if self._soft:
+            return self._fuse_soft(case)
         if self._is_plain and case.packed is not None:
             return self._fuse_packed(case.packed)
         self._check_foreground([case], self.MissingLabel)
@@ -98,6 +105,29 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
     def _fuse_packed(self, packed: PackedVotes) -> Fusion:
         result = packed_staple(
             packed,
+            self._settings_with(self.Prior),
+            observer=self._after_iteration,
+            owner=self.GetName(),
+        )
+        self._store(result)
+        self._warn_of(result)
+        return result.fusion
+
+    def _fuse_soft(self, case: FusionCase) -> Fusion:
+        if not self._is_plain or not isinstance(self.Prior, (float, type(None))):
+            raise ParameterError(
+                f"{self.GetName()}: probabilities among the inputs are fused from one start, under "
+                "one prior, without SmoothnessWeight and ExcludeConsensusVoxels"
+            )
+        if self._classes > 2:
+            raise InputError(
+                f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
+                f"{self._classes} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
+            )
+        result = soft_staple(
+            self._opinions(case) or [],
+            case.stack.rater_masks,
+            case.stack.mask,
             self._settings_with(self.Prior),
             observer=self._after_iteration,
             owner=self.GetName(),

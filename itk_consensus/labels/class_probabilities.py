@@ -5,7 +5,7 @@ A rater's opinion is a sequence of K arrays of one shape, one for each class.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from itk_consensus.labels.disputed_voxels import chunks
 
 Opinion = Sequence[NDArray[Any]]
+Opinions = Sequence[Opinion | None]
+Masks = Sequence[NDArray[Any] | None] | None
 
 #: How far from 1 probabilities may sum: half-precision networks are that imprecise.
 SUM_TOLERANCE = 0.01
@@ -56,6 +58,45 @@ def likeliest(opinion: Opinion) -> NDArray[Any]:
         index[higher] = number
         best[higher] = classes[higher]
     return index
+
+
+def both_classes(opinion: Opinion) -> Opinion:
+    """The same; of two classes, if it is the foreground alone."""
+    if len(opinion) != 1:
+        return opinion
+    return 1.0 - opinion[0].astype(np.float64), opinion[0]
+
+
+def weighted_sums(
+    opinions: Opinions,
+    annotated: Masks,
+    weights: NDArray[np.float64],
+    of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
+) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Sum over raters of weight * of(probability) per class, and of the weights.
+
+    Parameters
+    ----------
+    opinions : sequence of Opinion or None
+        None for a missing rater; a single array is the foreground's, of two classes.
+    annotated : sequence of ndarray or None
+        Non-zero where the rater gave an opinion; None: everywhere.
+    weights : (J,) ndarray
+    """
+    first = next(opinion for opinion in opinions if opinion is not None)
+    sums = [np.zeros(first[0].shape) for _ in range(max(len(first), 2))]
+    total = np.zeros(first[0].shape)
+    given = annotated or (None,) * len(opinions)
+    for opinion, where, weight in zip(opinions, given, weights, strict=True):
+        if opinion is None or weight == 0:
+            continue
+        here: Any = weight if where is None else weight * (where != 0)
+        total += here
+        for added, classes in zip(sums, both_classes(opinion), strict=True):
+            values = of(classes.astype(np.float64))
+            # What lies where nothing was said may be no number at all.
+            added += weight * values if where is None else np.where(where != 0, weight * values, 0)
+    return sums, total
 
 
 def _rows(opinion: Opinion) -> Any:

@@ -24,7 +24,7 @@ def patch_weights(
     beta: float,
     alpha: float,
     threads: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
     """Weights (M + alpha I)^-1 1, scaled to sum to 1, M as in algorithms/joint_fusion.py.
 
     Parameters
@@ -63,7 +63,8 @@ def patch_weights(
         shifts,
         threads or default_threads(),
     )
-    return weights, steps[shifts]
+    # Of many atlases at many voxels these are the largest array there is.
+    return weights, steps.astype(np.int16)[shifts]
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:

@@ -91,3 +91,21 @@ def test_the_deep_example_gains_on_the_vote(capsys: pytest.CaptureFixture[str]) 
     example("05").main()
     vote, deep = re.findall(r"vote ([.\d]+), deep ([.\d]+)", capsys.readouterr().out)[0]
     assert float(deep) > float(vote)
+
+
+def test_the_multi_atlas_pipeline_gains_by_looking_at_images(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "atlases.png"
+    scores = example("06").main(str(picture))
+    assert capsys.readouterr().out.count("mean Dice") == len(scores)
+    assert scores["vote"] > scores["a single atlas"]
+    assert min(scores["locally weighted vote"], scores["joint label fusion"]) > scores["vote"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_ensemble_gains_by_its_probabilities() -> None:
+    pytest.importorskip("monai")
+    scores = example("07").main()
+    assert scores["mean of probabilities"] > scores["MONAI's vote"] > scores["labels of model0"]
+    assert scores["corrected vote"] > scores["mean of probabilities"]

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import contract
 import numpy as np
 import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus import JointLabelFusionFilter, LocallyWeightedVoteFilter
+from itk_consensus import (
+    AtlasSelectionFilter,
+    JointLabelFusionFilter,
+    LocallyWeightedVoteFilter,
+    MajorityVoteFilter,
+)
+from itk_consensus.algorithms.atlas_images import ComparableImages
+from itk_consensus.algorithms.atlas_similarity import correlations
 from itk_consensus.errors import ConsensusError, InputError, ParameterError
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
@@ -165,3 +173,86 @@ def test_what_is_missing_or_wrong_is_named(kind: Any, case: AtlasCase) -> None:
     ):
         with pytest.raises(error, match=f"{name}: .*{words}"):
             filter_.Execute(case.maps)
+
+
+# -- every family -----------------------------------------------------------------------------
+
+
+@every_filter
+@pytest.mark.parametrize("family", contract.GUESTS)
+def test_atlases_of_every_library_give_the_same_and_are_not_changed(
+    kind: Any, family: str, case: AtlasCase
+) -> None:
+    part = (slice(8, 26), slice(8, 26), slice(8, 26))
+    arrays = [case.target[part], *(one[part] for one in case.images), *(m[part] for m in case.maps)]
+    hosts = [contract.make_host(np.ascontiguousarray(array))[0] for array in arrays]
+    expected = kind(Image=hosts[0], AtlasImages=hosts[1:7]).Execute(hosts[7:])
+    guests = [contract.make_guest(np.ascontiguousarray(array), family) for array in arrays]
+    if family == "tensor":  # it has no voxel size
+        hosts = [np.ascontiguousarray(array) for array in arrays]
+        expected = kind(Image=hosts[0], AtlasImages=hosts[1:7]).Execute(hosts[7:])
+    fused = kind(Image=guests[0], AtlasImages=guests[1:7]).Execute(guests[7:])
+    assert contract.guest_header(fused) == contract.guest_header(guests[7])
+    same = expected if family == "tensor" else sitk.GetArrayFromImage(expected)
+    np.testing.assert_array_equal(contract.guest_array(fused), same)
+    for guest, array in zip(guests, arrays, strict=True):
+        np.testing.assert_array_equal(contract.guest_array(guest), array)
+
+
+# -- correlation and selection ----------------------------------------------------------------
+
+
+def test_correlation_is_that_of_numpy_in_every_box() -> None:
+    rng = np.random.default_rng(6)
+    target, *atlases = rng.normal(size=(3, 5, 6, 7)).astype(np.float32)
+    found = correlations(ComparableImages(target, [atlases[0], None, atlases[1]]), (1, 1, 2))
+    assert found[1] is None
+    for ours, atlas in ((found[0], atlases[0]), (found[2], atlases[1])):
+        assert ours is not None
+        for place in np.ndindex(target.shape):
+            reach = zip(place, (1, 1, 2), strict=True)
+            box = tuple(slice(max(at - r, 0), at + r + 1) for at, r in reach)
+            expected = np.corrcoef(target[box].ravel(), atlas[box].ravel())[0, 1]
+            assert ours[place] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("similarity", ["squared difference", "normalised correlation"])
+def test_a_strong_bias_does_not_make_images_worse_than_votes(similarity: str) -> None:
+    biased = atlas_case(23, SHAPE, LABELS, 6, amplitude=2, bias=0.3)
+    vote = mean_dice(itk_consensus.MajorityVote(biased.maps, TieRule="lowest"), biased.truth)
+    filter_ = made(LocallyWeightedVoteFilter, biased, Similarity=similarity)
+    assert mean_dice(filter_.Execute(biased.maps), biased.truth) > vote
+
+
+@pytest.mark.parametrize("similarity", ["squared difference", "normalised correlation"])
+def test_selection_takes_the_atlases_that_lie_best(similarity: str, case: AtlasCase) -> None:
+    overlap = np.array([mean_dice(one, case.truth) for one in case.maps])
+    filter_ = AtlasSelectionFilter(NumberOfAtlases=2, Similarity=similarity)
+    weights = np.array(filter_.Execute(case.target, case.images))
+    assert weights.sum() == 2
+    assert overlap[weights == 1].mean() > overlap[weights == 0].mean()
+    assert np.argmax(filter_.GetSimilarities()) == np.argmax(overlap)
+    chosen = [one for one, weight in zip(case.maps, weights, strict=True) if weight]
+    np.testing.assert_array_equal(
+        MajorityVoteFilter(RaterWeights=weights).Execute(case.maps),
+        MajorityVoteFilter().Execute(chosen),
+    )
+
+
+def test_selection_looks_only_at_its_region_and_leaves_missing_atlases_out(case: AtlasCase) -> None:
+    region = np.zeros(SHAPE, np.uint8)
+    region[:, :20] = 1
+    spoilt = [image.copy() for image in case.images]
+    spoilt[0][:, :20] += np.random.default_rng(0).normal(0, 300, (40, 20, 36))
+    spoilt[1][:, 20:] = 0
+    filter_ = AtlasSelectionFilter(
+        NumberOfAtlases=4, MaskImage=region, Similarity="normalised correlation"
+    )
+    weights = filter_.Execute(case.target, [*spoilt[:5], None])
+    assert weights[0] == weights[5] == 0
+    assert sum(weights) == 4
+    assert np.isnan(filter_.GetSimilarities()[5])
+    with pytest.raises(InputError, match="MaskImage must mark some voxels"):
+        AtlasSelectionFilter(MaskImage=0 * region).Execute(case.target, spoilt)
+    with pytest.raises(InputError, match="AtlasSelectionFilter: input 1 must hold finite"):
+        filter_.Execute(case.target, [case.target * np.nan])

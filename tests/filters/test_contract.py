@@ -14,9 +14,21 @@ import contract
 import numpy as np
 import pytest
 import SimpleITK as sitk
-from contract import CASE_NAMES, CASES, FAMILIES, SHAPES, Fuser, header, make, raters, to_array
+from contract import (
+    CASE_NAMES,
+    CASES,
+    FAMILIES,
+    SHAPES,
+    Fuser,
+    header,
+    make,
+    raters,
+    to_array,
+    without_chance,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.ndimage import gaussian_filter
 from scipy.stats import entropy
 
 import itk_consensus
@@ -354,13 +366,86 @@ def test_the_global_tolerance_is_what_filters_use_by_default(fuser: Fuser) -> No
 @every_fuser
 @pytest.mark.parametrize("odd", [0.5, np.nan])
 def test_values_that_are_no_labels_are_refused(fuser: Fuser, odd: float) -> None:
-    if fuser.takes_probabilities and odd == 0.5:
+    if (fuser.takes_probabilities or fuser.soft_inputs) and odd == 0.5:
         pytest.skip("takes it as a probability")
     arrays = [array.astype(np.float32) for array in raters()]
     arrays[2][3, 3] = odd
     wanted = "probabilities from 0 to 1" if fuser.takes_probabilities else "whole-number"
     with pytest.raises(InputError, match=f"{fuser.__name__}: input 2 must hold .*{wanted}"):
         fuser().Execute(arrays)
+
+
+soft_fuser = pytest.mark.parametrize(
+    "fuser", [f for f in FUSERS if f.soft_inputs], ids=lambda fuser: fuser.__name__
+)
+
+
+def soft(shape: tuple[int, ...] = (9, 11)) -> list[np.ndarray]:
+    """Masks, blurred by how unsure each rater is."""
+    return [
+        gaussian_filter(array.astype(float), 0.3 + 0.2 * k).astype(np.float32)
+        for k, array in enumerate(raters(shape))
+    ]
+
+
+@soft_fuser
+def test_soft_inputs_of_every_family_give_the_same_and_are_not_changed(fuser: Fuser) -> None:
+    arrays = soft((5, 7, 8))
+    plain = fuser(**without_chance(fuser))
+    plain.Execute(arrays)
+    foreground = plain.GetProbabilityImage(1)
+    assert ((foreground >= 0) & (foreground <= 1)).all()
+    background = plain.GetProbabilityImage(0)
+    np.testing.assert_allclose(foreground + background, 1, atol=1e-9)
+    for family in ("SimpleITK", "itk"):
+        images = [make(array, family, space=contract.UNIT) for array in arrays]
+        other = fuser(**without_chance(fuser))
+        other.Execute(images)
+        assert contract.family_of(other.GetLabelImage()) == family
+        np.testing.assert_array_equal(to_array(other.GetProbabilityImage(1)), foreground)
+        for image, array in zip(images, arrays, strict=True):
+            np.testing.assert_array_equal(to_array(image), array)
+    for family in contract.GUESTS:
+        guests = [contract.make_guest(array, family) for array in arrays]
+        fused = fuser(**without_chance(fuser)).Execute(guests)
+        assert contract.guest_header(fused) == contract.guest_header(guests[0])
+
+
+@soft_fuser
+def test_soft_raters_may_be_missing_weigh_nothing_and_lie_outside_a_mask(fuser: Fuser) -> None:
+    arrays = soft()
+    fewer, none = fuser(**without_chance(fuser)), fuser(**without_chance(fuser))
+    fewer.Execute(arrays[:3])
+    none.Execute([*arrays[:3], None])
+    np.testing.assert_array_equal(none.GetProbabilityImage(1), fewer.GetProbabilityImage(1))
+    gap = np.zeros(arrays[0].shape, bool)
+    gap[2:5, 3:6] = True
+    masks = [None, None, None, ~gap]
+    told, masked = fuser(RaterMasks=masks), fuser()
+    told.Execute(arrays)
+    holes = np.ma.masked_array(np.where(gap, np.nan, arrays[3]), gap)
+    masked.Execute([*arrays[:3], holes])
+    np.testing.assert_array_equal(
+        np.asarray(masked.GetProbabilityImage(1)), told.GetProbabilityImage(1)
+    )
+    inside = fuser(MaskImage=(~gap).astype(np.uint8))
+    inside.Execute(arrays)
+    assert not inside.GetProbabilityImage(1)[gap].any()
+
+
+@soft_fuser
+def test_certain_soft_inputs_are_masks(fuser: Fuser) -> None:
+    """One fraction, where raters differ anyway, makes probabilities of all."""
+    masks = raters((12, 13))
+    place = tuple(np.argwhere(np.ptp(masks, axis=0) > 0)[0])
+    hard, almost = fuser(**without_chance(fuser)), fuser(**without_chance(fuser))
+    hard.Execute(masks)
+    nearly = [mask.astype(np.float64) for mask in masks]
+    nearly[0][place] = abs(nearly[0][place] - 1e-12)
+    almost.Execute(nearly)
+    np.testing.assert_allclose(
+        almost.GetProbabilityImage(1), hard.GetProbabilityImage(1), atol=1e-5
+    )
 
 
 @every_fuser

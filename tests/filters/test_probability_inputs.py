@@ -19,7 +19,7 @@ from itk_consensus.errors import ConsensusError, InputError, ParameterError
 from itk_consensus.filters.registry import FUSERS
 
 SHAPE = (4, 5, 6)
-MASK_FUSERS = [fuser for fuser in FUSERS if not fuser.takes_probabilities]
+MASK_FUSERS = [f for f in FUSERS if not f.takes_probabilities and not f.soft_inputs]
 
 
 def models(number: int = 5, classes: int = 3, seed: int = 0) -> np.ndarray:

@@ -10,13 +10,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from speed.operations import OPERATIONS
 from speed.volumes import Raters, raters
+
+T = TypeVar("T")
 
 WARM_UP_SHAPE = (16, 16, 16)
 
@@ -53,15 +56,18 @@ def _measure(operation: str, kind: str, files: Sequence[str]) -> int | None:
     # Modules loaded at the first call are the program's, not the operation's.
     tool.run(tool.images(raters(kind, WARM_UP_SHAPE, len(files))))
     inputs = tool.images(np.load(file) for file in files)
+    return rise_of_peak(lambda: tool.run(inputs))[1]
+
+
+def rise_of_peak(run: Callable[[], T]) -> tuple[T, int | None]:
+    """What a call returns, and by how much memory rose meanwhile above what was in use before."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
-        return None
+        return run(), None
     before = _status_bytes("VmRSS")
-    output = tool.run(inputs)
-    peak = _status_bytes("VmHWM") - before
-    del output
-    return peak
+    output = run()
+    return output, _status_bytes("VmHWM") - before
 
 
 def _status_bytes(field: str) -> int:

@@ -1,0 +1,73 @@
+"""ConsensusEnsembled: a fuser as a transform of dictionaries, beside MONAI's VoteEnsembled.
+
+It is one by what it does, not by descent: MONAI's Compose takes any callable, so nothing of MONAI
+is imported here, and dictionaries of any origin will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from itk_consensus.errors import InputError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.probability_average import ProbabilityAverageFilter
+from itk_consensus.labels.uncertainty import UncertaintyKind
+
+
+class ConsensusEnsembled:
+    """Fuse the predictions that a dictionary holds.
+
+    Parameters
+    ----------
+    keys : key or sequence of keys
+        Of the predictions. One key holds all of them: a list, or an array with one along its first
+        axis.
+    fuser : LabelFusionFilter, optional
+        What fuses them; the mean of probabilities, or vote of labels, if none is given. MetaTensors
+        carry their classes as channels; plain tensors need the fuser's ClassAxis.
+    output_key : key, optional
+        Where the label map goes, the first key by default.
+    uncertainty_key : key, optional
+        Where an image of the uncertainty goes, if it is wanted.
+    uncertainty : str
+        Its kind, as of GetUncertaintyImage.
+    allow_missing_keys : bool
+        Whether a prediction may be absent; it is then a missing rater.
+    """
+
+    def __init__(
+        self,
+        keys: Hashable | Sequence[Hashable],
+        fuser: LabelFusionFilter | None = None,
+        output_key: Hashable | None = None,
+        *,
+        uncertainty_key: Hashable | None = None,
+        uncertainty: UncertaintyKind = "entropy",
+        allow_missing_keys: bool = False,
+    ) -> None:
+        several = isinstance(keys, Sequence) and not isinstance(keys, (str, bytes))
+        self.keys: tuple[Hashable, ...] = tuple(keys) if several else (keys,)  # type: ignore[arg-type]
+        self.fuser = ProbabilityAverageFilter() if fuser is None else fuser
+        self.output_key = self.keys[0] if output_key is None else output_key
+        self.uncertainty_key = uncertainty_key
+        self.uncertainty: UncertaintyKind = uncertainty
+        self.allow_missing_keys = allow_missing_keys
+
+    def __call__(self, data: Mapping[Hashable, Any]) -> dict[Hashable, Any]:
+        """The same dictionary, and the consensus in it."""
+        fused = dict(data)
+        fused[self.output_key] = self.fuser.Execute(self._predictions(data))
+        if self.uncertainty_key is not None:
+            fused[self.uncertainty_key] = self.fuser.GetUncertaintyImage(self.uncertainty)
+        return fused
+
+    def _predictions(self, data: Mapping[Hashable, Any]) -> list[Any]:
+        missing = [key for key in self.keys if key not in data]
+        if missing and not self.allow_missing_keys:
+            raise InputError(
+                f"ConsensusEnsembled: data must have the keys {list(self.keys)}, lacks {missing}"
+            )
+        if len(self.keys) == 1 and not missing:
+            return list(data[self.keys[0]])
+        return [data.get(key) for key in self.keys]
