@@ -42,6 +42,7 @@ _OTHERS = (
     ("images.slicer_segmentation", "write_slicer_segmentation"),
     ("images.structures", "Structure"),
     ("images.structures", "match_structures"),
+    ("images.structures", "separate_undecided"),
     ("labels.overlap", "dice"),
     ("report.page", "report"),
     ("samples", "SampleCase"),

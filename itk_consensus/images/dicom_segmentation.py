@@ -21,6 +21,8 @@ from itk_consensus.images.structures import Code, Structure
 
 #: In a mask: the reader did not annotate here. Give it to the fuser as MissingLabel.
 NOT_ANNOTATED = 255
+#: What slices without any frame may be.
+ABSENT_FRAMES = ("background", "missing")
 _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
 
@@ -38,7 +40,7 @@ def read_dicom_segmentation(
         What slices are for which the object has no frame at all: background, or not annotated
         (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
     """
-    if absent_frames not in ("background", "missing"):
+    if absent_frames not in ABSENT_FRAMES:
         raise InputError(
             f"{path}: absent_frames must be 'background' or 'missing', got {absent_frames!r}"
         )

@@ -14,7 +14,14 @@ import itk_consensus
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
 from itk_consensus.images.files import PathLike, replacing
-from itk_consensus.images.structures import TISSUE, Code, Structure, geometry_of
+from itk_consensus.images.structures import (
+    TISSUE,
+    Code,
+    Structure,
+    as_structures,
+    geometry_of,
+    inside_of,
+)
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
@@ -36,8 +43,8 @@ def write_dicom_segmentation(
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Masks on the grid of the series, whose voxels of value 1 are written; or, if `fractional`,
-        probabilities from 0 to 1.
+        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
+        so); or, if `fractional`, probabilities from 0 to 1.
     method : str
         How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
         algorithm, beside the version of this package.
@@ -45,10 +52,7 @@ def write_dicom_segmentation(
         The readers' SEG objects, which the file refers to.
     """
     hd = dicom_library(f"{path}: writing a SEG", "highdicom")
-    if isinstance(structures, Mapping):
-        structures = [Structure(name, image) for name, image in structures.items()]
-    if not structures:
-        raise InputError(f"{path}: there are no structures to write")
+    structures = as_structures(structures, str(path))
     pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
     uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
     with warnings.catch_warnings():
@@ -97,10 +101,10 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
             f"{path}: {structure.name} does not lie on the grid of the series: "
             + "; ".join(differences)
         )
-    array = sitk.GetArrayViewFromImage(structure.mask)
     if not fractional:
-        return array == 1
-    if array.min() < 0 or array.max() > 1:
+        return inside_of(structure, str(path))
+    array = sitk.GetArrayViewFromImage(structure.mask)
+    if not ((array >= 0) & (array <= 1)).all():
         raise InputError(f"{path}: probabilities of {structure.name} must lie between 0 and 1")
     return array.astype(np.float64)
 
@@ -121,7 +125,15 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
         algorithm_identification=algorithm,
         tracking_uid=hd.UID(),
         tracking_id=structure.name[:64],
+        display_color=_color(hd, structure),
     )
+
+
+def _color(hd: Any, structure: Structure) -> Any:
+    """A colour from 0 to 1 as the CIELab value that DICOM stores."""
+    if structure.color is None:
+        return None
+    return hd.color.CIELabColor.from_rgb(*(round(255 * part) for part in structure.color))
 
 
 def _concept(hd: Any, code: Code) -> Any:
