@@ -44,7 +44,8 @@ _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFIm
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
 _NOT_WRITTEN = dict.fromkeys(
-    (".dcm", ".dicom"), "DICOM holds segments, which write_dicom_segmentation or --per-structure write"
+    (".dcm", ".dicom"),
+    "DICOM holds segments, which write_dicom_segmentation or --per-structure write",
 )
 # Their library ends the process when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(

@@ -189,9 +189,9 @@ def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
     others = np.count_nonzero(~inside & (array != 0))
     if others:
         raise InputError(
-            f"{owner}: {structure.name} has {others} voxels that are neither inside (1) nor outside "
-            "(0), undecided or not annotated; separate_undecided makes them a structure of their "
-            "own, or give the fuser a TieRule that decides"
+            f"{owner}: {structure.name} has {others} voxels that are neither inside (1) nor "
+            "outside (0), undecided or not annotated; separate_undecided makes them a structure of "
+            "their own, or give the fuser a TieRule that decides"
         )
     return inside
 
