@@ -69,7 +69,8 @@ def coverage(contours: Sequence[Points], rows: int, columns: int) -> Points:
     place = (lines // _LINES_PER_ROW) * width + first
     steps = np.bincount(place, sign * (1 - share), rows * width)
     steps += np.bincount(place + 1, sign * share, rows * width)
-    return np.cumsum(steps.reshape(rows, width), axis=1)[:, :columns]
+    covered: Points = np.cumsum(steps.reshape(rows, width), axis=1, dtype=np.float64)
+    return covered[:, :columns]
 
 
 def _crossings(

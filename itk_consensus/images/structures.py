@@ -175,11 +175,11 @@ def mask_of(array: Any, like: Any) -> Any:
 
 def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) -> list[Structure]:
     """What writers take, structures or a mapping of name to image, as structures."""
-    named = isinstance(given, Mapping)
-    structures = [Structure(*pair) for pair in given.items()] if named else list(given)
-    if not structures:
+    if isinstance(given, Mapping):
+        given = [Structure(name, image) for name, image in given.items()]
+    if not given:
         raise InputError(f"{owner}: there are no structures to write")
-    return structures
+    return list(given)
 
 
 def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
