@@ -9,6 +9,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.images.dicom_colors import rgb_of_stored
 from itk_consensus.images.dicom_series import (
     DIRECTION_NOISE,
     POSITION_NOISE,
@@ -152,7 +153,7 @@ def _group(own: Any, shared: Any, name: str) -> Any:
 def _described(segment: Any, mask: Any) -> Structure:
     color = None
     if "RecommendedDisplayCIELabValue" in segment:
-        color = _rgb_of(segment.RecommendedDisplayCIELabValue)
+        color = rgb_of_stored(segment.RecommendedDisplayCIELabValue)
     return Structure(
         str(segment.SegmentLabel),
         mask,
@@ -168,27 +169,3 @@ def _code(segment: Any, name: str) -> Code | None:
     item = segment[name][0]
     value = item.get("CodeValue") or item.get("LongCodeValue") or item.get("URNCodeValue")
     return Code(str(item.get("CodingSchemeDesignator", "")), str(value), str(item.CodeMeaning))
-
-
-def _rgb_of(stored: Any) -> tuple[float, float, float]:
-    """sRGB of DICOM's CIELab, which is stored in 16 bits and refers to the D50 white point."""
-    scaled = np.asarray(stored, np.float64) / 65535
-    lightness, a, b = scaled[0] * 100, scaled[1] * 255 - 128, scaled[2] * 255 - 128
-    y = (lightness + 16) / 116
-    t = np.array([y + a / 500, y, y - b / 200])
-    xyz = np.where(t > 6 / 29, t**3, 3 * (6 / 29) ** 2 * (t - 4 / 29)) * (0.9642, 1.0, 0.8249)
-    linear = (
-        np.array(
-            [
-                [3.1338561, -1.6168667, -0.4906146],
-                [-0.9787684, 1.9161415, 0.0334540],
-                [0.0719453, -0.2289914, 1.4052427],
-            ]
-        )
-        @ xyz
-    )
-    curved = np.where(
-        linear <= 0.0031308, 12.92 * linear, 1.055 * np.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055
-    )
-    red, green, blue = np.clip(curved, 0.0, 1.0).tolist()
-    return red, green, blue

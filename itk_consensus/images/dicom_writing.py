@@ -12,6 +12,7 @@ import SimpleITK as sitk
 
 import itk_consensus
 from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.images.dicom_colors import cielab_of_rgb
 from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
 from itk_consensus.images.files import PathLike, replacing
 from itk_consensus.images.structures import (
@@ -55,29 +56,34 @@ def write_dicom_segmentation(
     structures = as_structures(structures, str(path))
     pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
     uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
-    with warnings.catch_warnings():
-        # highdicom remarks on values of the source that it copies; they are not ours to change.
-        warnings.simplefilter("ignore")
-        dataset = hd.seg.Segmentation(
-            source_images=list(series.slices),
-            pixel_array=pixels,
-            segmentation_type="FRACTIONAL" if fractional else "BINARY",
-            segment_descriptions=[
-                _description(hd, number, one, method)
-                for number, one in enumerate(structures, start=1)
-            ],
-            series_instance_uid=uid(),
-            series_number=100,
-            sop_instance_uid=uid(),
-            instance_number=1,
-            manufacturer=_PROGRAM,
-            manufacturer_model_name=_PROGRAM,
-            software_versions=itk_consensus.__version__,
-            device_serial_number="1",
-            content_description=description[:64],
-            content_label="CONSENSUS",
-            omit_empty_frames=bool(pixels.any()),
-        )
+    descriptions = [
+        _description(hd, number, one, method) for number, one in enumerate(structures, start=1)
+    ]
+    try:
+        with warnings.catch_warnings():
+            # highdicom remarks on values of the source that it copies; they are not ours to change.
+            warnings.simplefilter("ignore")
+            dataset = hd.seg.Segmentation(
+                source_images=list(series.slices),
+                pixel_array=pixels,
+                segmentation_type="FRACTIONAL" if fractional else "BINARY",
+                segment_descriptions=descriptions,
+                series_instance_uid=uid(),
+                series_number=100,
+                sop_instance_uid=uid(),
+                instance_number=1,
+                manufacturer=_PROGRAM,
+                manufacturer_model_name=_PROGRAM,
+                software_versions=itk_consensus.__version__,
+                device_serial_number="1",
+                content_description=description[:64],
+                content_label="CONSENSUS",
+                omit_empty_frames=bool(pixels.any()),
+            )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path}: the series lacks what a SEG takes over from it: {error}"
+        ) from error
     _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
     with replacing(Path(path)) as draft:
         dataset.save_as(draft)
@@ -116,6 +122,7 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
         version=itk_consensus.__version__,
         source=_PROGRAM,
     )
+    color = None if structure.color is None else cielab_of_rgb(structure.color)
     return hd.seg.SegmentDescription(
         segment_number=number,
         segment_label=structure.name[:64],
@@ -125,15 +132,8 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
         algorithm_identification=algorithm,
         tracking_uid=hd.UID(),
         tracking_id=structure.name[:64],
-        display_color=_color(hd, structure),
+        display_color=None if color is None else hd.color.CIELabColor(*color),
     )
-
-
-def _color(hd: Any, structure: Structure) -> Any:
-    """A colour from 0 to 1 as the CIELab value that DICOM stores."""
-    if structure.color is None:
-        return None
-    return hd.color.CIELabColor.from_rgb(*(round(255 * part) for part in structure.color))
 
 
 def _concept(hd: Any, code: Code) -> Any:

@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+import SimpleITK as sitk
 
 import itk_consensus
 
@@ -91,3 +93,21 @@ def test_the_deep_example_gains_on_the_vote(capsys: pytest.CaptureFixture[str]) 
     example("05").main()
     vote, deep = re.findall(r"vote ([.\d]+), deep ([.\d]+)", capsys.readouterr().out)[0]
     assert float(deep) > float(vote)
+
+
+def test_three_readers_dicom_objects_become_one_that_highdicom_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    highdicom, pydicom = pytest.importorskip("highdicom"), pytest.importorskip("pydicom")
+    made = example("08")
+    made.main(tmp_path)
+    said = capsys.readouterr().out
+    seg = highdicom.seg.segread(tmp_path / "consensus.dcm")
+    slices = [pydicom.dcmread(tmp_path / f"slice{n}.dcm").SOPInstanceUID for n in range(12)]
+    volume = seg.get_pixels_by_source_instance(slices, assert_missing_frames_are_empty=True)
+    grid = sitk.Image(48, 40, 12, sitk.sitkUInt8)
+    readers = [made.outline(grid, number) for number in range(3)]
+    for number, name in enumerate(("organ", "lesion")):
+        votes = sum(sitk.GetArrayFromImage(reader[name]).astype(int) for reader in readers)
+        assert f"{name}: {np.count_nonzero(votes >= 2)} voxels" in said
+        np.testing.assert_array_equal(volume[..., number], votes >= 2)

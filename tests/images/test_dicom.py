@@ -36,8 +36,9 @@ from itk_consensus.images.dicom_contours import read_dicom_contours
 from itk_consensus.images.dicom_segmentation import NOT_ANNOTATED, read_dicom_segmentation
 from itk_consensus.images.dicom_series import DicomSeries, read_dicom_series
 from itk_consensus.images.dicom_writing import band_structures, write_dicom_segmentation
+from itk_consensus.images.files import read_image
 from itk_consensus.images.structure_files import read_structures
-from itk_consensus.images.structures import Structure, match_structures
+from itk_consensus.images.structures import Code, Structure, match_structures
 
 
 def reader(number: int) -> dict[str, Array]:
@@ -162,6 +163,7 @@ def test_the_consensus_does_not_depend_on_what_files_carry_the_readers(
 ) -> None:
     series, slices, folder = case
     files: dict[str, list[Path]] = {"seg": [], "slicer": [], "contours": []}
+    labels: dict[str, list[Any]] = {"liver": [], "lesion": []}
     for number in range(3):
         masks = reader(number)
         files["seg"].append(write_seg(folder / f"{number}.dcm", masks, slices, None))
@@ -172,17 +174,24 @@ def test_the_consensus_does_not_depend_on_what_files_carry_the_readers(
         files["slicer"].append(folder / f"{number}.seg.nrrd")
         drawn = {name: outlines(array) for name, array in masks.items()}
         files["contours"].append(write_contours(folder / f"rt{number}.dcm", drawn, slices))
-    plain = {
-        name: [_image(reader(n)[name], series) for n in range(3)] for name in ("liver", "lesion")
-    }
-    fuser = getattr(itk_consensus, method)()
-    expected = itk_consensus.FuseStructures(plain, fuser)
+        for name, array in masks.items():
+            suffix = ".nii.gz" if number % 2 else ".nrrd"
+            sitk.WriteImage(_image(array, series), str(folder / f"{name}{number}{suffix}"))
+            labels[name].append(read_image(folder / f"{name}{number}{suffix}"))
+    fuser = getattr(itk_consensus, method)(coordinateTolerance=1e-5, directionTolerance=1e-5)
+    expected = {name: fuser.Execute(images) for name, images in labels.items()}
+    expected = {name: _binary(image) for name, image in expected.items()}
     for paths in files.values():
         matched = match_structures({str(path): read_structures(path, series) for path in paths})
         fused = itk_consensus.FuseStructures(matched.masks(), fuser)
         assert list(fused) == ["liver", "lesion"]
         for name, image in fused.items():
-            np.testing.assert_array_equal(array_of(image), array_of(expected[name]))
+            np.testing.assert_array_equal(array_of(image), expected[name])
+
+
+def _binary(image: Any) -> Array:
+    """A label map, or the probability that STAPLE returns, as inside and outside."""
+    return (array_of(image) > 0.5).astype(np.uint8)
 
 
 def circle(x: float, y: float, height: float, radius: float, points: int = 72) -> Array:
@@ -422,6 +431,107 @@ def test_the_command_line_fuses_dicom_into_dicom(case: Any) -> None:
         np.testing.assert_array_equal(array_of(one.mask), votes >= 2)
 
 
+def test_missing_frames_can_be_votes_that_are_missing_on_the_command_line(case: Any) -> None:
+    """Where only one of three readers has frames, his vote decides."""
+    series, slices, folder = case
+    masks = [reader(n) for n in range(3)]
+    for one in masks[1:]:
+        for mask in one.values():
+            mask[6:] = 0  # these two stopped at slice 5
+    paths = [str(write_seg(folder / f"{n}.dcm", one, slices, None)) for n, one in enumerate(masks)]
+    options = ["--per-structure", "--method", "vote", "--series", str(folder / "series")]
+    found = {}
+    for absent in ("background", "missing"):
+        out = folder / f"{absent}.dcm"
+        assert main(["fuse", *paths, *options, "-o", str(out), "--absent-frames", absent]) == 0
+        found[absent] = {one.name: one for one in read_dicom_segmentation(out, series)}
+    lesion = masks[0]["lesion"]
+    assert not array_of(found["background"]["lesion"].mask)[6:8].any()
+    np.testing.assert_array_equal(array_of(found["missing"]["lesion"].mask)[6:8], lesion[6:8])
+    assert "lesion undecided" in found["missing"]  # slices that nobody annotated
+    assert array_of(found["missing"]["lesion undecided"].mask)[[0, 1, 8, 9]].all()
+
+
+def test_undecided_voxels_are_refused_and_can_be_separated(case: Any) -> None:
+    series, _, folder = case
+    tied = {name: [_image(reader(n)[name], series) for n in (0, 2)] for name in ("liver", "lesion")}
+    fused = itk_consensus.FuseStructures(tied, itk_consensus.MajorityVoteFilter())
+    votes = {name: reader(0)[name] + reader(2)[name] for name in fused}
+    count = int((votes["liver"] == 1).sum())
+    for write in (
+        lambda given: write_dicom_segmentation(given, folder / "x.dcm", series, method="vote"),
+        lambda given: itk_consensus.write_slicer_segmentation(given, folder / "x.seg.nrrd"),
+    ):
+        with pytest.raises(InputError, match=f"liver has {count} voxels that are neither inside"):
+            write(fused)
+        write(itk_consensus.separate_undecided([Structure(*pair) for pair in fused.items()]))
+    for path in ("x.dcm", "x.seg.nrrd"):
+        back = {one.name: array_of(one.mask) for one in read_structures(folder / path, series)}
+        assert list(back) == ["liver", "liver undecided", "lesion", "lesion undecided"]
+        for name, vote in votes.items():
+            np.testing.assert_array_equal(back[name], vote == 2)
+            np.testing.assert_array_equal(back[f"{name} undecided"], vote == 1)
+
+
+@pytest.mark.parametrize("name", ["fused.dcm", "fused.seg.nrrd"])
+def test_the_command_line_says_that_voxels_are_undecided(
+    case: Any, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, slices, folder = case
+    paths = [str(write_seg(folder / f"{n}.dcm", reader(n), slices, None)) for n in (0, 2)]
+    options = ["--per-structure", "--method", "vote", "--series", str(folder / "series")]
+    assert main(["fuse", *paths, *options, "-o", str(folder / name)]) == 0
+    said = capsys.readouterr()
+    assert "voxels that no label won are written as the structure 'liver undecided'" in said.err
+    assert "4 structures in" in said.out
+
+
+def test_a_fraction_that_is_no_number_is_refused(case: Any) -> None:
+    series, _, folder = case
+    image = sitk.Cast(series.grid(), sitk.sitkFloat32)
+    image[3, 3, 3] = float("nan")
+    with pytest.raises(InputError, match="must lie between 0 and 1"):
+        write_dicom_segmentation(
+            {"a": image}, folder / "x.dcm", series, method="m", fractional=True
+        )
+
+
+def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
+    """CIELab values are highdicom's, codes are pydicom's."""
+    series, _, folder = case
+    liver = Code("SCT", "10200004", "Liver")
+    organ = Code("SCT", "123037004", "Anatomical Structure")
+    mask = _image(reader(0)["liver"], series)
+    colors = [(1.0, 0.0, 0.0), (0.0, 0.6, 0.2), (0.2, 0.4, 1.0), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)]
+    structures = [Structure(str(n), mask, color, organ, liver) for n, color in enumerate(colors)]
+    out = folder / "colours.dcm"
+    write_dicom_segmentation([*structures, Structure("plain", mask)], out, series, method="m")
+    dataset = pydicom.dcmread(out)
+    for segment, color in zip(dataset.SegmentSequence, colors, strict=False):
+        stored = highdicom.color.CIELabColor.from_dicom_value(segment.RecommendedDisplayCIELabValue)
+        np.testing.assert_allclose(stored.to_rgb(), np.multiply(color, 255), atol=3)
+        kind = segment.SegmentedPropertyTypeCodeSequence[0]
+        assert (kind.CodeValue, kind.CodingSchemeDesignator, kind.CodeMeaning) == (
+            codes.SCT.Liver.value,
+            codes.SCT.Liver.scheme_designator,
+            codes.SCT.Liver.meaning,
+        )
+    assert "RecommendedDisplayCIELabValue" not in dataset.SegmentSequence[-1]
+    *read, plain = read_dicom_segmentation(out, series)
+    for one, color in zip(read, colors, strict=True):
+        assert one.color == pytest.approx(color, abs=1e-3)
+        assert (one.category, one.kind) == (organ, liver)
+    assert plain.color is None
+
+
+def test_a_series_that_lacks_what_a_seg_needs_is_named(case: Any) -> None:
+    series, _, folder = case
+    for one in series.slices:
+        del one.SliceThickness
+    with pytest.raises(InputError, match=r"the series lacks what a SEG takes over.*SliceThick"):
+        write_dicom_segmentation({"a": series.grid()}, folder / "x.dcm", series, method="m")
+
+
 def spoilt(path: Path, change: Any) -> Path:
     dataset = pydicom.dcmread(path)
     change(dataset)
@@ -477,6 +587,47 @@ def test_a_broken_seg_is_one_clear_error(case: Any, change: Any, error: Any, mes
     path = spoilt(write_seg(folder / "a.dcm", reader(0), slices, None), change)
     with pytest.raises(error, match=message):
         read_dicom_segmentation(path, series)
+
+
+@pytest.mark.parametrize("kind", ["seg", "rtstruct"])
+@pytest.mark.parametrize("fault", ["no reference", "other frame", "mixed series", "cut short"])
+def test_on_the_command_line_broken_dicom_is_one_line(
+    case: Any, kind: str, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, slices, folder = case
+    if kind == "seg":
+        path = write_seg(folder / "a.dcm", reader(0), slices, None)
+    else:
+        path = write_contours(folder / "a.dcm", {"liver": outlines(reader(0)["liver"])}, slices)
+    said = {
+        "no reference": "refers to no series",
+        "other frame": "lies in another frame of reference",
+        "mixed series": "mixes 2 series",
+        "cut short": "spoilt-a.dcm: ",
+    }
+
+    def change(dataset: Any) -> None:
+        if fault == "no reference" and kind == "seg":
+            drop_series(dataset)
+        elif fault == "no reference":
+            del dataset.ReferencedFrameOfReferenceSequence
+        elif fault == "other frame" and kind == "seg":
+            other_frame(dataset)
+        elif fault == "other frame":
+            dataset.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = generate_uid()
+
+    bad = spoilt(path, change)
+    if fault == "cut short":
+        bad.write_bytes(bad.read_bytes()[: bad.stat().st_size * 2 // 3])
+    if fault == "mixed series":
+        write_series(folder / "other")
+        (folder / "other" / "000.dcm").rename(folder / "series" / "stray.dcm")
+    options = ["--per-structure", "--series", str(folder / "series")]
+    assert main(["fuse", str(path), str(bad), *options, "-o", str(folder / "out.dcm")]) == 2
+    error = capsys.readouterr().err
+    assert said[fault] in error
+    assert error.count("\n") == 1
+    assert not (folder / "out.dcm").exists()
 
 
 def test_files_that_are_cut_or_of_another_kind_are_named(case: Any) -> None:
