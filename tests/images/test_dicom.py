@@ -486,6 +486,16 @@ def test_the_command_line_says_that_voxels_are_undecided(
     assert "4 structures in" in said.out
 
 
+def test_segments_are_not_read_as_labels_and_the_error_says_what_reads_them(case: Any) -> None:
+    series, slices, folder = case
+    write_seg(folder / "a.dcm", reader(0), slices, None)
+    masks = {name: _image(array, series) for name, array in reader(0).items()}
+    itk_consensus.write_slicer_segmentation(masks, folder / "a.seg.nrrd")
+    for name, function in (("a.dcm", "dicom"), ("a.seg.nrrd", "slicer")):
+        with pytest.raises(FileError, match=rf"use read_{function}_segmentation or.*--per-struct"):
+            read_image(folder / name)
+
+
 def test_a_fraction_that_is_no_number_is_refused(case: Any) -> None:
     series, _, folder = case
     image = sitk.Cast(series.grid(), sitk.sitkFloat32)
@@ -509,7 +519,7 @@ def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
     dataset = pydicom.dcmread(out)
     for segment, color in zip(dataset.SegmentSequence, colors, strict=False):
         stored = highdicom.color.CIELabColor.from_dicom_value(segment.RecommendedDisplayCIELabValue)
-        np.testing.assert_allclose(stored.to_rgb(), np.multiply(color, 255), atol=3)
+        np.testing.assert_allclose(stored.to_rgb(clip=True), np.multiply(color, 255), atol=3)
         kind = segment.SegmentedPropertyTypeCodeSequence[0]
         assert (kind.CodeValue, kind.CodingSchemeDesignator, kind.CodeMeaning) == (
             codes.SCT.Liver.value,
