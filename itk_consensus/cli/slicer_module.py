@@ -14,7 +14,7 @@ from itk_consensus.cli.fusing import wanted_method
 from itk_consensus.cli.options import offered_parameters, option_of, text_of_default
 from itk_consensus.cli.slicer_flags import RATER
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Choice, Integer, Kind, Real
+from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
@@ -22,6 +22,8 @@ from itk_consensus.filters.registry import METHODS
 
 #: A panel has a fixed number of inputs; readers beyond are rare, and may be left out.
 _RATERS = 8
+#: What Slicer keeps an integer in; larger defaults are left to this program.
+_LARGEST_INTEGER = 2**31 - 1
 Element = ElementTree.Element
 
 
@@ -83,6 +85,7 @@ def _parameter(group: Element, parameter: Parameter[object]) -> None:
     flag = option_of(parameter).removeprefix("--").replace("-", "_")
     label = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", parameter.name)
     is_fixed = not callable(default) and default is not None
+    is_fixed &= not isinstance(default, int) or default <= _LARGEST_INTEGER
     text = parameter.doc if is_fixed else f"{parameter.doc} [default: {text_of_default(parameter)}]"
     if is_fixed and isinstance(kind, (Boolean, Choice)):
         names = ("yes", "no") if isinstance(kind, Boolean) else kind.names
@@ -96,12 +99,13 @@ def _parameter(group: Element, parameter: Parameter[object]) -> None:
         element = _described(group, tag, flag, label, text)
         _child(element, "default", f"{default:.12g}" if tag == "double" else str(default))
         _constraints(element, kind)
-    elif not _is_image_only(kind):
+    elif not isinstance(kind, ImageLike):
         _described(group, "string", flag, label, text)
 
 
 def _constraints(element: Element, kind: Integer | Real) -> None:
-    low, high = kind.low, kind.high
+    low = kind.low
+    high = None if kind.high is None or kind.high > _LARGEST_INTEGER else kind.high
     if low is None and high is None:
         return
     constraints = _child(element, "constraints")
@@ -111,10 +115,6 @@ def _constraints(element: Element, kind: Integer | Real) -> None:
         _child(constraints, "maximum", f"{high:.12g}")
     is_share = isinstance(kind, Real) and low is not None and high is not None and high - low <= 1
     _child(constraints, "step", "0.01" if is_share else "1")
-
-
-def _is_image_only(kind: Kind[object]) -> bool:
-    return isinstance(kind, ImageLike)
 
 
 def _group(module: Element, label: str, description: str) -> Element:
