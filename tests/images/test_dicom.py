@@ -12,6 +12,7 @@ from typing import Any
 import contourpy
 import highdicom
 import numpy as np
+import PIL.Image
 import pydicom
 import pytest
 import SimpleITK as sitk
@@ -25,6 +26,7 @@ from dicom_objects import (
     write_seg,
     write_series,
 )
+from PIL import ImageCms
 from pydicom.sr.codedict import codes
 from pydicom.uid import generate_uid
 
@@ -123,6 +125,33 @@ def test_what_we_write_is_what_highdicom_reads(case: Any) -> None:
     algorithm = dataset.SegmentSequence[0].SegmentationAlgorithmIdentificationSequence[0]
     assert algorithm.AlgorithmName == "itk_consensus STAPLEImageFilter"
     assert algorithm.AlgorithmVersion == itk_consensus.__version__
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_every_readers_structures_survive_seg_and_slicer_files_voxel_by_voxel(
+    case: Any, number: int
+) -> None:
+    """As ours are read, and as highdicom and SimpleITK read them."""
+    series, _, folder = case
+    masks = reader(number)
+    images = {name: _image(array, series) for name, array in masks.items()}
+    write_dicom_segmentation(images, folder / "a.dcm", series, method="by hand")
+    itk_consensus.write_slicer_segmentation(images, folder / "a.seg.nrrd")
+    for path in ("a.dcm", "a.seg.nrrd"):
+        for one in read_structures(folder / path, series):
+            np.testing.assert_array_equal(array_of(one.mask), masks[one.name])
+            assert one.mask.GetDirection() == pytest.approx(tuple(AXES.ravel()), abs=1e-6)
+    seg, slicer = highdicom.seg.segread(folder / "a.dcm"), sitk.ReadImage(folder / "a.seg.nrrd")
+    uids = [one.SOPInstanceUID for one in series.slices]
+    pixels = seg.get_pixels_by_source_instance(uids, assert_missing_frames_are_empty=True)
+    for place, (name, array) in enumerate(masks.items()):
+        assert seg.get_segment_description(place + 1).segment_label == name
+        np.testing.assert_array_equal(pixels[..., place], array)
+        fields = {
+            key: int(slicer.GetMetaData(f"Segment{place}_{key}")) for key in ("Layer", "LabelValue")
+        }
+        layer = array_of(sitk.VectorIndexSelectionCast(slicer, fields["Layer"]))
+        np.testing.assert_array_equal(layer == fields["LabelValue"], array)
 
 
 def test_probabilities_are_fractional_and_a_band_is_segments_of_its_own(case: Any) -> None:
@@ -507,7 +536,7 @@ def test_a_fraction_that_is_no_number_is_refused(case: Any) -> None:
 
 
 def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
-    """CIELab values are highdicom's, codes are pydicom's."""
+    """CIELab values are those of the ICC profile, as LCMS has them, codes are pydicom's."""
     series, _, folder = case
     liver = Code("SCT", "10200004", "Liver")
     organ = Code("SCT", "123037004", "Anatomical Structure")
@@ -519,7 +548,7 @@ def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
     dataset = pydicom.dcmread(out)
     for segment, color in zip(dataset.SegmentSequence, colors, strict=False):
         stored = highdicom.color.CIELabColor.from_dicom_value(segment.RecommendedDisplayCIELabValue)
-        np.testing.assert_allclose(stored.to_rgb(clip=True), np.multiply(color, 255), atol=3)
+        np.testing.assert_allclose(stored.lab, lab_of_lcms(color), atol=1.0)  # LCMS has 8 bits
         kind = segment.SegmentedPropertyTypeCodeSequence[0]
         assert (kind.CodeValue, kind.CodingSchemeDesignator, kind.CodeMeaning) == (
             codes.SCT.Liver.value,
@@ -532,6 +561,13 @@ def test_colours_and_terminology_survive_both_ways(case: Any) -> None:
         assert one.color == pytest.approx(color, abs=1e-3)
         assert (one.category, one.kind) == (organ, liver)
     assert plain.color is None
+
+
+def lab_of_lcms(color: tuple[float, ...]) -> list[float]:
+    pixel = PIL.Image.new("RGB", (1, 1), tuple(round(255 * part) for part in color))
+    profiles = [ImageCms.createProfile(name) for name in ("sRGB", "LAB")]
+    lab = ImageCms.profileToProfile(pixel, *profiles, outputMode="LAB").tobytes()
+    return [lab[0] / 2.55, *np.frombuffer(lab[1:], np.int8).astype(float)]
 
 
 def test_a_series_that_lacks_what_a_seg_needs_is_named(case: Any) -> None:
