@@ -266,17 +266,17 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -290,9 +290,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -350,21 +350,21 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetInitialization(self, value: str) -> None:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta. Default: from Variant."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta. Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -378,9 +378,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -541,9 +541,9 @@ class DirectInferenceFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
     def SetNumberOfSamples(self, value: int) -> None:
         """Gibbs samples, for marginal probabilities and performance; 0: none. Default: 0."""
     def GetNumberOfSamples(self) -> int:
@@ -1167,13 +1167,13 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -1187,9 +1187,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -1456,8 +1456,9 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1499,8 +1500,9 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1537,8 +1539,9 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, mas
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     maskImage : an image, or None; default None
@@ -1577,8 +1580,9 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     mask_image : an image, or None; default None
@@ -1603,7 +1607,7 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1614,8 +1618,9 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidenceWeight : a number; default 1.0
@@ -1631,13 +1636,13 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1647,7 +1652,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1675,7 +1680,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1686,8 +1691,9 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidence_weight : a number; default 1.0
@@ -1703,13 +1709,13 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1719,7 +1725,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1747,7 +1753,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1758,8 +1764,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1770,15 +1777,15 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         ignored), or {label: probability}.
     pseudoCounts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1788,7 +1795,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1816,7 +1823,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1827,8 +1834,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     termination_update_threshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1839,15 +1847,15 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         ignored), or {label: probability}.
     pseudo_counts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1857,7 +1865,7 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1895,8 +1903,9 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     maskImage : an image, or None; default None
@@ -1931,8 +1940,9 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     mask_image : an image, or None; default None
@@ -1968,8 +1978,9 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2013,8 +2024,9 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2058,8 +2070,9 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
@@ -2097,8 +2110,9 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
@@ -2137,8 +2151,9 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2188,8 +2203,9 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2239,13 +2255,14 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2287,13 +2304,14 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     number_of_initializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2334,8 +2352,9 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2391,8 +2410,9 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2449,8 +2469,9 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2495,8 +2516,9 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2541,8 +2563,9 @@ def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | Non
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     maskImage : an image, or None; default None
@@ -2579,8 +2602,9 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Im
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     mask_image : an image, or None; default None
@@ -2616,8 +2640,9 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
@@ -2659,8 +2684,9 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
@@ -2702,8 +2728,9 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2755,8 +2782,9 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2811,8 +2839,9 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2863,8 +2892,9 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2914,8 +2944,9 @@ def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     labelForUndecidedPixels : an integer; default max label + 1
@@ -2959,8 +2990,9 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     label_for_undecided_pixels : an integer; default max label + 1
@@ -3003,8 +3035,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
@@ -3049,8 +3082,9 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,15 @@ def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> 
         metavar=_placeholder(parameter.kind),
         help=_as_help(f"{parameter.doc} [default: {text_of_default(parameter)}]"),
     )
+
+
+def add_options(
+    group: argparse._ActionsContainer, filter_class: type, names: Container[str] | None = None
+) -> None:
+    """Give a parser the parameters of a filter, or those with these names."""
+    for parameter in parameters_of(filter_class):
+        if parameter.in_cli and (names is None or parameter.name in names):
+            add_option(group, parameter)
 
 
 def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:

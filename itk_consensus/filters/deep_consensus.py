@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.deep.runtime import require_torch
-from itk_consensus.errors import (
-    InputError,
-    NotExecutedError,
-    ParameterError,
-)
+from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import is_integer
 from itk_consensus.filters.deep_inputs import (
     DeepInput,
@@ -31,8 +27,6 @@ from itk_consensus.labels.label_types import common_type
 
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
-
-T = TypeVar("T")
 
 
 class DeepConsensusFilter(DeepTraining):
@@ -86,11 +80,11 @@ class DeepConsensusFilter(DeepTraining):
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self._done(self._fused).label_image()
+        return self._made(self._fused).label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
         """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
-        fused = self._done(self._fused)
+        fused = self._made(self._fused)
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
                 f"{self.GetName()}: GetProbabilityImage's label must be one of {fused.labels}, "
@@ -100,7 +94,7 @@ class DeepConsensusFilter(DeepTraining):
 
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
-        return self._done(self._fused).image(self._done(self._write_evidence))
+        return self._made(self._fused).image(self._made(self._write_evidence))
 
     def _predict(self, model: ConsensusModel, given: DeepInput) -> None:
         from itk_consensus.deep.inference import predict, voxels_to_ask
@@ -174,8 +168,3 @@ class DeepConsensusFilter(DeepTraining):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._model = state["model"]
-
-    def _done(self, made: T | None) -> T:
-        if made is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return made

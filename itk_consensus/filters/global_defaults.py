@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.images.simpleitk_defaults import simpleitk_default
+from itk_consensus.images.simpleitk_family import simpleitk_default
 
 TOLERANCE = Real(low=0.0)
 THREADS = Integer(1, 1024)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,6 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabel
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import lent
-from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.fusions import Fusion
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
@@ -84,16 +82,17 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         "The contour that the band follows: the majority vote's or the interior fuser's.",
     )
 
-    BandVoxels: Measurement[int] = Measurement("int", "Number of voxels in the band.")
+    BandVoxels = Measurement(int, "Number of voxels in the band.")
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
-        self._abort_fuser: Callable[[], None] = _nothing
+        self._at_work: LabelFusionFilter | None = None
 
     def Abort(self) -> None:
         """Stop at the next chance, the fuser at work included."""
         super().Abort()
-        self._abort_fuser()
+        if self._at_work is not None:
+            self._at_work.Abort()
 
     def _check_parameters(self) -> None:
         for name in ("InteriorFilter", "BoundaryFilter"):
@@ -119,25 +118,21 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
         """What a fuser makes of the case on this filter's terms."""
-        self._abort_fuser = fuser.Abort
+        self._at_work = fuser
         try:
             with lent(fuser, self._terms()):
                 fuser.Execute(list(case.loaded.owners))
         finally:
-            self._abort_fuser = _nothing
+            self._at_work = None
         return fuser.fused
 
     def _band(self, case: FusionCase, interior: NDArray[np.int32]) -> NDArray[np.bool_]:
         width = self.BandWidth
         if width is None:
-            width = DEFAULT_BAND * min(voxel_sides(case.spacing))
+            width = DEFAULT_BAND * case.smallest_side
         contoured = interior
         if self.BandContour == "vote":
             vote = majority_vote(case.patterns).decision.astype(np.int32)
             outside = background_index(self._label_values(case))
             contoured = case.patterns.expand(vote, outside=outside)
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
-
-
-def _nothing() -> None:
-    """There is no fuser at work."""

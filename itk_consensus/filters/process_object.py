@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from itk_consensus.errors import (
-    ConsensusWarning,
-    NotExecutedError,
-    ParameterError,
-    ProcessAborted,
-)
+from itk_consensus.errors import NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer
 from itk_consensus.filters.events import (
     ABORT_EVENT,
-    ANY_EVENT,
     DELETE_EVENT,
     END_EVENT,
     EVENTS,
     ITERATION_EVENT,
     PROGRESS_EVENT,
     START_EVENT,
+    EventSource,
 )
 from itk_consensus.filters.global_defaults import THREADS, TOLERANCE, GlobalDefaults
 from itk_consensus.filters.parameters import (
@@ -37,8 +30,10 @@ from itk_consensus.filters.parameters import (
     parameters_of,
 )
 
+T = TypeVar("T")
 
-class ProcessObject(GlobalDefaults):
+
+class ProcessObject(EventSource, GlobalDefaults):
     """Base of every filter. Not re-entrant: one Execute at a time for one object."""
 
     CoordinateTolerance = Parameter(
@@ -74,9 +69,9 @@ class ProcessObject(GlobalDefaults):
     )
 
     def __init__(self, **parameters: Any) -> None:
+        super().__init__()
         self._values: dict[str, Any] = {}
         self._measured: dict[str, Any] = {}
-        self._commands: list[tuple[int, Callable[[], Any]]] = []
         self._progress = 0.0
         self._aborting = False
         for spelled, value in parameters.items():
@@ -89,10 +84,6 @@ class ProcessObject(GlobalDefaults):
         getattr(self, f"Set{parameter.name}")(value)
 
     # -- identity ---------------------------------------------------------------------------
-
-    def GetName(self) -> str:
-        """The name of the filter's class."""
-        return type(self).__name__
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
@@ -118,41 +109,7 @@ class ProcessObject(GlobalDefaults):
         self.__init__()  # type: ignore[misc]
         self._values.update(state["values"])
 
-    # -- events -----------------------------------------------------------------------------
-
-    def AddCommand(self, event: int, command: Any) -> int:
-        """Call `command`, a callable or a SimpleITK Command, at each such event."""
-        if isinstance(event, bool) or event not in EVENTS:
-            raise ParameterError(
-                f"{self.GetName()}: AddCommand's event must be one of SimpleITK's event numbers "
-                f"{sorted(EVENTS)}, got {event!r}"
-            )
-        if not callable(command):
-            execute = getattr(command, "Execute", None)
-            if not callable(execute):
-                raise ParameterError(
-                    f"{self.GetName()}: AddCommand's command must be callable, got {command!r}"
-                )
-            command = execute
-        self._commands.append((int(event), command))
-        return len(self._commands) - 1
-
-    def HasCommand(self, event: int) -> bool:
-        """Whether a command waits for this event."""
-        return any(of == event for of, _ in self._commands)
-
-    def RemoveAllCommands(self) -> None:
-        """Forget every command."""
-        self._commands.clear()
-
-    def _invoke(self, event: int) -> None:
-        for of, command in list(self._commands):
-            if of in (event, ANY_EVENT):
-                try:
-                    command()
-                except NotExecutedError as error:
-                    # Who asks too early gets no answer, but need not lose the whole run for it.
-                    self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
+    # -- progress ---------------------------------------------------------------------------
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""
@@ -209,14 +166,16 @@ class ProcessObject(GlobalDefaults):
             # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
             self._invoke(DELETE_EVENT)
 
+    def _made(self, output: T | None) -> T:
+        """What the last Execute left behind, if there was one."""
+        if output is None:
+            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+        return output
+
     def _warn(self, message: str) -> None:
-        """Warn in the name of the line outside this package that led here."""
-        if not self.GetGlobalWarningDisplay():
-            return
-        level, frame = 1, sys._getframe()
-        while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
-            level, frame = level + 1, frame.f_back
-        warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
+        """Warn, unless GlobalWarningDisplay is off."""
+        if self.GetGlobalWarningDisplay():
+            super()._warn(message)
 
     def _tolerances(self) -> dict[str, float]:
         return {
@@ -245,10 +204,6 @@ def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None
     finally:
         filter_._values.clear()
         filter_._values.update(own)
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _measured(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ __all__ = [
     "load_with_gaps",
     "to_image",
     "to_vector_image",
+    "written",
 ]
 
 
@@ -170,6 +171,13 @@ def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
     return _ADAPTERS[like.family].allocate(dtype, like)
 
 
+def written(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedImages) -> Any:
+    """An image of the family, geometry and metadata of `like` whose voxels `write` fills in."""
+    output = allocate(dtype, like)
+    write(output.array)
+    return output.image()
+
+
 def to_image(array: Array, like: LoadedImages) -> Any:
     """Turn a finished array into an image of the family, geometry and metadata of `like`.
 
@@ -185,7 +193,7 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 def as_list(images: Any, owner: str) -> list[Any]:
     """The inputs of a filter, whether one image, a list or a generator was given."""
-    family = _find_family(images)
+    family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
             f"{owner}: needs a list of images, got one array of shape {np.shape(images)}; "

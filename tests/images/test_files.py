@@ -16,7 +16,6 @@ from itk_consensus.errors import FileError
 from itk_consensus.images.files import (
     read_bytes,
     read_image,
-    read_label_images,
     split_image_name,
     write_image,
     write_text,
@@ -74,7 +73,7 @@ def test_label_files_keep_their_own_pixel_types(tmp_path: Path) -> None:
     paths = [tmp_path / "a.nrrd", str(tmp_path / "b.nii.gz")]
     for path, dtype in zip(paths, (np.uint8, np.int32), strict=True):
         write_image(labelled(dtype=dtype), path)
-    assert [image.GetPixelID() for image in read_label_images(paths)] == [
+    assert [image.GetPixelID() for image in map(read_image, paths)] == [
         sitk.sitkUInt8,
         sitk.sitkInt32,
     ]
@@ -118,7 +117,6 @@ def test_unreadable_paths_give_one_clear_line(tmp_path: Path) -> None:
     assert "No such file" in the_only_error_line(missing, read_image, missing)
     assert "is a folder" in the_only_error_line(folder, read_image, folder)
     assert "no image format" in the_only_error_line(text, read_image, text)
-    assert "No such file" in the_only_error_line(missing, read_label_images, [missing])
 
 
 def test_unwritable_paths_give_one_clear_line_and_leave_nothing(tmp_path: Path) -> None:
