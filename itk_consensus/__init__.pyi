@@ -865,6 +865,38 @@ class HybridFusionFilter(LabelFusionFilter):
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
 
+class IntensityRefinementFilter(LabelFusionFilter):
+    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+
+    Where all raters agree, each label shows what its intensities are; around a disputed voxel they
+    tell how likely its own is under each label. How much that counts is what held-out raters
+    support: a power with which each of them is foreseen better from the others, or 0, and then the
+    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+
+    >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetImage(self, value: Image | None) -> None:
+        """The image the labels were drawn on. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The image the labels were drawn on."""
+    def SetFilter(self, value: LabelFusionFilter | None) -> None:
+        """Fuser whose answer is refined. Default: ConsensusFilter()."""
+    def GetFilter(self) -> LabelFusionFilter | None:
+        """Fuser whose answer is refined."""
+    def SetIntensitySigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the surroundings in which intensities are learned. Default: 8 smallest voxel sides."""
+    def GetIntensitySigma(self) -> float | None:
+        """Standard deviation, in mm, of the surroundings in which intensities are learned."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetIntensityWeight(self) -> float:
+        """Power by which intensities count; 0: held-out raters do not support them."""
+    def GetHeldOutGains(self) -> tuple[float, ...]:
+        """Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the power that is best for the rater it helps least; NaN where there is no telling."""
+
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
 
@@ -1285,9 +1317,17 @@ class DeepConsensusFilter(ProcessObject):
     def GetWindowOverlap(self) -> float:
         """Share of a window that its neighbour covers too."""
     def SetNumberOfIterations(self, value: int) -> None:
-        """Most batches that Fit learns from. Default: 200."""
+        """Batches that Fit learns from, unless NumberOfEpochs asks for more. Default: 200."""
     def GetNumberOfIterations(self) -> int:
-        """Most batches that Fit learns from."""
+        """Batches that Fit learns from, unless NumberOfEpochs asks for more."""
+    def SetNumberOfEpochs(self, value: float) -> None:
+        """Passes over the cases that Fit makes at least, however many there are. Default: 0.0."""
+    def GetNumberOfEpochs(self) -> float:
+        """Passes over the cases that Fit makes at least, however many there are."""
+    def SetCacheSize(self, value: int) -> None:
+        """Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed. Default: 4096."""
+    def GetCacheSize(self) -> int:
+        """Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed."""
     def SetBatchSize(self, value: int | None) -> None:
         """Patches per batch. Default: 8 in 2D, 2 in 3D."""
     def GetBatchSize(self) -> int | None:
@@ -1305,17 +1345,17 @@ class DeepConsensusFilter(ProcessObject):
     def GetValidationFraction(self) -> float:
         """Share of the cases that only decide when to stop."""
     def SetPatience(self, value: int) -> None:
-        """Evaluations, ten in a full Fit, without improvement before it stops. Default: 5."""
+        """Evaluations, ten in a full Fit, without improvement before it stops; counted after the peak of the learning rate. Default: 5."""
     def GetPatience(self) -> int:
-        """Evaluations, ten in a full Fit, without improvement before it stops."""
+        """Evaluations, ten in a full Fit, without improvement before it stops; counted after the peak of the learning rate."""
     def SetMissingLabel(self, value: int | None) -> None:
         """The value by which a rater says 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
         """The value by which a rater says 'not annotated here'."""
     def SetDevice(self, value: str) -> None:
-        """auto takes CUDA, then MPS, then the CPU. Default: auto."""
+        """cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU. Default: auto."""
     def GetDevice(self) -> str:
-        """auto takes CUDA, then MPS, then the CPU."""
+        """cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."""
     def SetMixedPrecision(self, value: str) -> None:
         """bfloat16 networks on CUDA; float32 elsewhere or if off. Default: cuda."""
     def GetMixedPrecision(self) -> str:
@@ -1346,6 +1386,8 @@ class DeepConsensusFilter(ProcessObject):
         Parameters
         ----------
         images : sequence of images
+            With one or more components, each of which is a channel. Images, labels and truths may
+            be paths of files, which are read case by case and kept within CacheSize.
         label_lists : sequence of lists of images
             For each image what its raters drew; None is a missing rater.
         truths : sequence of images, optional
@@ -1355,8 +1397,9 @@ class DeepConsensusFilter(ProcessObject):
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
-            copy of it is trained.
+            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
+            (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
+            Its stride is found by trying, unless it has attributes `stride` and `least_size`.
         """
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
@@ -1374,6 +1417,8 @@ class DeepConsensusFilter(ProcessObject):
         Without a truth it is one accuracy for all classes. 0, given if raters without an id were
         met, is an average rater.
         """
+    def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
+        """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
     @classmethod
     def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
         """Take the model of a file; pass the image stream if Fit was given one.

@@ -45,6 +45,17 @@ def distinct(
 def row_extents(
     codes: NDArray[Any], length: int, flags: NDArray[np.uint8], threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def label_boxes(
+    raters: Sequence[RaterVotes], labels: int, shape: Sequence[int], threads: int
+) -> NDArray[np.int64]: ...
+def spread(
+    flags: NDArray[np.uint8],
+    reach: Sequence[int],
+    shape: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+    out: NDArray[np.uint8],
+) -> None: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
 def joint_weights(
     target: NDArray[np.float32],

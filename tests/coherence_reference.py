@@ -25,14 +25,8 @@ from itk_consensus.algorithms.coherence_cut import (
     PSEUDO_VOXELS,
     Cut,
 )
-from itk_consensus.algorithms.rater_masks import (
-    RaterMasks,
-    bounding_box,
-    clipped,
-    read_extended,
-    widened,
-)
-from itk_consensus.labels.boxes import relative_to
+from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.labels.boxes import bounding_box, clipped, read_extended, relative_to, widened
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

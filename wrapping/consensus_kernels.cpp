@@ -4,6 +4,7 @@
 namespace consensus {
 
 void bind_atlas(pybind11::module_& m);
+void bind_boxes(pybind11::module_& m);
 void bind_em(pybind11::module_& m);
 void bind_packed(pybind11::module_& m);
 void bind_gaussian(pybind11::module_& m);
@@ -17,6 +18,7 @@ void bind_voting(pybind11::module_& m);
 PYBIND11_MODULE(_kernels, m) {
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_atlas(m);
+  consensus::bind_boxes(m);
   consensus::bind_em(m);
   consensus::bind_packed(m);
   consensus::bind_gaussian(m);

@@ -25,10 +25,11 @@ from itk_consensus.algorithms.coherence_bands import CoherenceSettings
 from itk_consensus.algorithms.coherence_vote import coherence_vote
 from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.rater_masks import RaterMasks, bounding_box
+from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.algorithms.shared_consensus import shared_consensus
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.errors import ConsensusWarning
+from itk_consensus.labels.boxes import bounding_box
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice

@@ -19,14 +19,8 @@ from itk_consensus.algorithms.coherence_bands import (
     shared_power,
     smallest_sides,
 )
-from itk_consensus.algorithms.rater_masks import (
-    Floats,
-    RaterMasks,
-    clipped,
-    read_extended,
-    widened,
-)
-from itk_consensus.labels.boxes import relative_to
+from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.labels.boxes import clipped, read_extended, relative_to, widened
 from itk_consensus.labels.gaussian import band_means
 
 #: Smallest voxel sides where bands begin; each is sqrt(2) wide.

@@ -20,6 +20,7 @@ from itk_consensus.algorithms.coherence_bands import (
 )
 from itk_consensus.algorithms.rater_masks import Floats, Mask
 from itk_consensus.labels.gaussian import Singles
+from itk_consensus.labels.spread import spread
 
 #: Smallest voxel sides: what lies nearer to a contour, or farther from any mark, is not counted.
 CONTOUR_REACH = 3
@@ -90,7 +91,7 @@ def find_cut(
     cut = Cut(0.0, 1.0, 0.5)
     for _ in range(CUT_ROUNDS):
         clean = clean_answer(chosen, found, sides, settings, threads)
-        cut = cut_levels(found.votes, chosen, counted, clean, sides)
+        cut = cut_levels(found.votes, chosen, counted, clean, sides, threads)
         for part in planes(chosen):
             limit = threshold(cut, found.detail[part])
             chosen[part] = found.answer[part] > limit + np.float32(TIE_TOLERANCE)
@@ -125,10 +126,17 @@ def ranked_values(values: NDArray[Any], place: int) -> tuple[float, float]:
     return float(among[place - 1 - below]), float(among[place - below])
 
 
-def cut_levels(votes: Singles, chosen: Mask, counted: Mask, clean: Singles, sides: Floats) -> Cut:
+def cut_levels(
+    votes: Singles,
+    chosen: Mask,
+    counted: Mask,
+    clean: Singles,
+    sides: Floats,
+    threads: int | None = None,
+) -> Cut:
     """Mean shares inside and outside a mask, and the level between them, over counted voxels."""
-    outside = _mean_share(votes, ~reached(chosen, sides) & counted, ~chosen & counted)
-    inside = _mean_share(votes, ~reached(~chosen, sides) & counted, chosen & counted)
+    outside = _mean_share(votes, ~reached(chosen, sides, threads) & counted, ~chosen & counted)
+    inside = _mean_share(votes, ~reached(~chosen, sides, threads) & counted, chosen & counted)
     if inside - outside < LEAST_POWER:
         return Cut(0.0, 1.0, 0.5)
     number = int(np.count_nonzero(chosen & counted))
@@ -174,29 +182,14 @@ def probability_of(found: Coherence, cut: Cut) -> Singles:
     return found.answer
 
 
-def near_marks(votes: Singles, sides: Floats) -> Mask:
+def near_marks(votes: Singles, sides: Floats, threads: int | None = None) -> Mask:
     """Voxels within reach of what somebody marked."""
-    return reached(votes > 0, sides)
+    return reached(votes > 0, sides, threads)
 
 
-def reached(mask: Mask, sides: Floats) -> Mask:
+def reached(mask: Mask, sides: Floats, threads: int | None = None) -> Mask:
     """Voxels with a flagged one in the box of `CONTOUR_REACH` around them."""
-    found = mask.copy()
-    for axis, radius in enumerate(CONTOUR_REACH * sides):
-        _spread(found, axis, int(radius + 1e-9))
-    return found
-
-
-def _spread(mask: Mask, axis: int, radius: int) -> None:
-    """Flag, in place, what lies within `radius` of a flagged voxel along an axis."""
-    lines = np.moveaxis(mask, axis, 0)
-    for direction in (lines, lines[::-1]):
-        spread = 0
-        while spread < radius:
-            # What was spread so far spreads as far again.
-            step = min(spread + 1, radius - spread)
-            direction[step:] |= direction[:-step].copy()
-            spread += step
+    return spread(mask, [int(radius + 1e-9) for radius in CONTOUR_REACH * sides], threads=threads)
 
 
 def planes(volume: NDArray[Any]) -> Iterator[slice]:

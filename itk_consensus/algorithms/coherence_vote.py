@@ -40,20 +40,12 @@ from itk_consensus.algorithms.coherence_cut import (
     probability_of,
 )
 from itk_consensus.algorithms.components import lost_components
-from itk_consensus.algorithms.rater_masks import (
-    Box,
-    Floats,
-    Mask,
-    RaterMasks,
-    clipped,
-    over_labels,
-    read_extended,
-    widened,
-)
-from itk_consensus.labels.boxes import relative_to
+from itk_consensus.algorithms.rater_masks import Floats, Mask, RaterMasks, over_labels
+from itk_consensus.labels.boxes import Box, clipped, read_extended, relative_to, widened
 from itk_consensus.labels.gaussian import Singles
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
+from itk_consensus.labels.tiles import Progress
 
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
@@ -144,6 +136,7 @@ def coherence_vote(
     spacing: Sequence[float],
     settings: CoherenceSettings = DEFAULT_SETTINGS,
     groups: Sequence[Sequence[int]] | None = None,
+    progress: Progress | None = None,
 ) -> CoherenceResult:
     """Keep what raters share, smooth the rest, and cut it where the contour is.
 
@@ -155,18 +148,23 @@ def coherence_vote(
     settings : CoherenceSettings
     groups : sequence of sequences of int, optional
         Raters who count as one, from `near_copies`.
+    progress : callable, optional
+        Called with the share of the labels that are done.
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
-    answers = {
-        label: found for label, found in _answer_labels(masks, sides, settings) if found is not None
-    }
+    answers: dict[int, LabelAnswer] = {}
+    for label, found in _answer_labels(masks, sides, settings):
+        if found is not None:
+            answers[label] = found
+        if progress is not None:
+            progress((label + 1) / masks.number_of_labels)
     decision = _decide_two(masks, answers) if _binary(masks) else _decide(masks, answers)
     restored = _restore_unanimous(every, decision)
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED
-    return CoherenceResult(decision, masks, answers, restored, masks.frequencies())
+    return CoherenceResult(decision, masks.without_inputs(), answers, restored, masks.frequencies())
 
 
 def _binary(masks: RaterMasks) -> bool:
@@ -203,7 +201,7 @@ def _answer_label(
         present = read_extended(masks.present[(slice(None), *box)], around)
     found = coherence(stack, masks.weights, present, sides, settings, threads)
     # Clean background, however much of it, must not count.
-    counted = near_marks(found.votes, sides)
+    counted = near_marks(found.votes, sides, threads)
     if present is not None:
         counted &= np.asarray(present.any(axis=0))
     del stack
@@ -281,7 +279,7 @@ def _lost_unanimous(masks: RaterMasks, label: int, decision: NDArray[np.int32]) 
     box = masks.marked_box(label)
     if box is None:
         return (), np.zeros(0, bool)
-    marked = masks.read(label, box) > 0.5
+    marked = masks.marks(label, box)
     unanimous = np.asarray(marked.all(axis=0))
     if masks.present is not None:
         present = masks.present[(slice(None), *box)]

@@ -20,8 +20,8 @@ other vote is counted: background that is added around an image must not change 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TieRule
 from itk_consensus.labels.tiles import Progress
-from itk_consensus.labels.vote_tiles import MixedVotes, VoteTiles
+from itk_consensus.labels.vote_tiles import MixedVotes, TiledShares, VoteTiles
 
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9
@@ -53,6 +53,8 @@ class CorrectedVote:
     ----------
     tiles : VoteTiles
         The smoothed shares.
+    shares : TiledShares
+        The same, to be asked for by label even after the votes were kept elsewhere.
     mixing : (K, K) ndarray
         ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far from
         its contours; NaN in the column of a label that it never says.
@@ -60,12 +62,13 @@ class CorrectedVote:
     """
 
     tiles: VoteTiles
+    shares: TiledShares
     mixing: Floats
     ties: TieRule
 
     def fusion(self, progress: Progress | None = None) -> VolumeFusion:
         """The corrected result."""
-        return VolumeFusion(self.decision(progress), self.probability)
+        return VolumeFusion(self.decision(progress), replace(self.shares, unmixing=self.inverse))
 
     def decision(self, progress: Progress | None = None) -> NDArray[Any]:
         """Label index per voxel, or a code of `labels.ties`."""
@@ -116,9 +119,12 @@ def corrected_vote(
     progress : callable, optional
         Called with the share of the counting that is done.
     """
-    tiles = VoteTiles.make(votes, sigma, spacing, weights=weights, threads=threads)
+    tiles_of = partial(
+        VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
+    )
+    tiles = tiles_of(votes)
     counted = tiles.mixed_votes(tiles.decision(ties, progress=progress))
-    return CorrectedVote(tiles, mixing_matrix(counted), ties)
+    return CorrectedVote(tiles, TiledShares(votes, tiles_of), mixing_matrix(counted), ties)
 
 
 def mixing_matrix(counted: MixedVotes) -> Floats:

@@ -10,13 +10,14 @@ Only lesions whose finders agree about their shape count, which inventions would
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects, label
 
-from itk_consensus.algorithms.rater_masks import Box, Mask, RaterMasks
+from itk_consensus.algorithms.rater_masks import Mask, RaterMasks
+from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.overlap import dice
 
 #: Two of two say nothing about who overlooks.
@@ -57,7 +58,7 @@ class _Lesion(NamedTuple):
     drawn: NDArray[np.bool_]
 
 
-def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions:
+def missed_lesions(masks: RaterMasks, index: int, decision: NDArray[Any]) -> MissedLesions:
     """Lesions of a label to be added to an answer.
 
     Parameters
@@ -67,8 +68,8 @@ def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions
         overlook.
     index : int
         Of the label.
-    chosen : (\\*shape) ndarray of bool
-        The answer for this label.
+    decision : (\\*shape) ndarray
+        The answer: label indices.
     """
     found = np.zeros(masks.shape, bool)
     raters = masks.number_of_raters
@@ -77,13 +78,13 @@ def missed_lesions(masks: RaterMasks, index: int, chosen: Mask) -> MissedLesions
     around = masks.marked_box(index)
     if around is None:
         return MissedLesions(found, 0, np.nan, np.nan)
-    lesions = list(_lesions(np.asarray(masks.read(index, around) > 0.5)))
+    lesions = list(_lesions(masks.marks(index, around)))
     finders = np.array([len(lesion.drawn) for lesion in lesions])
     if not (finders > 1).any():
         return MissedLesions(found, 0, np.nan, np.nan)
     detection = float(finders[finders > 1].mean() / raters)
     least = threshold_of_finders(detection, raters)
-    number, chosen, added = 0, chosen[around], found[around]
+    number, chosen, added = 0, decision[around] == index, found[around]
     for box, drawn in lesions:
         lacking = not chosen[box][drawn.any(axis=0)].any()
         if lacking and len(drawn) > max(least, 1) and _agreement(drawn) >= LEAST_AGREEMENT:
@@ -107,7 +108,10 @@ def threshold_of_finders(detection: float, raters: int) -> float:
 def _lesions(stack: Mask) -> Iterator[_Lesion]:
     """Pieces of the union, large enough not to be chance; the lone ones among them too."""
     pieces, _ = label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
+    voxels = np.bincount(pieces.ravel())
     for number, box in enumerate(find_objects(pieces), start=1):
+        if voxels[number] < LEAST_SHARED_VOXELS:
+            continue
         drawn = stack[(slice(None), *box)] & (pieces[box] == number)
         drawn = drawn[drawn.reshape(len(drawn), -1).any(axis=1)]
         shared = drawn.sum(axis=0) >= min(2, len(drawn))

@@ -44,13 +44,21 @@ def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
 
 def disagreements(patterns: DecisionPatterns) -> Floats:
     """(J, J) share of the voxels that both annotated on which two raters differ; NaN if none."""
-    raters = patterns.number_of_raters
-    votes, present, counts = patterns.patterns, patterns.present, patterns.counts
+    raters, counts = patterns.number_of_raters, patterns.counts
+    # By columns: rows of a long table are far apart.
+    votes = np.ascontiguousarray(patterns.patterns.T)
+    present = np.ascontiguousarray(patterns.present.T)
+    everywhere = [bool(column.all()) for column in present]
     distances = np.zeros((raters, raters))
     for i, j in itertools.combinations(range(raters), 2):
-        both = present[:, i] & present[:, j]
-        differ, together = counts[both & (votes[:, i] != votes[:, j])].sum(), counts[both].sum()
-        distances[i, j] = distances[j, i] = differ / together if together else np.nan
+        differ = votes[i] != votes[j]
+        total = patterns.number_of_voxels
+        if not (everywhere[i] and everywhere[j]):
+            both = present[i] & present[j]
+            differ &= both
+            total = counts[both].sum()
+        share = counts[differ].sum() / total if total else np.nan
+        distances[i, j] = distances[j, i] = share
     return distances
 
 

@@ -10,18 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects
 
 from itk_consensus.errors import InputError
-from itk_consensus.labels.boxes import relative_to
+from itk_consensus.labels.boxes import Box, bounding_box, moved
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.marked_boxes import boxes_of_patterns, boxes_of_stack
 
 T = TypeVar("T")
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Box = tuple[slice, ...]
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
@@ -45,6 +44,8 @@ class RaterMasks:
         Where each rater annotated, and the mask holds; None: everywhere.
     patterns : DecisionPatterns, or None
         Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
+    kept : RaterMasks, or None
+        The same, told by patterns, where `read` looks at the caller's images.
     """
 
     read: Callable[..., NDArray[Any]]
@@ -54,6 +55,7 @@ class RaterMasks:
     weights: Floats
     present: Mask | None = None
     patterns: DecisionPatterns | None = None
+    kept: RaterMasks | None = None
 
     @classmethod
     def foreground(
@@ -98,6 +100,32 @@ class RaterMasks:
             _checked_weights(weights, len(raters)),
             _where(present, mask, raters.shape),
         )
+
+    @classmethod
+    def from_stack(
+        cls,
+        stack: LabelStack,
+        patterns: DecisionPatterns,
+        weights: Sequence[float] | Floats | None = None,
+        threads: int | None = None,
+    ) -> RaterMasks:
+        """Of a stack and its patterns: images are read faster, where everybody annotated all."""
+        kept = cls.from_patterns(patterns, weights)
+        if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
+            return kept
+        counted = np.ones(len(stack.arrays)) if weights is None else np.asarray(weights)
+        arrays = [stack.arrays[rater] for rater in np.flatnonzero(counted)]
+
+        def read(label: int, box: Box = ()) -> Mask:
+            parts = [array[box] for array in arrays if array is not None]
+            found = np.empty((len(parts), *parts[0].shape), bool)
+            for part, mask in zip(parts, found, strict=True):
+                np.equal(part, stack.labels[label], out=mask)
+            return found
+
+        masks = replace(kept, read=read, kept=kept)
+        vars(masks)["_marked_boxes"] = boxes_of_stack(stack, threads)
+        return masks
 
     @classmethod
     def from_patterns(
@@ -153,7 +181,12 @@ class RaterMasks:
             weights=np.array([self.weights[group].mean() for group in members]),
             present=None if present is None else np.stack([present[g].any(0) for g in members]),
             patterns=None,
+            kept=None if self.kept is None else self.kept.merged(groups),
         )
+
+    def without_inputs(self) -> RaterMasks:
+        """The same masks, without the caller's images."""
+        return self if self.kept is None else self.kept
 
     def annotated(self) -> Mask | None:
         """(\\*shape) where at least one rater annotated; None: everywhere."""
@@ -163,6 +196,11 @@ class RaterMasks:
         """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)
+
+    def marks(self, label: int, box: Box) -> Mask:
+        """(J, \\*box) where each rater's membership is above one half."""
+        masks = self.read(label, box)
+        return masks if masks.dtype == np.bool_ else np.asarray(masks > 0.5)
 
     def disputed(self, label: int) -> Mask:
         """(\\*shape) where raters differ about a label, by more than rounding."""
@@ -179,14 +217,20 @@ class RaterMasks:
         if self.patterns is None:
             return bounding_box(self.disputed(label))
         marked = self.marked_box(label)
+        if marked is None:
+            return None
+        if self.kept is not None:
+            masks = self.read(label, marked)
+            tight = bounding_box(np.asarray(masks.any(axis=0) & ~masks.all(axis=0)))
+            return None if tight is None else moved(tight, marked)
         voted = self.patterns.patterns == label
         differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
-        if marked is None or not differ.any():
+        if not differ.any():
             return None
         assert self.patterns.codes is not None
         part = replace(self.patterns, codes=np.ascontiguousarray(self.patterns.codes[marked]))
         found = part.region(differ, [0] * len(marked))
-        return relative_to(found, tuple(slice(-side.start, None) for side in marked))
+        return moved(found, marked)
 
     def marked_box(self, label: int) -> Box | None:
         """The smallest box around what anybody marked; None if nothing."""
@@ -198,15 +242,9 @@ class RaterMasks:
 
     @cached_property
     def _marked_boxes(self) -> list[Box | None]:
-        """Of all labels, in one pass per rater."""
+        """Of all labels."""
         assert self.patterns is not None
-        votes = self.patterns.patterns
-        boxes: list[Box | None] = [None] * self.number_of_labels
-        numbers = np.where(self.patterns.present, votes.astype(np.int32) + 1, 0)
-        for rater in np.ascontiguousarray(numbers.T):
-            for label, box in enumerate(find_objects(self.patterns.expand(rater))):
-                boxes[label] = _around(boxes[label], box)
-        return boxes
+        return boxes_of_patterns(self.patterns)
 
     def frequencies(self) -> Floats:
         """(K,) share of each label among all votes."""
@@ -226,14 +264,6 @@ def over_labels(work: Callable[[int], T], labels: Iterable[int]) -> Iterable[T]:
     """What a function of a label gives, in order, several labels at a time."""
     with ThreadPoolExecutor(default_threads()) as pool:
         yield from pool.map(work, labels)
-
-
-def _around(one: Box | None, other: Box | None) -> Box | None:
-    if one is None or other is None:
-        return one or other
-    return tuple(
-        slice(min(a.start, b.start), max(a.stop, b.stop)) for a, b in zip(one, other, strict=True)
-    )
 
 
 def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
@@ -257,41 +287,10 @@ def _expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     return found
 
 
-def bounding_box(flagged: Mask) -> Box | None:
-    """The smallest box around flagged voxels; None if there are none."""
-    found = find_objects(flagged.view(np.uint8))
-    return found[0] if found else None
-
-
-def clipped(box: Box, shape: Sequence[int]) -> Box:
-    """The part of a box that lies in the volume."""
-    return tuple(
-        slice(max(part.start, 0), min(part.stop, side))
-        for part, side in zip(box, shape, strict=True)
-    )
-
-
-def widened(box: Box, margin: Sequence[int]) -> Box:
-    """A box with `margin` voxels more on each side of each axis; it may leave the volume."""
-    return tuple(slice(p.start - m, p.stop + m) for p, m in zip(box, margin, strict=True))
-
-
-def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
-    """Voxels of a box over the last axes; beyond the volume its border goes on."""
-    leading = volume.ndim - len(box)
-    shape = volume.shape[leading:]
-    inner = clipped(box, shape)
-    beyond = [(i.start - b.start, b.stop - i.stop) for i, b in zip(inner, box, strict=True)]
-    part = volume[(slice(None),) * leading + inner]
-    widths = [(0, 0)] * leading + beyond
-    return np.pad(part, np.array(widths), mode="edge")
-
-
 def _where(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
     if mask is None:
         return present
-    everywhere = np.ones(shape, bool) if present is None else present
-    return everywhere & mask
+    return (np.ones(shape, bool) if present is None else present) & mask
 
 
 def _checked_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:

@@ -24,6 +24,8 @@ from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesion
 from itk_consensus.algorithms.near_copies import near_copies
 from itk_consensus.algorithms.rater_masks import Floats, RaterMasks, over_labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.tiles import Progress
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ def shared_consensus(
     spacing: Sequence[float],
     weights: Sequence[float] | Floats | None = None,
     settings: CoherenceSettings = DEFAULT_SETTINGS,
+    stack: LabelStack | None = None,
+    progress: Progress | None = None,
 ) -> SharedConsensus:
     """Fuse by what raters share.
 
@@ -95,20 +99,28 @@ def shared_consensus(
     weights : (J,) array_like, optional
         Of the raters; 0 leaves one out.
     settings : CoherenceSettings
+    stack : LabelStack, optional
+        That of the patterns: reading it is faster. The result does not look at it.
+    progress : callable, optional
+        Called with the share of the labels that are done.
     """
     counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
     counted = np.where(patterns.present.any(axis=0), counted, 0.0)
     place = np.cumsum(counted > 0) - 1
     groups = [[rater for rater in group if counted[rater] > 0] for group in near_copies(patterns)]
     groups = [group for group in groups if group]
-    masks = RaterMasks.from_patterns(patterns, counted)
-    result = coherence_vote(masks, spacing, settings, [place[group].tolist() for group in groups])
+    masks = (
+        RaterMasks.from_patterns(patterns, counted)
+        if stack is None
+        else RaterMasks.from_stack(stack, patterns, counted)
+    )
+    merged = [place[group].tolist() for group in groups]
+    result = coherence_vote(masks, spacing, settings, merged, progress)
     decision = result.decision.copy()
     missed: dict[int, MissedLesions] = {}
     labels = range(1, masks.number_of_labels)
-    found = over_labels(
-        lambda label: missed_lesions(result.masks, label, result.decision == label), labels
-    )
+    once = masks.merged(merged)
+    found = over_labels(lambda label: missed_lesions(once, label, result.decision), labels)
     for label, lesions in zip(labels, found, strict=True):
         if lesions.number == 0:
             continue
@@ -117,4 +129,4 @@ def shared_consensus(
         if lesions.mask.any():
             missed[label] = lesions
             decision[lesions.mask] = label
-    return SharedConsensus(decision, result, masks, groups, missed)
+    return SharedConsensus(decision, result, masks.without_inputs(), groups, missed)

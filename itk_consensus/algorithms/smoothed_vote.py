@@ -5,8 +5,9 @@ A Gaussian of the vote shares, in mm, is the baseline that spatial fusion has to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TieRule
 from itk_consensus.labels.tiles import Progress
-from itk_consensus.labels.vote_tiles import VoteTiles
+from itk_consensus.labels.vote_tiles import TiledShares, VoteTiles
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,19 @@ class SmoothedVote:
     and is not smoothed.
     """
 
-    tiles: VoteTiles
+    votes: LabelStack | DecisionPatterns
+    tiles_of: Callable[[LabelStack | DecisionPatterns], VoteTiles]
     threshold: float | None
     ties: TieRule
 
+    @cached_property
+    def tiles(self) -> VoteTiles:
+        """The smoothed shares."""
+        return self.tiles_of(self.votes)
+
     def fusion(self, progress: Progress | None = None) -> VolumeFusion:
         """The smoothed result."""
-        return VolumeFusion(self.decision(progress), self.probability)
+        return VolumeFusion(self.decision(progress), TiledShares(self.votes, self.tiles_of))
 
     def probability(self, label: int) -> Floats:
         """Smoothed share of the votes for a label index, zero outside the mask."""
@@ -75,5 +82,7 @@ def smoothed_vote(
     threads : int, optional
         All processors by default.
     """
-    tiles = VoteTiles.make(votes, sigma, spacing, weights=weights, threads=threads)
-    return SmoothedVote(tiles, threshold, ties)
+    tiles_of = partial(
+        VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
+    )
+    return SmoothedVote(votes, tiles_of, threshold, ties)

@@ -32,7 +32,10 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, LabelFusionFilter)
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        masks = RaterMasks.from_patterns(patterns, self._weights(patterns.number_of_raters))
-        found = coherence_vote(masks, case.spacing)
-        self._measure_resolution(masks, patterns.labels, case.spacing)
+        weights = self._weights(patterns.number_of_raters)
+        masks = RaterMasks.from_stack(case.stack, patterns, weights, case.threads)
+        found = coherence_vote(
+            masks, case.spacing, progress=lambda share: self._report(0.5 + 0.45 * share)
+        )
+        self._measure_resolution(found.masks, patterns.labels, case.spacing)
         return settled_fusion(patterns, found.decision, found.probability, found.frequencies)

@@ -95,7 +95,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        found = case.shared_consensus
+        found = case.find_shared_consensus(lambda share: self._report(0.5 + 0.4 * share))
+        vars(case)["shared_consensus"] = found
         frequencies = found.coherence.frequencies
         chosen = settled_fusion(patterns, found.decision, found.probability, frequencies)
         self.Choice = _choice(found)

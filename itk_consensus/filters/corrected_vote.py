@@ -21,6 +21,7 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilt
     workers; ``examples/benchmarks/smoothness.py`` prints the table.
     """
 
+    needs = "votes"
     method = "corrected-vote"
     summary = (
         "Assumes that neighbours share a label and raters err alike; measures what they miss and "
@@ -36,10 +37,12 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilt
 
     def _fuse(self, case: FusionCase) -> Fusion:
         corrected = corrected_vote(
-            case.patterns,
+            case.stack,
             self._sigma(case),
             case.spacing,
-            weights=self._weights(case.patterns.number_of_raters),
+            weights=self._weights(len(case.stack.arrays)),
+            threads=case.threads,
+            progress=lambda share: self._report(0.5 + 0.2 * share),
         )
         self.VoteShares = corrected.mixing
-        return corrected.fusion()
+        return corrected.fusion(lambda share: self._report(0.75 + 0.24 * share))

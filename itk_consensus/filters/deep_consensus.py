@@ -68,12 +68,14 @@ class DeepConsensusFilter(DeepTraining):
         self._forget()
         with self._running(), self._torch_threads():
             given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
-            dimension = model.network.shape.dimension
-            if given.image.ndim != dimension:
+            wanted = (model.network.shape.dimension, model.network.shape.inputs)
+            found = (len(given.shape), len(given.channels))
+            if found != wanted:
                 raise InputError(
-                    f"{self.GetName()}: was trained on {dimension}D images, got {given.image.ndim}D"
+                    f"{self.GetName()}: was trained on {wanted[0]}D images{_channels(wanted[1])}, "
+                    f"got {found[0]}D{_channels(found[1])}"
                 )
-            reject_other_labels(given, model.labels, self.GetName())
+            reject_other_labels(given.summary(), model.labels, self.GetName())
             self._report(0.1)
             self._predict(model, given)
             return self.GetLabelImage()
@@ -113,7 +115,7 @@ class DeepConsensusFilter(DeepTraining):
                 model,
                 case,
                 asked,
-                window=self._window(case.image.ndim),
+                window=self._window(len(case.shape)),
                 overlap=self.WindowOverlap,
                 rater_weight=self.RaterWeight,
                 mixed_precision=self.MixedPrecision == "cuda",
@@ -168,3 +170,7 @@ class DeepConsensusFilter(DeepTraining):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._model = state["model"]
+
+
+def _channels(number: int) -> str:
+    return "" if number == 1 else f" with {number} channels"

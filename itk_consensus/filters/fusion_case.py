@@ -16,6 +16,7 @@ from itk_consensus.labels.encoding import MOST_DIRECT_CODES
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
+from itk_consensus.labels.tiles import Progress
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,12 @@ class FusionCase:
     @cached_property
     def shared_consensus(self) -> SharedConsensus:
         """What the raters share, found when first asked for."""
-        return shared_consensus(self.patterns, self.spacing)
+        return self.find_shared_consensus()
+
+    def find_shared_consensus(self, progress: Progress | None = None) -> SharedConsensus:
+        """Find it anew, calling `progress` with the share of the labels that are done."""
+        stack = self.stack if self.kept is None and self.stack.arrays else None
+        return shared_consensus(self.patterns, self.spacing, stack=stack, progress=progress)
 
     @cached_property
     def packed(self) -> PackedVotes | None:

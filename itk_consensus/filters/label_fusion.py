@@ -25,10 +25,11 @@ from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_types import common_type, holds
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.labels.vote_tiles import TiledShares
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -94,9 +95,9 @@ class LabelFusionFilter(RaterInputs):
     def _let_inputs_go(self, case: FusionCase) -> None:
         """Later outputs must neither hold the caller's images nor follow what becomes of them."""
         self._case = case.without_inputs()
-        fused, kept = self.fused, self._case.kept
-        if isinstance(kept, KeptStack) and isinstance(fused.fusion, StackVoteFusion):
-            self._fused = replace(fused, fusion=replace(fused.fusion, stack=kept))
+        kept = self._case.kept
+        if isinstance(kept, KeptStack):
+            self._fused = replace(self.fused, fusion=_reading(kept, self.fused.fusion))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""
@@ -203,6 +204,15 @@ class LabelFusionFilter(RaterInputs):
 
     def _executed_case(self) -> FusionCase:
         return self._made(self._case)
+
+
+def _reading(kept: KeptStack, fusion: Fusion) -> Fusion:
+    """The fusion, looking at a kept stack for what it has not made yet."""
+    if isinstance(fusion, StackVoteFusion):
+        return replace(fusion, stack=kept)
+    if isinstance(fusion, VolumeFusion) and isinstance(fusion.probability, TiledShares):
+        return replace(fusion, probability=replace(fusion.probability, votes=kept))
+    return fusion
 
 
 class UndecidedLabelMixin(ProcessObject):

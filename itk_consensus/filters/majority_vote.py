@@ -23,7 +23,6 @@ class MajorityVoteFilter(
     sides, before the decision: the strongest simple baseline known to us.
     """
 
-    # Smoothing asks for patterns; without it the votes themselves are enough.
     needs = "votes"
     method = "vote"
     summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
@@ -48,12 +47,12 @@ class MajorityVoteFilter(
             return StackVoteFusion(
                 case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
             )
-        patterns = case.patterns
         return smoothed_vote(
-            patterns,
+            case.stack,
             sigma,
             case.spacing,
             weights=weights,
             threshold=self.Threshold,
             ties=self.TieRule,
-        ).fusion()
+            threads=case.threads,
+        ).fusion(lambda share: self._report(0.5 + 0.49 * share))

@@ -21,7 +21,8 @@ from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real, Re
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.labels.label_stack import fits, label_table
+from itk_consensus.labels.label_stack import label_table
+from itk_consensus.labels.label_types import fits
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:

@@ -45,6 +45,7 @@ __all__ = [
     "as_list",
     "has_components",
     "load",
+    "load_channels",
     "load_one",
     "load_with_gaps",
     "to_image",
@@ -144,6 +145,31 @@ def load_one(
     ndarray, shape ``like.geometry.shape``, read-only
         It keeps its image alive.
     """
+    components = load_channels(
+        image,
+        like,
+        owner=owner,
+        parameter=parameter,
+        coordinate_tolerance=coordinate_tolerance,
+        direction_tolerance=direction_tolerance,
+    )
+    if len(components) != 1:
+        raise InputError(
+            f"{owner}: {parameter} must be a scalar image, got {len(components)} components"
+        )
+    return components[0]
+
+
+def load_channels(
+    image: Any,
+    like: LoadedImages,
+    *,
+    owner: str,
+    parameter: str,
+    coordinate_tolerance: float = DEFAULT_TOLERANCE,
+    direction_tolerance: float = DEFAULT_TOLERANCE,
+) -> tuple[Array, ...]:
+    """View the components of one more image in the space of `like`, as `load_one` does."""
     where = f"{owner}: {parameter}"
     family = _family_of(image, where)
     if family.has_space != like.family.has_space:
@@ -153,17 +179,14 @@ def load_one(
         )
     read = _read(image, family, where)
     _reject_gaps(read.annotated, where)
-    components, geometry = read.components, read.geometry
-    if len(components) != 1:
-        raise InputError(f"{where} must be a scalar image, got {len(components)} components")
     check_same_space(
-        [like.geometry, geometry],
+        [like.geometry, read.geometry],
         coordinate_tolerance=coordinate_tolerance,
         direction_tolerance=direction_tolerance,
         owner=owner,
         names=[f"input {like.reference_index}", parameter],
     )
-    return components[0]
+    return tuple(read.components)
 
 
 def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:

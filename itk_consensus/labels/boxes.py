@@ -7,7 +7,11 @@ volumes, so nothing is smoothed, measured or pooled along them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import find_objects
 
 Box = tuple[slice, ...]
 
@@ -51,3 +55,39 @@ def relative_to(box: Box, around: Box) -> Box:
     """Where a box lies in an array cut out of the volume by a box around it."""
     pairs = zip(box, around, strict=True)
     return tuple(slice(b.start - a.start, b.stop - a.start) for b, a in pairs)
+
+
+def moved(box: Box, around: Box) -> Box:
+    """Where, in the volume, a box lies that was found in an array cut out by a box around it."""
+    pairs = zip(box, around, strict=True)
+    return tuple(slice(b.start + a.start, b.stop + a.start) for b, a in pairs)
+
+
+def bounding_box(flagged: NDArray[np.bool_]) -> Box | None:
+    """The smallest box around flagged voxels; None if there are none."""
+    found = find_objects(flagged.view(np.uint8))
+    return found[0] if found else None
+
+
+def clipped(box: Box, shape: Sequence[int]) -> Box:
+    """The part of a box that lies in the volume."""
+    return tuple(
+        slice(max(part.start, 0), min(part.stop, side))
+        for part, side in zip(box, shape, strict=True)
+    )
+
+
+def widened(box: Box, margin: Sequence[int]) -> Box:
+    """A box with `margin` voxels more on each side of each axis; it may leave the volume."""
+    return tuple(slice(p.start - m, p.stop + m) for p, m in zip(box, margin, strict=True))
+
+
+def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
+    """Voxels of a box over the last axes; beyond the volume its border goes on."""
+    leading = volume.ndim - len(box)
+    shape = volume.shape[leading:]
+    inner = clipped(box, shape)
+    beyond = [(i.start - b.start, b.stop - i.stop) for i, b in zip(inner, box, strict=True)]
+    part = volume[(slice(None),) * leading + inner]
+    widths = [(0, 0)] * leading + beyond
+    return np.pad(part, np.array(widths), mode="edge")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
+from itk_consensus.labels.label_types import exact, fits
 
 AnyArray = NDArray[Any]
 
@@ -175,7 +176,7 @@ class LabelStack:
         pairs = [(value, digit) for value, digit in pairs if fits(value, array.dtype)]
         return _kernels.RaterVotes(
             array.reshape(-1),
-            _exact([value for value, _ in pairs], array.dtype),
+            exact([value for value, _ in pairs], array.dtype),
             [digit for _, digit in pairs],
             0,
             None if mask is None else mask.reshape(-1),
@@ -292,17 +293,3 @@ def _as_masks(
     if len(masks) != len(arrays):
         raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
     return tuple(_as_mask(m, arrays, f"{owner}: RaterMasks[{i}]") for i, m in enumerate(masks))
-
-
-def fits(value: float, dtype: np.dtype[Any]) -> bool:
-    """Whether an array of this type can hold exactly this value at all."""
-    if dtype.kind == "f":
-        return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value
-    limits = np.iinfo(dtype)
-    return value == int(value) and limits.min <= int(value) <= limits.max
-
-
-def _exact(values: Sequence[float], dtype: np.dtype[Any]) -> AnyArray:
-    """Values as an array of this type, integers never passing through float."""
-    whole = dtype.kind != "f"
-    return np.array([int(value) if whole else value for value in values], dtype=dtype)

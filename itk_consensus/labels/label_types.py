@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,3 +50,17 @@ def widened(dtype: np.dtype[Any], value: int) -> np.dtype[Any]:
         if wider.itemsize >= dtype.itemsize and holds(wider, [value]):
             return wider
     raise InputError(f"no integer type of the labels' kind holds the undecided label {value}")
+
+
+def fits(value: float, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of this type can hold exactly this value at all."""
+    if dtype.kind == "f":
+        return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value
+    limits = np.iinfo(dtype)
+    return value == int(value) and limits.min <= int(value) <= limits.max
+
+
+def exact(values: Sequence[float], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Values as an array of this type, integers never passing through float."""
+    whole = dtype.kind != "f"
+    return np.array([int(value) if whole else value for value in values], dtype=dtype)

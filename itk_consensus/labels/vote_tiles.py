@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 from itk_consensus.labels.ties import TIE_RULES, TieRule
 from itk_consensus.labels.tiles import (
@@ -197,6 +198,30 @@ class VoteTiles:
         mixed += self.frequencies[:, None] * voxels[:, 2:4].T[:, None, :]
         near, far, _, _, agreed, agreed_far = voxels.T
         return MixedVotes(mixed[0], mixed[1], near, far, agreed, agreed_far)
+
+
+@dataclass(frozen=True)
+class TiledShares:
+    """Smoothed shares by label index, made anew whenever they are asked for.
+
+    Attributes
+    ----------
+    votes : LabelStack, KeptStack or DecisionPatterns
+        To be exchanged for a kept stack before the caller's images go.
+    tiles_of : callable
+        Makes the tiles of votes.
+    unmixing : (K, K) ndarray or None
+        Applied to the shares.
+    """
+
+    votes: LabelStack | KeptStack | DecisionPatterns
+    tiles_of: Callable[[LabelStack | DecisionPatterns], VoteTiles]
+    unmixing: Floats | None = None
+
+    def __call__(self, label: int) -> Floats:
+        """Share of a label at every voxel; 0 outside the mask."""
+        votes = self.votes.restored() if isinstance(self.votes, KeptStack) else self.votes
+        return self.tiles_of(votes).share(label, unmixing=self.unmixing)
 
 
 _Votes = tuple[

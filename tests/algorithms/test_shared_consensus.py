@@ -102,3 +102,29 @@ def test_probabilities_are_probabilities_whatever_the_votes(drawn):
     if patterns.number_of_labels == 2:
         chosen = found.decision[annotated] == 1
         np.testing.assert_array_equal(found.probability(1)[annotated] >= 0.5, chosen)
+
+
+@pytest.mark.parametrize("copies", [0, 1])
+def test_reading_the_stack_changes_nothing_and_the_result_does_not_look_at_it(copies):
+    rng = np.random.default_rng(5)
+    truth = np.zeros((14, 24, 26), np.uint8)
+    truth[3:9, 4:14, 5:20] = 3
+    truth[6:12, 12:20, 8:16] = 7
+    raters = [
+        np.where(rng.random(truth.shape) < 0.1, np.roll(truth, shift, 1), truth)
+        for shift in (-2, -1, 0, 1, 2)
+    ]
+    raters += [raters[0].copy() for _ in range(copies)]
+    stack = LabelStack.multilabel(raters)
+    patterns = DecisionPatterns.from_stack(stack)
+    expected = shared_consensus(patterns, (1.0, 1.0, 1.0))
+    done = []
+    found = shared_consensus(patterns, (1.0, 1.0, 1.0), stack=stack, progress=done.append)
+    for rater in raters:
+        rater[...] = 0
+    np.testing.assert_array_equal(found.decision, expected.decision)
+    assert found.groups == expected.groups
+    for label in range(3):
+        np.testing.assert_array_equal(found.probability(label), expected.probability(label))
+    assert done == sorted(done)
+    assert done[-1] == 1

@@ -5,7 +5,9 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus.algorithms.corrected_vote import corrected_vote
 from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
@@ -82,3 +84,35 @@ def test_the_disagreement_of_the_votes_sees_all_labels():
     unsure = fuser.GetUncertaintyImage("disagreement")
     shares = [fuser.GetProbabilityImage(label) for label in fuser.GetLabels()]
     np.testing.assert_array_equal(unsure, (1 - np.max(shares, axis=0)).astype(np.float32))
+
+
+SPATIAL = [
+    (ic.MajorityVoteFilter, {"SmoothingSigma": 1.0, "TieRule": "prior"}, smoothed_vote, 1e-6),
+    (ic.CorrectedVoteFilter, {}, corrected_vote, 1e-4),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings", "on_patterns", "tolerance"), SPATIAL)
+@pytest.mark.parametrize("more", [{}, {"MissingLabel": 3}, {"RaterWeights": (1, 2, 0.5, 1, 0)}])
+def test_smoothed_votes_of_the_stack_are_those_of_its_patterns(
+    kind, settings, on_patterns, tolerance, more
+):
+    raters = some_raters()
+    fuser = kind(**settings, **more)
+    answers = []
+    for threads in (1, 2, 7):
+        fuser.SetNumberOfThreads(threads)
+        answers.append(fuser.Execute(raters))
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[0], answers[2])
+    stack = LabelStack.multilabel(some_raters(), missing_label=more.get("MissingLabel"))
+    weights = np.array(more["RaterWeights"]) if "RaterWeights" in more else None
+    expected = on_patterns(
+        DecisionPatterns.from_stack(stack), 1.0, (1.0, 1.0, 1.0), weights=weights, ties="prior"
+    ).fusion()
+    np.testing.assert_array_equal(answers[0], stack.labels[expected.volume()])
+    for rater in raters:
+        rater[...] = 0
+    for index, label in enumerate(fuser.GetLabels()):
+        ours = fuser.GetProbabilityImage(label)
+        np.testing.assert_allclose(ours, expected.probability(index), rtol=0, atol=tolerance)

@@ -308,3 +308,10 @@ def test_a_text_is_not_read_from_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "record.json")
     with pytest.raises(FileError, match="is a pipe or a device"):
         read_bytes(tmp_path / "record.json")
+
+
+def test_voxels_that_look_like_line_ends_are_no_part_of_an_nrrd_header(tmp_path):
+    array = np.frombuffer(b"\r\n\n\n" * 64, np.uint8).reshape(16, 16)
+    path = tmp_path / "lines.nrrd"
+    sitk.WriteImage(sitk.GetImageFromArray(array), path)
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(read_image(path)), array)

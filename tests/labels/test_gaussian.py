@@ -84,6 +84,12 @@ def raters(draw):
     masks = rng.random((number, *shape))
     if draw(st.booleans()):
         masks = masks < 0.4
+    if draw(st.booleans()):
+        # One and the same but for a box, which may touch the edge.
+        corners = [sorted(draw(st.tuples(*[st.integers(0, side)] * 2))) for side in shape]
+        inside = np.zeros(shape, bool)
+        inside[tuple(slice(*ends) for ends in corners)] = True
+        masks[:, ~inside] = draw(st.booleans())
     present = rng.random(masks.shape) < 0.7 if draw(st.booleans()) else None
     weights = rng.uniform(0.5, 2, number) if draw(st.booleans()) else np.ones(number)
     sides = np.array([draw(st.sampled_from([1.0, 0.4])) for _ in shape])

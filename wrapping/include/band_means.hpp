@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "gaussian_lines.hpp"
@@ -58,6 +59,7 @@ class BandMeans {
     votes_.assign(voxels, 0.0f);
     here_.assign(voxels, 0.0f);
     squared_.assign(voxels, 0.0f);
+    total_ = squared_total_ = 0.0f;
     for (std::size_t rater = 0; rater < field_->weights.size(); ++rater) add_rater(rater, box);
     divide(box);
     for (std::size_t band = 0; band < bands; ++band) {
@@ -72,6 +74,72 @@ class BandMeans {
 
  private:
   void add_rater(std::size_t rater, const Box& box) {
+    if (field_->present) {
+      add_partly_present(rater, box);
+      return;
+    }
+    const auto weight = static_cast<float>(field_->weights[rater]);
+    const std::size_t voxels = box.voxels(), bands = field_->bands();
+    total_ += weight;
+    squared_total_ += weight * weight;
+    find_varying(rater, gaussians_.back().source(box));
+    if (varying_.empty()) {
+      // Constant as far as any scale sees: no band has anything.
+      for (std::size_t i = 0; i < voxels; ++i) {
+        votes_[i] += weight * beyond_;
+        base_[i] += weight * beyond_;
+        base_squares_[i] += weight * beyond_ * beyond_;
+      }
+      return;
+    }
+    read(rater, box, fine_, false);
+    add_scaled(fine_.data(), weight, voxels, votes_.data());
+    smooth_varying(0, rater, box, fine_);
+    for (std::size_t band = 0; band < bands; ++band) {
+      smooth_varying(band + 1, rater, box, coarse_);
+      add_difference(fine_.data(), coarse_.data(), weight, voxels, values_.data() + band * voxels,
+                     squares_.data() + band * voxels);
+      fine_.swap(coarse_);
+    }
+    add_powers(fine_.data(), weight, voxels, base_.data(), base_squares_.data());
+  }
+
+  // The box outside which a mask is as it is in the first voxel of `from`.
+  void find_varying(std::size_t rater, const Box& from) {
+    const Box whole = whole_box(field_->shape);
+    const Mask* mask = field_->masks + rater * field_->voxels();
+    const std::size_t length = from.size(3);
+    const Mask first = mask[whole.at(from.low[0], from.low[1], from.low[2], from.low[3])];
+    beyond_ = static_cast<float>(first);
+    row_.assign(length, first);
+    varying_ = {from.high, from.low};
+    for_each_row(from, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const Mask* row = mask + whole.at(t, z, y, from.low[3]);
+      if (std::memcmp(row, row_.data(), length * sizeof(Mask)) == 0) return;
+      std::size_t low = 0, high = length;
+      while (low < length && row[low] == first) ++low;
+      while (high > low && row[high - 1] == first) --high;
+      widen({{t, z, y, from.low[3] + low}, {t + 1, z + 1, y + 1, from.low[3] + high}});
+    });
+  }
+
+  void widen(const Box& part) {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      varying_.low[axis] = std::min(varying_.low[axis], part.low[axis]);
+      varying_.high[axis] = std::max(varying_.high[axis], part.high[axis]);
+    }
+  }
+
+  // The mask smoothed at a scale, in the tile.
+  void smooth_varying(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
+    Gaussian<float>& gaussian = gaussians_[scale];
+    const Box part = intersection(varying_, gaussian.source(box));
+    read(rater, part, out, false);
+    gaussian.smooth_within(out, part, beyond_, box);
+  }
+
+  // A rater who is missing somewhere in the volume.
+  void add_partly_present(std::size_t rater, const Box& box) {
     const auto weight = static_cast<float>(field_->weights[rater]);
     const std::size_t voxels = box.voxels();
     read(rater, box, present_, true);
@@ -81,22 +149,9 @@ class BandMeans {
       here_[i] += weight * present_[i];
       squared_[i] += weight * weight * present_[i];
     }
-    if (!level(field_->bands(), rater, box, last_)) {
-      // Constant as far as any scale sees: no band has anything.
-      for (std::size_t i = 0; i < voxels; ++i) {
-        const float counted = weight * present_[i];
-        base_[i] += counted * fine_[i];
-        base_squares_[i] += counted * fine_[i] * fine_[i];
-      }
-      return;
-    }
-    level(0, rater, box, fine_);
+    smooth_present(0, rater, box, fine_);
     for (std::size_t band = 0; band < field_->bands(); ++band) {
-      if (band + 1 < field_->bands()) {
-        level(band + 1, rater, box, coarse_);
-      } else {
-        coarse_.swap(last_);
-      }
+      smooth_present(band + 1, rater, box, coarse_);
       float* values = values_.data() + band * voxels;
       float* squares = squares_.data() + band * voxels;
       for (std::size_t i = 0; i < voxels; ++i) {
@@ -122,32 +177,25 @@ class BandMeans {
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t at = first + whole.at(t, z, y, box.low[3]);
       float* row = out.data() + box.at(t, z, y, box.low[3]);
-      for (std::size_t x = 0; x < box.size(3); ++x) {
-        row[x] = presence ? (!field_->present || field_->present[at + x] ? 1.0f : 0.0f)
-                          : static_cast<float>(field_->masks[at + x]);
+      if (presence) {
+        for (std::size_t x = 0; x < box.size(3); ++x) row[x] = field_->present[at + x] ? 1.0f : 0.0f;
+      } else {
+        as_floats(field_->masks + at, box.size(3), row);
       }
     });
   }
 
-  // The mask smoothed at a scale, in the tile; false if it is constant, and left alone.
-  bool level(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
+  // The mean of the mask, smoothed at a scale, over voxels where the rater is present.
+  void smooth_present(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
     Gaussian<float>& gaussian = gaussians_[scale];
     const Box from = gaussian.source(box);
     read(rater, from, out, false);
-    if (!field_->present && std::all_of(out.begin(), out.end(), [&](float value) { return value == out[0]; })) {
-      out.resize(box.voxels());
-      return false;
-    }
-    if (field_->present && !(from == box && unsmoothed(gaussian))) {
-      read(rater, from, mass_, true);
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] *= mass_[i];
-      gaussian.smooth(out, box);
-      gaussian.smooth(mass_, box);
-      for (std::size_t i = 0; i < box.voxels(); ++i) out[i] = mass_[i] > 0 ? out[i] / mass_[i] : 0.0f;
-    } else {
-      gaussian.smooth(out, box);
-    }
-    return true;
+    if (unsmoothed(gaussian)) return;
+    read(rater, from, mass_, true);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] *= mass_[i];
+    gaussian.smooth(out, box);
+    gaussian.smooth(mass_, box);
+    for (std::size_t i = 0; i < box.voxels(); ++i) out[i] = mass_[i] > 0 ? out[i] / mass_[i] : 0.0f;
   }
 
   static bool unsmoothed(const Gaussian<float>& gaussian) {
@@ -156,6 +204,10 @@ class BandMeans {
 
   void divide(const Box& box) {
     const std::size_t voxels = box.voxels();
+    if (!field_->present) {
+      std::fill(here_.begin(), here_.end(), total_);
+      std::fill(squared_.begin(), squared_.end(), squared_total_);
+    }
     for (std::size_t i = 0; i < voxels; ++i) {
       const float total = here_[i];
       const float share = total > 0 ? 1.0f / total : 0.0f;
@@ -180,7 +232,11 @@ class BandMeans {
 
   const MaskField<Mask>* field_;
   std::vector<Gaussian<float>> gaussians_;
-  std::vector<float> fine_, coarse_, last_, mass_, present_;
+  std::vector<float> fine_, coarse_, mass_, present_;
+  Box varying_;           // of one rater, around a tile
+  float beyond_ = 0.0f;   // what the rater says outside it
+  std::vector<Mask> row_;
+  float total_ = 0.0f, squared_total_ = 0.0f;  // of weights, and of their squares
   std::vector<float> values_, squares_, base_, base_squares_, votes_, here_, squared_;
 };
 

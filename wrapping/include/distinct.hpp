@@ -39,7 +39,7 @@ class DistinctValues {
         source, begin, end, [&](std::size_t at, std::size_t) { add(data[at]); },
         [&](std::size_t at, std::size_t n) {
           if (!fits) return;
-          for (std::size_t k = at; k < at + n; ++k) add(data[k]);
+          add_unknown(data, reference, at, at + n);
           fits = kNarrow || wide_.size() <= limit;
         });
     return fits;
@@ -56,6 +56,20 @@ class DistinctValues {
  private:
   static constexpr bool kNarrow = std::is_integral_v<T> && sizeof(T) <= 2;
   using Index = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+
+  // Values of begin .. end - 1; words of them that the reference has too may be left out.
+  void add_unknown(const T* data, const T* reference, std::size_t begin, std::size_t end) {
+    constexpr std::size_t kWord = sizeof(std::uint64_t) / sizeof(T);
+    std::size_t at = begin;
+    for (; reference && at + kWord <= end; at += kWord) {
+      std::uint64_t own, other;
+      std::memcpy(&own, data + at, sizeof(own));
+      std::memcpy(&other, reference + at, sizeof(other));
+      if (own == other) continue;
+      for (std::size_t k = at; k < at + kWord; ++k) add(data[k]);
+    }
+    for (; at < end; ++at) add(data[at]);
+  }
 
   void add(T value) {
     if constexpr (kNarrow) {

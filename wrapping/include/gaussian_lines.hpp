@@ -38,15 +38,27 @@ class Gaussian {
   Box source(const Box& to) const { return lines_.source(to); }
 
   // Turns `values`, an array of source(to), into the smoothed array of `to`.
-  void smooth(std::vector<Real>& values, const Box& to) {
-    lines_.run(values, to, [&](std::size_t axis, const Real* const* rows, std::size_t n, Real* out) {
-      blend(rows, weights_[axis].data(), lines_.reach()[axis], n, out);
+  void smooth(std::vector<Real>& values, const Box& to) { smooth_within(values, source(to), Real{0}, to); }
+
+  // The same for values that are `beyond` but in the box `within`, whose array `values` is.
+  void smooth_within(std::vector<Real>& values, const Box& within, Real beyond, const Box& to) {
+    const Box reached = lines_.run_within(
+        values, within, beyond, to, [&](std::size_t axis, const Real* const* rows, std::size_t n, Real* out) {
+          blend(rows, weights_[axis].data(), lines_.reach()[axis], n, out);
+        });
+    if (reached == to) return;
+    whole_.assign(to.voxels(), beyond);
+    for_each_row(reached, [&](std::size_t t, std::size_t z, std::size_t y) {
+      std::copy_n(values.data() + reached.at(t, z, y, reached.low[3]), reached.size(3),
+                  whole_.data() + to.at(t, z, y, reached.low[3]));
     });
+    values.swap(whole_);
   }
 
  private:
   NeighbourLines<Real> lines_;
   std::array<std::vector<Real>, kAxes> weights_;
+  std::vector<Real> whole_;
 };
 
 }  // namespace consensus

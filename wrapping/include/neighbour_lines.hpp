@@ -1,7 +1,8 @@
 // Walks the lines of a tile's buffer along each axis in turn; beyond the volume's edge its last voxel
 // goes on. What is done with a voxel and its neighbours on a line is the caller's.
 //
-// Precondition: `from` is `to` grown by the reach and clipped to the volume.
+// Where values are one and the same but for some box, only that box needs to be there, and only what
+// it can reach is made.
 #pragma once
 
 #include <algorithm>
@@ -25,21 +26,31 @@ class NeighbourLines {
   // the voxel itself.
   template <class Blend>
   void run(std::vector<Value>& values, const Box& to, Blend blend) {
-    Box box = source(to);
+    run_within(values, source(to), Value{}, to, blend);
+  }
+
+  // The same for values that are `beyond` everywhere in source(to) but in the box `within`, whose
+  // array `values` is. It becomes that of the part of `to` within reach, which is returned; blend must
+  // make of equal values the same value.
+  template <class Blend>
+  Box run_within(std::vector<Value>& values, Box box, Value beyond, const Box& to, Blend blend) {
+    const Box reached = box.empty() ? Box{} : intersection(grown(box, reach_, shape_), to);
+    if (reached.empty()) return reached;
     for (std::size_t axis = 1; axis < kAxes; ++axis) {
-      if (reach_[axis] == 0) continue;
+      if (reach_[axis] == 0 && box.low[axis] == reached.low[axis] && box.high[axis] == reached.high[axis]) continue;
       Box next = box;
-      next.low[axis] = to.low[axis];
-      next.high[axis] = to.high[axis];
+      next.low[axis] = reached.low[axis];
+      next.high[axis] = reached.high[axis];
       spare_.resize(next.voxels());
       if (axis + 1 < kAxes) {
-        along_blocks(values.data(), box, next, axis, blend);
+        along_blocks(values.data(), box, next, axis, beyond, blend);
       } else {
-        along_rows(values.data(), box, next, blend);
+        along_rows(values.data(), box, next, beyond, blend);
       }
       values.swap(spare_);
       box = next;
     }
+    return reached;
   }
 
  private:
@@ -51,17 +62,20 @@ class NeighbourLines {
 
   // Planes (axis 1) or rows (axis 2) are contiguous: neighbours are whole blocks.
   template <class Blend>
-  void along_blocks(const Value* in, const Box& box, const Box& next, std::size_t axis, Blend blend) {
+  void along_blocks(const Value* in, const Box& box, const Box& next, std::size_t axis, Value beyond, Blend blend) {
     std::size_t outer = 1, inner = 1;
     for (std::size_t k = 0; k < axis; ++k) outer *= box.size(k);
     for (std::size_t k = axis + 1; k < kAxes; ++k) inner *= box.size(k);
     neighbours_.resize(2 * reach_[axis] + 1);
+    line_.assign(inner, beyond);
     for (std::size_t o = 0; o < outer; ++o) {
       const Value* first = in + o * box.size(axis) * inner;
       for (std::size_t place = next.low[axis]; place < next.high[axis]; ++place) {
         for (std::size_t k = 0; k < neighbours_.size(); ++k) {
           const auto step = static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(reach_[axis]);
-          neighbours_[k] = first + (clamped(place, step, axis) - box.low[axis]) * inner;
+          const std::size_t at = clamped(place, step, axis);
+          const bool there = at >= box.low[axis] && at < box.high[axis];
+          neighbours_[k] = there ? first + (at - box.low[axis]) * inner : line_.data();
         }
         Value* to = spare_.data() + (o * next.size(axis) + place - next.low[axis]) * inner;
         blend(axis, neighbours_.data(), inner, to);
@@ -70,17 +84,22 @@ class NeighbourLines {
   }
 
   template <class Blend>
-  void along_rows(const Value* in, const Box& box, const Box& next, Blend blend) {
+  void along_rows(const Value* in, const Box& box, const Box& next, Value beyond, Blend blend) {
     const std::size_t reach = reach_[3], length = next.size(3);
-    line_.resize(length + 2 * reach);
+    line_.assign(length + 2 * reach, beyond);
     neighbours_.resize(2 * reach + 1);
     for (std::size_t k = 0; k < neighbours_.size(); ++k) neighbours_[k] = line_.data() + k;
-    const std::size_t before = next.low[3] - box.low[3], after = box.high[3] - next.high[3];
+    // The line begins at next.low - reach, which may lie before the volume.
+    const std::size_t cut = next.low[3] > reach + box.low[3] ? next.low[3] - reach - box.low[3] : 0;
+    const std::size_t first = box.low[3] + cut + reach - next.low[3];
+    const std::size_t number = std::min(box.size(3) - cut, line_.size() - first);
     for (std::size_t row = 0; row < box.rows(); ++row) {
-      const Value* from = in + row * box.size(3);
-      std::fill_n(line_.data(), reach - before, from[0]);
-      std::copy_n(from, box.size(3), line_.data() + reach - before);
-      std::fill_n(line_.data() + reach + length + after, reach - after, from[box.size(3) - 1]);
+      const Value* from = in + row * box.size(3) + cut;
+      std::copy_n(from, number, line_.data() + first);
+      if (box.low[3] == 0 && cut == 0) std::fill_n(line_.data(), first, from[0]);
+      if (box.high[3] == shape_[3] && cut + number == box.size(3)) {
+        std::fill(line_.data() + first + number, line_.data() + line_.size(), from[number - 1]);
+      }
       blend(std::size_t{3}, neighbours_.data(), length, spare_.data() + row * length);
     }
   }

@@ -78,6 +78,11 @@ CONSENSUS_INLINE void extremes_block(const Index* const* rows, std::size_t numbe
 }
 
 // out = the lowest or the highest of `number` rows.
+CONSENSUS_WIDE static inline void extremes(const std::uint8_t* const* rows, std::size_t number, bool highest,
+                                           std::size_t n, std::uint8_t* out) {
+  extremes_block(rows, number, highest, n, out);
+}
+
 CONSENSUS_WIDE static inline void extremes(const std::int16_t* const* rows, std::size_t number, bool highest,
                                            std::size_t n, std::int16_t* out) {
   extremes_block(rows, number, highest, n, out);
@@ -111,6 +116,32 @@ CONSENSUS_WIDE static inline void add_scaled(const float* values, float factor, 
 
 CONSENSUS_WIDE static inline void add_scaled(const double* values, double factor, std::size_t n, double* sums) {
   for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i];
+}
+
+// out = values, as floats.
+CONSENSUS_WIDE static inline void as_floats(const std::uint8_t* values, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(values[i]);
+}
+
+static inline void as_floats(const float* values, std::size_t n, float* out) { std::copy_n(values, n, out); }
+
+// sums and squares gain factor times the difference of two arrays, and its square.
+CONSENSUS_WIDE static inline void add_difference(const float* fine, const float* coarse, float factor, std::size_t n,
+                                                 float* sums, float* squares) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float difference = fine[i] - coarse[i];
+    sums[i] += factor * difference;
+    squares[i] += factor * difference * difference;
+  }
+}
+
+// sums and squares gain factor times the values, and their squares.
+CONSENSUS_WIDE static inline void add_powers(const float* values, float factor, std::size_t n, float* sums,
+                                             float* squares) {
+  for (std::size_t i = 0; i < n; ++i) {
+    sums[i] += factor * values[i];
+    squares[i] += factor * values[i] * values[i];
+  }
 }
 
 }  // namespace consensus

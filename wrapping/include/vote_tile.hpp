@@ -104,11 +104,11 @@ class VoteTile {
   // Smoothed votes for a label in `to`, in units of unit(); the buffer is good until the next call.
   template <class Real>
   const Real* smooth(const Label& label, const Box& to) {
-    const Box from = twice_.source(to);
+    const Box voted = intersection(label.box, twice_.source(to));
     auto& values = scratch<Real>();
-    values.assign(from.voxels(), Real{0});
-    gather(label, from, values.data());
-    gaussian<Real>().smooth(values, to);
+    values.resize(voted.voxels());
+    gather(label, voted, values.data());
+    gaussian<Real>().smooth_within(values, voted, Real{0}, to);
     return values.data();
   }
 
@@ -225,15 +225,13 @@ class VoteTile {
     });
   }
 
-  // Votes for a label in `from`, which starts as zeros: only the label's own box is filled.
+  // Votes for a label in a part of its box.
   template <class Real>
-  void gather(const Label& label, const Box& from, Real* out) {
-    const Box box = intersection(label.box, from);
-    if (box.empty()) return;
+  void gather(const Label& label, const Box& box, Real* out) {
     const std::size_t length = box.size(3);
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t at = around_.at(t, z, y, box.low[3]);
-      Real* row = out + from.at(t, z, y, box.low[3]);
+      Real* row = out + box.at(t, z, y, box.low[3]);
       if (alike_) {
         std::fill_n(row, length, static_cast<Real>(unit()));
         return;

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "majority.hpp"
 #include "runs.hpp"
 #include "votes.hpp"
 
@@ -153,31 +154,6 @@ inline std::size_t common_symbol_width(const std::vector<const Votes*>& raters) 
   return alike ? width : 0;
 }
 
-// The symbol that more than half of the raters say at each voxel of a block, if one does: the only
-// candidate left when unlike votes cancel in pairs, and how many raters say it.
-template <class Symbol>
-struct Majority {
-  std::array<Symbol, kShortRun> candidate;
-  std::array<Symbol, kShortRun> votes;
-
-  // N: voxels of the block, known at compile time so that loops fill whole registers.
-  template <std::size_t N>
-  void find(const std::vector<const Symbol*>& rows) {
-    std::array<Symbol, N> lead{};
-    for (const Symbol* row : rows) {
-      for (std::size_t k = 0; k < N; ++k) {
-        const Symbol now = lead[k] == 0 ? row[k] : candidate[k];
-        lead[k] = static_cast<Symbol>(now == row[k] ? lead[k] + 1 : lead[k] - 1);
-        candidate[k] = now;
-      }
-    }
-    for (std::size_t k = 0; k < N; ++k) votes[k] = 0;
-    for (const Symbol* row : rows) {
-      for (std::size_t k = 0; k < N; ++k) votes[k] = static_cast<Symbol>(votes[k] + (row[k] == candidate[k]));
-    }
-  }
-};
-
 // Writes values[answer] of some voxels; `values` has an entry for every label, then background, then
 // undecided.
 template <class Rows, class Value>
@@ -225,7 +201,7 @@ class VotePass {
                      Value* out) {
     const std::size_t raters = rows.size();
     const bool halves = half_is_enough_ && n == kShortRun;
-    if (halves) majority_.template find<kShortRun>(rows);
+    if (halves) find_majority(rows.data(), raters, majority_);
     std::size_t undecided = 0;
     for (std::size_t k = 0; k < n; ++k) {
       std::uint32_t answer = rule_.labels;

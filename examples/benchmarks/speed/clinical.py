@@ -47,6 +47,8 @@ ATLAS_WORKLOADS = (
     Workload("DirectInference, SimpleITK images", 5, 60),
     Workload("smoothed vote, SimpleITK images", 15, 4, 16.0),
     Workload("CorrectedVote, SimpleITK images", 15, 4, 16.0),
+    Workload("CoherenceVote, SimpleITK images", 15, 20),
+    Workload("Consensus, SimpleITK images", 15, 20),
     Workload("ShapeBasedAveraging, SimpleITK images", 15, 20),
     Workload("SpatialSTAPLE, SimpleITK images", 5, 400),
 )

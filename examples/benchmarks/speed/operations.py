@@ -79,6 +79,8 @@ OPERATIONS: dict[str, Operation] = {
     "DirectInference, SimpleITK images": _on_simpleitk(itk_consensus.DirectInference),
     "smoothed vote, SimpleITK images": _on_simpleitk(_smoothed_vote),
     "CorrectedVote, SimpleITK images": _on_simpleitk(itk_consensus.CorrectedVote),
+    "CoherenceVote, SimpleITK images": _on_simpleitk(itk_consensus.CoherenceVote),
+    "Consensus, SimpleITK images": _on_simpleitk(itk_consensus.Consensus),
     "ShapeBasedAveraging, SimpleITK images": _on_simpleitk(itk_consensus.ShapeBasedAveraging),
     "SpatialSTAPLE, SimpleITK images": _on_simpleitk(itk_consensus.SpatialSTAPLE),
     FLOOR: _on_arrays(_read_inputs_fill_output),

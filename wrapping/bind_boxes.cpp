@@ -1,0 +1,73 @@
+// Boxes: around the voxels of every label, and around each flagged voxel.
+#include <algorithm>
+
+#include "bindings.hpp"
+#include "label_boxes.hpp"
+#include "parallel.hpp"
+#include "rater_votes.hpp"
+#include "spread.hpp"
+
+namespace consensus {
+
+namespace {
+
+using Flags = py::array_t<std::uint8_t, py::array::c_style>;
+
+Extents four_extents(const std::vector<std::size_t>& values, std::size_t least) {
+  if (values.size() != kAxes || *std::min_element(values.begin(), values.end()) < least) {
+    throw std::invalid_argument("four sizes wanted");
+  }
+  return {values[0], values[1], values[2], values[3]};
+}
+
+// (labels, 4, 2): first voxel and end along each axis; an end of 0 where nobody says the label.
+py::array_t<std::int64_t> run_label_boxes(const std::vector<const RaterVotes*>& raters, std::size_t labels,
+                                          const std::vector<std::size_t>& shape, std::size_t threads) {
+  const Extents extents = four_extents(shape, 1);
+  const Stack stack = make_stack(raters, 2, whole_box(extents).voxels());
+  py::array_t<std::int64_t> found({labels, kAxes, std::size_t{2}});
+  LabelBoxes all(labels, extents);
+  {
+    py::gil_scoped_release release;
+    const std::size_t rows = whole_box(extents).rows();
+    const auto slabs = make_slabs(rows, threads, std::max<std::size_t>(1, kSmallestSlab / extents[3]));
+    std::vector<LabelBoxes> parts(slabs.size(), all);
+    for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+      for (const Votes* rater : stack.raters) parts[k].add(*rater, slab.begin, slab.end);
+    });
+    for (const LabelBoxes& part : parts) all.add(part);
+  }
+  auto* to = found.mutable_data();
+  for (const Box& box : all.boxes()) {
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      *to++ = static_cast<std::int64_t>(box.low[axis]);
+      *to++ = static_cast<std::int64_t>(box.high[axis]);
+    }
+  }
+  return found;
+}
+
+void run_spread(const Flags& flags, const std::vector<std::size_t>& reach, const std::vector<std::size_t>& shape,
+                const std::vector<std::size_t>& tile, std::size_t threads, Flags out) {
+  const TileGrid grid{four_extents(shape, 1), four_extents(tile, 1)};
+  const Extents around = four_extents(reach, 0);
+  const std::size_t voxels = whole_box(grid.shape).voxels();
+  if (around[0] != 0) throw std::invalid_argument("nothing spreads along the first axis");
+  require_extent(flags, voxels);
+  require_extent(out, voxels);
+  const std::uint8_t* from = flags.data();
+  std::uint8_t* to = out.mutable_data();
+  py::gil_scoped_release release;
+  for_each_tile(grid, {0, grid.count()}, threads, Spread(around, grid.shape),
+                [&](Spread& worker, const Box& box) { worker.compute(from, box, to); });
+}
+
+}  // namespace
+
+void bind_boxes(py::module_& m) {
+  m.def("label_boxes", &run_label_boxes, py::arg("raters"), py::arg("labels"), py::arg("shape"), py::arg("threads"));
+  m.def("spread", &run_spread, py::arg("flags"), py::arg("reach"), py::arg("shape"), py::arg("tile"),
+        py::arg("threads"), py::arg("out"));
+}
+
+}  // namespace consensus
