@@ -29,6 +29,7 @@ _OTHERS = (
     ("images.slicer_segmentation", "write_slicer_segmentation"),
     ("images.structures", "Structure"),
     ("images.structures", "match_structures"),
+    ("images.structures", "separate_undecided"),
     ("labels.overlap", "dice"),
     ("pipeline.ensembled", "ConsensusEnsembled"),
     ("report.page", "report"),

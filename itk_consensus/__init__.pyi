@@ -74,15 +74,33 @@ class ProcessObject:
     def GetGlobalDefaultCoordinateTolerance() -> float:
         """The CoordinateTolerance of filters that have none of their own."""
     @staticmethod
+    def GetGlobalDefaultDebug() -> bool:
+        """The Debug of filters that have none of their own."""
+    @staticmethod
     def GetGlobalDefaultDirectionTolerance() -> float:
         """The DirectionTolerance of filters that have none of their own."""
     @staticmethod
     def GetGlobalDefaultNumberOfThreads() -> int:
         """The NumberOfThreads of filters that have none of their own."""
+    @staticmethod
+    def GetGlobalWarningDisplay() -> bool:
+        """Whether filters warn."""
     def GetName(self) -> str:
         """The name of the filter's class."""
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""
+    @staticmethod
+    def GlobalDefaultDebugOff() -> None:
+        """Print no filter that was not asked to."""
+    @staticmethod
+    def GlobalDefaultDebugOn() -> None:
+        """Print every filter before each Execute."""
+    @staticmethod
+    def GlobalWarningDisplayOff() -> None:
+        """Keep filters from warning."""
+    @staticmethod
+    def GlobalWarningDisplayOn() -> None:
+        """Let filters warn."""
     def HasCommand(self, event: int) -> bool:
         """Whether a command waits for this event."""
     def RemoveAllCommands(self) -> None:
@@ -91,11 +109,17 @@ class ProcessObject:
     def SetGlobalDefaultCoordinateTolerance(tolerance: float) -> None:
         """Set the CoordinateTolerance of every filter that has none of its own."""
     @staticmethod
+    def SetGlobalDefaultDebug(debug: bool) -> None:
+        """Set the Debug of every filter that has none of its own."""
+    @staticmethod
     def SetGlobalDefaultDirectionTolerance(tolerance: float) -> None:
         """Set the DirectionTolerance of every filter that has none of its own."""
     @staticmethod
     def SetGlobalDefaultNumberOfThreads(threads: int) -> None:
         """Set the NumberOfThreads of every filter that has none of its own."""
+    @staticmethod
+    def SetGlobalWarningDisplay(display: bool) -> None:
+        """Set whether filters warn; what they would say is in GetDiagnostics() all the same."""
 
 class LabelFusionFilter(ProcessObject):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
@@ -1519,7 +1543,7 @@ class AgreementFilter(ProcessObject):
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
 
-def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
@@ -1563,7 +1587,7 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def consensus_filter(*images: Any, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def consensus_filter(*images: Any, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
@@ -1607,7 +1631,7 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
@@ -1650,7 +1674,7 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, cla
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
@@ -1693,7 +1717,7 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1769,7 +1793,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1845,7 +1869,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1915,7 +1939,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1985,7 +2009,7 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Plurality vote of label images; any tie at the maximum is undecided.
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
@@ -2022,7 +2046,7 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Plurality vote of label images; any tie at the maximum is undecided.
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
@@ -2059,7 +2083,7 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -2108,7 +2132,7 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -2157,7 +2181,7 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
@@ -2200,7 +2224,7 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
@@ -2243,7 +2267,7 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2295,7 +2319,7 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2347,7 +2371,7 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -2396,7 +2420,7 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -2445,7 +2469,7 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
 
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
@@ -2503,7 +2527,7 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
 
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
@@ -2561,7 +2585,7 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
 
     Distances are in mm. A rater who did not draw a label at all counts as far from it as the
@@ -2608,7 +2632,7 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
 
     Distances are in mm. A rater who did not draw a label at all counts as far from it as the
@@ -2655,7 +2679,7 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """The label map closest to all raters at once, by Dice or Jaccard.
 
     Each label is fused against all others; a voxel that several labels claim goes to the one with
@@ -2694,7 +2718,7 @@ def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | Non
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """The label map closest to all raters at once, by Dice or Jaccard.
 
     Each label is fused against all others; a voxel that several labels claim goes to the one with
@@ -2733,7 +2757,7 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Im
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
@@ -2777,7 +2801,7 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
@@ -2821,7 +2845,7 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2875,7 +2899,7 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2929,7 +2953,7 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
 
     Inputs of an integer type are label images. If any input has a floating type, all are
@@ -2982,7 +3006,7 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
 
     Inputs of an integer type are label images. If any input has a floating type, all are
@@ -3035,7 +3059,7 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Weighted mean of class probabilities, and the label of the highest mean.
 
     The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
@@ -3081,7 +3105,7 @@ def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecid
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Weighted mean of class probabilities, and the label of the highest mean.
 
     The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
@@ -3127,7 +3151,7 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Takes the interior fuser's answer, except in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -3174,7 +3198,7 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Takes the interior fuser's answer, except in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -3303,9 +3327,10 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mappin
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """Read every structure of an RTSTRUCT that has contours.
 
-    A voxel is inside if its centre lies within an odd number of the contours of its slice, so a
-    contour inside another is a hole. Contours of one or two points enclose nothing; the voxels
-    they pass through are marked.
+    A voxel is inside if about half of it lies within an odd number of the contours of its slice,
+    so a contour inside another is a hole; the volume of a structure is that of its contours, as
+    nearly as whole voxels can have it (`rasterised` says more). Contours of one or two points
+    enclose nothing; the voxels they pass through are marked.
     """
 def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frames: str = 'background') -> list[Structure]:
     """Read one reader's SEG of a series, each segment as a structure on the series' grid.
@@ -3384,14 +3409,20 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     seed : int
         Another seed gives other cases of the same raters.
     """
+def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
+    """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.
+
+    Those are voxels that a fuser left undecided or a reader did not annotate; they become a
+    structure of their own, "liver undecided", so that a file keeps them.
+    """
 def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.
 
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Masks on the grid of the series, whose voxels of value 1 are written; or, if `fractional`,
-        probabilities from 0 to 1.
+        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
+        so); or, if `fractional`, probabilities from 0 to 1.
     method : str
         How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
         algorithm, beside the version of this package.
@@ -3401,5 +3432,6 @@ def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any]
 def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.
 
-    Structures that overlap go to different layers. Of a mask the voxels with value 1 are written.
+    Structures that overlap go to different layers. Masks must be 0 and 1; `separate_undecided`
+    makes those of a consensus so.
     """

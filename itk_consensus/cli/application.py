@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TextIO
 import itk_consensus
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import FAILED, INTERRUPTED
+from itk_consensus.cli.slicer_flags import in_our_spelling
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
@@ -64,6 +65,11 @@ def run(argv: list[str]) -> int:
 
 
 def _run(argv: list[str], console: Console) -> int:
+    if argv[:1] == ["--xml"]:
+        from itk_consensus.cli.slicer_module import module_description
+
+        print(module_description(argv[1:]))
+        return 0
     with console.showing_warnings():
         arguments = _parse(argv)
         code = arguments.run(arguments, console)
@@ -82,10 +88,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
+    argv = in_our_spelling(argv)
     parser = Parser(
         prog=PROGRAM, description="Fuse several segmentations of one image into a consensus."
     )
     parser.add_argument("--version", action="version", version=itk_consensus.__version__)
+    parser.add_argument(
+        "--xml", action="store_true", help="describe the command fuse to 3D Slicer: --xml fuse"
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=f"{text.capitalize()}.")

@@ -74,9 +74,13 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
         metavar="FILE",
         help=_as_help(mask.doc),
     )
-    for parameter in parameters_of(fuser):
-        if parameter.in_cli:
-            add_option(common if parameter.name in shared else own, parameter)
+    for parameter in offered_parameters(fuser):
+        add_option(common if parameter.name in shared else own, parameter)
+
+
+def offered_parameters(fuser: type[LabelFusionFilter]) -> list[Parameter[Any]]:
+    """The parameters of a filter that are options."""
+    return [parameter for parameter in parameters_of(fuser) if parameter.in_cli]
 
 
 def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> None:
@@ -87,7 +91,7 @@ def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> 
         type=_reader(parameter.kind),
         default=argparse.SUPPRESS,
         metavar=_placeholder(parameter.kind),
-        help=_as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
+        help=_as_help(f"{parameter.doc} [default: {text_of_default(parameter)}]"),
     )
 
 
@@ -172,7 +176,8 @@ def _placeholder(kind: Kind[Any]) -> str:
     return special.get(type(first), "N" if first.annotation == "int" else "X")
 
 
-def _default_text(parameter: Parameter[Any]) -> str:
+def text_of_default(parameter: Parameter[Any]) -> str:
+    """What holds while an option is not given."""
     if parameter.default_doc or parameter.default is None:
         return parameter.default_doc or "none"
     return shown(parameter.default)

@@ -11,11 +11,18 @@ from itk_consensus.cli.options import file_name, given_parameters, naming_option
 from itk_consensus.cli.outputs import Output, check_outputs, make_folders
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.images.dicom_segmentation import ABSENT_FRAMES, NOT_ANNOTATED
 from itk_consensus.images.dicom_series import read_dicom_series
 from itk_consensus.images.dicom_writing import write_dicom_segmentation
 from itk_consensus.images.slicer_segmentation import write_slicer_segmentation
 from itk_consensus.images.structure_files import read_structures
-from itk_consensus.images.structures import MatchedStructures, Structure, match_structures
+from itk_consensus.images.structures import (
+    MatchedStructures,
+    Structure,
+    match_structures,
+    separate_undecided,
+)
 
 
 def add_structure_options(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +39,12 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
         type=file_name,
         metavar="FOLDER",
         help="the DICOM series that was outlined; needed where DICOM is read or written",
+    )
+    group.add_argument(
+        "--absent-frames",
+        choices=ABSENT_FRAMES,
+        help="what slices are for which a reader's DICOM SEG has no frame at all: background, or "
+        "not annotated [default: background]",
     )
     group.add_argument(
         "--rename",
@@ -52,6 +65,8 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     files = sorted(name for name, value in given.items() if isinstance(value, Path))
     if files:
         arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
+    if arguments.absent_frames == "missing":
+        given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
     fuser = arguments.fuser(**given)
     outputs = [Output("--output", arguments.output)]
     check_outputs(outputs, arguments.inputs, 3, overwrite=arguments.overwrite)
@@ -59,16 +74,20 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     if is_dicom and arguments.series is None:
         arguments.parser.error("a DICOM SEG refers to its series; give --series")
     series = None if arguments.series is None else read_dicom_series(arguments.series)
-    readers = {str(path): read_structures(path, series) for path in arguments.inputs}
+    options = {} if arguments.absent_frames is None else {"absent_frames": arguments.absent_frames}
+    readers = {str(path): read_structures(path, series, **options) for path in arguments.inputs}
     if len(readers) < len(arguments.inputs):
         raise InputError("a file is given twice")
     matched = match_structures(readers, dict(arguments.rename))
     with naming_options(fuser, arguments.method):
         fused = FuseStructures(matched.masks(), fuser)
     make_folders(outputs)
-    consensus = [
-        replace(_first(matched, name), name=name, mask=mask) for name, mask in fused.items()
-    ]
+    consensus = separate_undecided(
+        [replace(_first(matched, name), name=name, mask=mask) for name, mask in fused.items()]
+    )
+    for one in consensus:
+        if one.name not in fused:
+            console.warn(f"voxels that no label won are written as the structure '{one.name}'")
     if series is not None and is_dicom:
         raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
         write_dicom_segmentation(
@@ -77,7 +96,7 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     else:
         write_slicer_segmentation(consensus, arguments.output)
     console.clear()
-    print(f"{matched}\n{len(fused)} structures in {arguments.output}")
+    print(f"{matched}\n{len(consensus)} structures in {arguments.output}")
 
 
 def _first(matched: MatchedStructures, name: str) -> Structure:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from itk_consensus.errors import NotExecutedError, ParameterError, ProcessAborted
-from itk_consensus.filters.constraints import Boolean, Integer, Real
+from itk_consensus.filters.constraints import Boolean, Integer
 from itk_consensus.filters.events import (
     ABORT_EVENT,
+    DELETE_EVENT,
     END_EVENT,
     EVENTS,
     ITERATION_EVENT,
@@ -20,6 +21,7 @@ from itk_consensus.filters.events import (
     START_EVENT,
     EventSource,
 )
+from itk_consensus.filters.global_defaults import THREADS, TOLERANCE, GlobalDefaults
 from itk_consensus.filters.parameters import (
     Deferred,
     Parameter,
@@ -27,33 +29,28 @@ from itk_consensus.filters.parameters import (
     measurements_of,
     parameters_of,
 )
-from itk_consensus.labels.label_stack import default_threads
 
 T = TypeVar("T")
 
 
-class ProcessObject(EventSource):
+class ProcessObject(EventSource, GlobalDefaults):
     """Base of every filter. Not re-entrant: one Execute at a time for one object."""
 
-    _global_coordinate_tolerance: ClassVar[float] = 1e-6
-    _global_direction_tolerance: ClassVar[float] = 1e-6
-    _global_threads: ClassVar[int | None] = None
-
     CoordinateTolerance = Parameter(
-        Real(low=0.0),
-        lambda _: ProcessObject._global_coordinate_tolerance,
+        TOLERANCE,
+        lambda _: GlobalDefaults.GetGlobalDefaultCoordinateTolerance(),
         "Largest difference of origin or spacing between inputs, as a fraction of the spacing.",
         default_doc="1e-06",
     )
     DirectionTolerance = Parameter(
-        Real(low=0.0),
-        lambda _: ProcessObject._global_direction_tolerance,
+        TOLERANCE,
+        lambda _: GlobalDefaults.GetGlobalDefaultDirectionTolerance(),
         "Largest difference between elements of the inputs' direction matrices.",
         default_doc="1e-06",
     )
     NumberOfThreads = Parameter(
-        Integer(1, 1024),
-        lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
+        THREADS,
+        lambda _: GlobalDefaults.GetGlobalDefaultNumberOfThreads(),
         "Threads of the compiled kernels; results never depend on it.",
         default_doc="all cores",
     )
@@ -63,7 +60,13 @@ class ProcessObject(EventSource):
         "Accepted for SimpleITK's sake; work is split by the number of threads.",
         in_cli=False,
     )
-    Debug = Parameter(Boolean(), False, "Print the filter before each Execute.", in_cli=False)
+    Debug = Parameter(
+        Boolean(),
+        lambda _: GlobalDefaults.GetGlobalDefaultDebug(),
+        "Print the filter before each Execute.",
+        default_doc="False",
+        in_cli=False,
+    )
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__()
@@ -147,23 +150,32 @@ class ProcessObject(EventSource):
         self._measured.clear()
         self._aborting = False
         self._progress = 0.0
-        self._invoke(START_EVENT)
         try:
-            yield
-        except BaseException as error:
-            if isinstance(error, ProcessAborted):
-                self._invoke(ABORT_EVENT)
-            self._measured.clear()
-            raise
-        self._progress = 1.0
-        self._invoke(PROGRESS_EVENT)
-        self._invoke(END_EVENT)
+            self._invoke(START_EVENT)
+            try:
+                yield
+            except BaseException as error:
+                if isinstance(error, ProcessAborted):
+                    self._invoke(ABORT_EVENT)
+                self._measured.clear()
+                raise
+            self._progress = 1.0
+            self._invoke(PROGRESS_EVENT)
+            self._invoke(END_EVENT)
+        finally:
+            # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
+            self._invoke(DELETE_EVENT)
 
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""
         if output is None:
             raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
         return output
+
+    def _warn(self, message: str) -> None:
+        """Warn, unless GlobalWarningDisplay is off."""
+        if self.GetGlobalWarningDisplay():
+            super()._warn(message)
 
     def _tolerances(self) -> dict[str, float]:
         return {
@@ -180,40 +192,6 @@ class ProcessObject(EventSource):
     def DebugOff(self) -> None:
         """Set Debug to False."""
         self.Debug = False
-
-    @staticmethod
-    def SetGlobalDefaultCoordinateTolerance(tolerance: float) -> None:
-        """Set the CoordinateTolerance of every filter that has none of its own."""
-        checked = ProcessObject.CoordinateTolerance.check("ProcessObject", tolerance)
-        ProcessObject._global_coordinate_tolerance = checked
-
-    @staticmethod
-    def GetGlobalDefaultCoordinateTolerance() -> float:
-        """The CoordinateTolerance of filters that have none of their own."""
-        return ProcessObject._global_coordinate_tolerance
-
-    @staticmethod
-    def SetGlobalDefaultDirectionTolerance(tolerance: float) -> None:
-        """Set the DirectionTolerance of every filter that has none of its own."""
-        checked = ProcessObject.DirectionTolerance.check("ProcessObject", tolerance)
-        ProcessObject._global_direction_tolerance = checked
-
-    @staticmethod
-    def GetGlobalDefaultDirectionTolerance() -> float:
-        """The DirectionTolerance of filters that have none of their own."""
-        return ProcessObject._global_direction_tolerance
-
-    @staticmethod
-    def SetGlobalDefaultNumberOfThreads(threads: int) -> None:
-        """Set the NumberOfThreads of every filter that has none of its own."""
-        ProcessObject._global_threads = ProcessObject.NumberOfThreads.check(
-            "ProcessObject", threads
-        )
-
-    @staticmethod
-    def GetGlobalDefaultNumberOfThreads() -> int:
-        """The NumberOfThreads of filters that have none of their own."""
-        return ProcessObject._global_threads or default_threads()
 
 
 @contextmanager

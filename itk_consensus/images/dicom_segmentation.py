@@ -9,6 +9,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.images.dicom_colors import rgb_of_stored
 from itk_consensus.images.dicom_series import (
     DIRECTION_NOISE,
     POSITION_NOISE,
@@ -21,6 +22,8 @@ from itk_consensus.images.structures import Code, Structure
 
 #: In a mask: the reader did not annotate here. Give it to the fuser as MissingLabel.
 NOT_ANNOTATED = 255
+#: What slices without any frame may be.
+ABSENT_FRAMES = ("background", "missing")
 _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
 
@@ -38,7 +41,7 @@ def read_dicom_segmentation(
         What slices are for which the object has no frame at all: background, or not annotated
         (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
     """
-    if absent_frames not in ("background", "missing"):
+    if absent_frames not in ABSENT_FRAMES:
         raise InputError(
             f"{path}: absent_frames must be 'background' or 'missing', got {absent_frames!r}"
         )
@@ -150,7 +153,7 @@ def _group(own: Any, shared: Any, name: str) -> Any:
 def _described(segment: Any, mask: Any) -> Structure:
     color = None
     if "RecommendedDisplayCIELabValue" in segment:
-        color = _rgb_of(segment.RecommendedDisplayCIELabValue)
+        color = rgb_of_stored(segment.RecommendedDisplayCIELabValue)
     return Structure(
         str(segment.SegmentLabel),
         mask,
@@ -166,27 +169,3 @@ def _code(segment: Any, name: str) -> Code | None:
     item = segment[name][0]
     value = item.get("CodeValue") or item.get("LongCodeValue") or item.get("URNCodeValue")
     return Code(str(item.get("CodingSchemeDesignator", "")), str(value), str(item.CodeMeaning))
-
-
-def _rgb_of(stored: Any) -> tuple[float, float, float]:
-    """sRGB of DICOM's CIELab, which is stored in 16 bits and refers to the D50 white point."""
-    scaled = np.asarray(stored, np.float64) / 65535
-    lightness, a, b = scaled[0] * 100, scaled[1] * 255 - 128, scaled[2] * 255 - 128
-    y = (lightness + 16) / 116
-    t = np.array([y + a / 500, y, y - b / 200])
-    xyz = np.where(t > 6 / 29, t**3, 3 * (6 / 29) ** 2 * (t - 4 / 29)) * (0.9642, 1.0, 0.8249)
-    linear = (
-        np.array(
-            [
-                [3.1338561, -1.6168667, -0.4906146],
-                [-0.9787684, 1.9161415, 0.0334540],
-                [0.0719453, -0.2289914, 1.4052427],
-            ]
-        )
-        @ xyz
-    )
-    curved = np.where(
-        linear <= 0.0031308, 12.92 * linear, 1.055 * np.maximum(linear, 1e-9) ** (1 / 2.4) - 0.055
-    )
-    red, green, blue = np.clip(curved, 0.0, 1.0).tolist()
-    return red, green, blue

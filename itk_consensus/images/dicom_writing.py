@@ -12,9 +12,17 @@ import SimpleITK as sitk
 
 import itk_consensus
 from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.images.dicom_colors import cielab_of_rgb
 from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
 from itk_consensus.images.files import PathLike, replacing
-from itk_consensus.images.structures import TISSUE, Code, Structure, geometry_of
+from itk_consensus.images.structures import (
+    TISSUE,
+    Code,
+    Structure,
+    as_structures,
+    geometry_of,
+    inside_of,
+)
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
@@ -36,8 +44,8 @@ def write_dicom_segmentation(
     Parameters
     ----------
     structures : sequence of Structure, or mapping of name to image
-        Masks on the grid of the series, whose voxels of value 1 are written; or, if `fractional`,
-        probabilities from 0 to 1.
+        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
+        so); or, if `fractional`, probabilities from 0 to 1.
     method : str
         How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
         algorithm, beside the version of this package.
@@ -45,35 +53,37 @@ def write_dicom_segmentation(
         The readers' SEG objects, which the file refers to.
     """
     hd = dicom_library(f"{path}: writing a SEG", "highdicom")
-    if isinstance(structures, Mapping):
-        structures = [Structure(name, image) for name, image in structures.items()]
-    if not structures:
-        raise InputError(f"{path}: there are no structures to write")
+    structures = as_structures(structures, str(path))
     pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
     uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
-    with warnings.catch_warnings():
-        # highdicom remarks on values of the source that it copies; they are not ours to change.
-        warnings.simplefilter("ignore")
-        dataset = hd.seg.Segmentation(
-            source_images=list(series.slices),
-            pixel_array=pixels,
-            segmentation_type="FRACTIONAL" if fractional else "BINARY",
-            segment_descriptions=[
-                _description(hd, number, one, method)
-                for number, one in enumerate(structures, start=1)
-            ],
-            series_instance_uid=uid(),
-            series_number=100,
-            sop_instance_uid=uid(),
-            instance_number=1,
-            manufacturer=_PROGRAM,
-            manufacturer_model_name=_PROGRAM,
-            software_versions=itk_consensus.__version__,
-            device_serial_number="1",
-            content_description=description[:64],
-            content_label="CONSENSUS",
-            omit_empty_frames=bool(pixels.any()),
-        )
+    descriptions = [
+        _description(hd, number, one, method) for number, one in enumerate(structures, start=1)
+    ]
+    try:
+        with warnings.catch_warnings():
+            # highdicom remarks on values of the source that it copies; they are not ours to change.
+            warnings.simplefilter("ignore")
+            dataset = hd.seg.Segmentation(
+                source_images=list(series.slices),
+                pixel_array=pixels,
+                segmentation_type="FRACTIONAL" if fractional else "BINARY",
+                segment_descriptions=descriptions,
+                series_instance_uid=uid(),
+                series_number=100,
+                sop_instance_uid=uid(),
+                instance_number=1,
+                manufacturer=_PROGRAM,
+                manufacturer_model_name=_PROGRAM,
+                software_versions=itk_consensus.__version__,
+                device_serial_number="1",
+                content_description=description[:64],
+                content_label="CONSENSUS",
+                omit_empty_frames=bool(pixels.any()),
+            )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path}: the series lacks what a SEG takes over from it: {error}"
+        ) from error
     _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
     with replacing(Path(path)) as draft:
         dataset.save_as(draft)
@@ -97,10 +107,10 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
             f"{path}: {structure.name} does not lie on the grid of the series: "
             + "; ".join(differences)
         )
-    array = sitk.GetArrayViewFromImage(structure.mask)
     if not fractional:
-        return array == 1
-    if array.min() < 0 or array.max() > 1:
+        return inside_of(structure, str(path))
+    array = sitk.GetArrayViewFromImage(structure.mask)
+    if not ((array >= 0) & (array <= 1)).all():
         raise InputError(f"{path}: probabilities of {structure.name} must lie between 0 and 1")
     return array.astype(np.float64)
 
@@ -112,6 +122,7 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
         version=itk_consensus.__version__,
         source=_PROGRAM,
     )
+    color = None if structure.color is None else cielab_of_rgb(structure.color)
     return hd.seg.SegmentDescription(
         segment_number=number,
         segment_label=structure.name[:64],
@@ -121,6 +132,7 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
         algorithm_identification=algorithm,
         tracking_uid=hd.UID(),
         tracking_id=structure.name[:64],
+        display_color=None if color is None else hd.color.CIELabColor(*color),
     )
 
 

@@ -43,7 +43,10 @@ _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
-_NOT_WRITTEN = dict.fromkeys((".dcm", ".dicom"), "DICOM cannot be written yet")
+_NOT_WRITTEN = dict.fromkeys(
+    (".dcm", ".dicom"),
+    "DICOM holds segments, which write_dicom_segmentation or --per-structure write",
+)
 # Their library ends the process when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(
     (".hdf", ".h4", ".hdf4", ".h5", ".hdf5", ".he4", ".he5", ".hd5"), "HDF5 is not written"
@@ -227,13 +230,13 @@ def _reject_layers(reader: Any, path: Path) -> None:
     ):
         raise FileError(
             f"{path}: is a DICOM segmentation, whose segments would be read as slices of one "
-            "label; convert it to one label map"
+            "label; use read_dicom_segmentation or, on the command line, --per-structure"
         )
     is_layered = reader.GetNumberOfComponents() > 1 or reader.GetDimension() > 3
     if is_layered and any(key.startswith("Segment0_") for key in keys):
         raise FileError(
-            f"{path}: has segments in several layers, which would be read as raters; "
-            "export it as one label map"
+            f"{path}: has segments in several layers, which would be read as raters; use "
+            "read_slicer_segmentation or, on the command line, --per-structure"
         )
 
 

@@ -80,6 +80,11 @@ class SimpleITKFamily(CopyingFamily):
         return image
 
 
+def simpleitk_default(name: str) -> Any:
+    """What users set for every filter of SimpleITK, such as "GlobalDefaultCoordinateTolerance"."""
+    return getattr(sitk.ProcessObject, f"Get{name}")()
+
+
 def _settable(text: str) -> str:
     """Text that SetMetaData takes: headers in Latin-1 are read as bytes that are not UTF-8."""
     try:

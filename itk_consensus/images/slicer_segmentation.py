@@ -16,7 +16,9 @@ from itk_consensus.images.structures import (
     TISSUE,
     Code,
     Structure,
+    as_structures,
     geometry_of,
+    inside_of,
     mask_of,
     put_on_grid,
 )
@@ -77,16 +79,13 @@ def write_slicer_segmentation(
 ) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.
 
-    Structures that overlap go to different layers. Of a mask the voxels with value 1 are written.
+    Structures that overlap go to different layers. Masks must be 0 and 1; `separate_undecided`
+    makes those of a consensus so.
     """
     path = Path(path)
     if not path.name.lower().endswith(".seg.nrrd"):
         raise FileError(f"{path}: the name of a Slicer segmentation must end in .seg.nrrd")
-    if isinstance(structures, Mapping):
-        structures = [Structure(name, mask) for name, mask in structures.items()]
-    if not structures:
-        raise InputError(f"{path}: there are no structures to write")
-    image, fields = _layered(structures, path)
+    image, fields = _layered(as_structures(structures, str(path)), path)
     for key, value in fields.items():
         image.SetMetaData(key, value)
     with replacing(path) as draft:
@@ -158,7 +157,7 @@ def _layered(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str
             raise InputError(
                 f"{path}: {structure.name} and {structures[0].name} lie on different grids"
             )
-        inside = sitk.GetArrayViewFromImage(structure.mask) == 1
+        inside = inside_of(structure, str(path))
         free = (i for i, layer in enumerate(layers) if not layer[inside].any())
         layer = next(free, len(layers))
         if layer == len(layers):

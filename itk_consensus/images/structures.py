@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import SimpleITK as sitk
+from numpy.typing import NDArray
 
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
 #: How far, in voxels, a mask's grid may lie beside the one it is put on.
 _LARGEST_SHIFT = 1e-2
+
+#: What the name of a structure of undecided voxels ends in.
+UNDECIDED = "undecided"
 
 _resample: Any = sitk.Resample
 
@@ -167,6 +171,46 @@ def mask_of(array: Any, like: Any) -> Any:
     mask = sitk.GetImageFromArray(np.ascontiguousarray(array, np.uint8))
     mask.CopyInformation(like)
     return mask
+
+
+def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) -> list[Structure]:
+    """What writers take, structures or a mapping of name to image, as structures."""
+    if isinstance(given, Mapping):
+        given = [Structure(name, image) for name, image in given.items()]
+    if not given:
+        raise InputError(f"{owner}: there are no structures to write")
+    return list(given)
+
+
+def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
+    """Where a mask is 1; what is neither 0 nor 1 must not become background unnoticed."""
+    array = sitk.GetArrayViewFromImage(structure.mask)
+    inside: NDArray[np.bool_] = array == 1
+    others = np.count_nonzero(~inside & (array != 0))
+    if others:
+        raise InputError(
+            f"{owner}: {structure.name} has {others} voxels that are neither inside (1) nor "
+            "outside (0), undecided or not annotated; separate_undecided makes them a structure of "
+            "their own, or give the fuser a TieRule that decides"
+        )
+    return inside
+
+
+def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
+    """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.
+
+    Those are voxels that a fuser left undecided or a reader did not annotate; they become a
+    structure of their own, "liver undecided", so that a file keeps them.
+    """
+    separated = []
+    for one in structures:
+        array = sitk.GetArrayViewFromImage(one.mask)
+        inside = array == 1
+        others = ~inside & (array != 0)
+        separated.append(replace(one, mask=mask_of(inside, one.mask)))
+        if others.any():
+            separated.append(Structure(f"{one.name} {UNDECIDED}", mask_of(others, one.mask)))
+    return separated
 
 
 def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:

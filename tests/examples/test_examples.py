@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+import SimpleITK as sitk
 
 import itk_consensus
 
@@ -109,3 +111,21 @@ def test_the_ensemble_gains_by_its_probabilities() -> None:
     scores = example("07").main()
     assert scores["mean of probabilities"] > scores["MONAI's vote"] > scores["labels of model0"]
     assert scores["corrected vote"] > scores["mean of probabilities"]
+
+
+def test_three_readers_dicom_objects_become_one_that_highdicom_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    highdicom, pydicom = pytest.importorskip("highdicom"), pytest.importorskip("pydicom")
+    made = example("08")
+    made.main(tmp_path)
+    said = capsys.readouterr().out
+    seg = highdicom.seg.segread(tmp_path / "consensus.dcm")
+    slices = [pydicom.dcmread(tmp_path / f"slice{n}.dcm").SOPInstanceUID for n in range(12)]
+    volume = seg.get_pixels_by_source_instance(slices, assert_missing_frames_are_empty=True)
+    grid = sitk.Image(48, 40, 12, sitk.sitkUInt8)
+    readers = [made.outline(grid, number) for number in range(3)]
+    for number, name in enumerate(("organ", "lesion")):
+        votes = sum(sitk.GetArrayFromImage(reader[name]).astype(int) for reader in readers)
+        assert f"{name}: {np.count_nonzero(votes >= 2)} voxels" in said
+        np.testing.assert_array_equal(volume[..., number], votes >= 2)

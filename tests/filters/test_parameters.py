@@ -306,13 +306,12 @@ def test_global_defaults_reach_filters_that_have_no_value_of_their_own() -> None
     own = Sample(NumberOfThreads=3)
     follower = Sample()
     usual = ProcessObject.GetGlobalDefaultNumberOfThreads()
-    before = ProcessObject._global_threads
     try:
         ProcessObject.SetGlobalDefaultNumberOfThreads(usual + 5)
         assert follower.GetNumberOfThreads() == usual + 5
         assert own.GetNumberOfThreads() == 3
     finally:
-        ProcessObject._global_threads = before
+        ProcessObject._global_defaults.clear()
     with pytest.raises(ParameterError, match="ProcessObject: NumberOfThreads must be an integer"):
         ProcessObject.SetGlobalDefaultNumberOfThreads(0)
 

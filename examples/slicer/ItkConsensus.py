@@ -1,0 +1,12 @@
+#!/usr/bin/env python-real
+"""A panel in 3D Slicer: label maps of several readers in, their consensus out. See README.md."""
+
+from __future__ import annotations
+
+import sys
+
+from itk_consensus.cli import main
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    sys.exit(main(["--xml", "fuse"] if words == ["--xml"] else ["fuse", "--overwrite", *words]))

@@ -1,0 +1,139 @@
+"""``itk-consensus --xml fuse``: the command as 3D Slicer's execution model describes modules.
+
+Slicer draws a panel from the description and runs the command with the options that it names.
+Their order within an element is that of the published schema (CTK's ctkCmdLineModule.xsd).
+"""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import itk_consensus
+from itk_consensus.cli.fusing import wanted_method
+from itk_consensus.cli.options import offered_parameters, option_of, text_of_default
+from itk_consensus.cli.slicer_flags import RATER
+from itk_consensus.errors import ParameterError
+from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real
+from itk_consensus.filters.image_constraints import ImageLike
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.filters.registry import METHODS
+
+#: A panel has a fixed number of inputs; readers beyond are rare, and may be left out.
+_RATERS = 8
+#: What Slicer keeps an integer in; larger defaults are left to this program.
+_LARGEST_INTEGER = 2**31 - 1
+Element = ElementTree.Element
+
+
+def module_description(words: list[str]) -> str:
+    """The description of ``fuse`` with the method that the words name, as XML."""
+    if words[:1] != ["fuse"]:
+        raise ParameterError("--xml describes one command to 3D Slicer; write --xml fuse")
+    fuser = METHODS[wanted_method(words[1:])]
+    module = Element("executable")
+    for name, text in (
+        ("category", "Segmentation.Consensus"),
+        ("title", f"Consensus ({fuser.method})"),
+        ("description", f"Fuse several readers' label maps into one. {fuser.summary}"),
+        ("version", itk_consensus.__version__),
+        ("license", "Apache-2.0"),
+        ("contributor", "the authors of itk-consensus"),
+    ):
+        _child(module, name, text)
+    _images(_group(module, "Images", "What is fused, and where the answer goes."), fuser)
+    shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
+    own = [one for one in offered_parameters(fuser) if one.name not in shared]
+    common = [one for one in offered_parameters(fuser) if one.name in shared]
+    for label, parameters in ((f"Options of {fuser.method}", own), ("Common options", common)):
+        if parameters:
+            group = _group(module, label, "Empty fields keep their default.")
+            group.set("advanced", "true")
+            for parameter in parameters:
+                _parameter(group, parameter)
+    ElementTree.indent(module)
+    return ElementTree.tostring(module, encoding="unicode", xml_declaration=True)
+
+
+def _images(group: Element, fuser: type[LabelFusionFilter]) -> None:
+    method = _described(group, "string", "method", "Method", "How to fuse.")
+    method.set("hidden", "true")
+    _child(method, "default", fuser.method)
+    for number in range(1, _RATERS + 1):
+        name = f"{RATER}{number}"
+        text = "A reader's label map; leave those empty that there are not."
+        rater = _described(group, "image", name, f"Reader {number}", text)
+        rater.set("type", "label")
+        _child(rater, "channel", "input")
+    for name, label, kind, text in (
+        ("output", "Consensus", "label", "The fused label map."),
+        ("probability", "Probability", "scalar", "Probability of the foreground."),
+    ):
+        image = _described(group, "image", name, label, text)
+        image.set("type", kind)
+        _child(image, "channel", "output")
+    mask = LabelFusionFilter.MaskImage
+    image = _described(group, "image", "mask", "Mask", mask.doc)
+    image.set("type", "label")
+    _child(image, "channel", "input")
+
+
+def _parameter(group: Element, parameter: Parameter[object]) -> None:
+    """One parameter of the table; what may be left open is a text, which Slicer may leave out."""
+    kind, default = parameter.kind, parameter.default
+    flag = option_of(parameter).removeprefix("--").replace("-", "_")
+    label = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", parameter.name)
+    is_fixed = not callable(default) and default is not None
+    is_fixed &= not isinstance(default, int) or default <= _LARGEST_INTEGER
+    text = parameter.doc if is_fixed else f"{parameter.doc} [default: {text_of_default(parameter)}]"
+    if is_fixed and isinstance(kind, (Boolean, Choice)):
+        names = ("yes", "no") if isinstance(kind, Boolean) else kind.names
+        shown = ("no", "yes")[bool(default)] if isinstance(kind, Boolean) else str(default)
+        element = _described(group, "string-enumeration", flag, label, text)
+        _child(element, "default", shown)
+        for name in names:
+            _child(element, "element", name)
+    elif is_fixed and isinstance(kind, (Integer, Real)):
+        tag = "integer" if isinstance(kind, Integer) else "double"
+        element = _described(group, tag, flag, label, text)
+        _child(element, "default", f"{default:.12g}" if tag == "double" else str(default))
+        _constraints(element, kind)
+    elif not isinstance(kind, ImageLike):
+        _described(group, "string", flag, label, text)
+
+
+def _constraints(element: Element, kind: Integer | Real) -> None:
+    low = kind.low
+    high = None if kind.high is None or kind.high > _LARGEST_INTEGER else kind.high
+    if low is None and high is None:
+        return
+    constraints = _child(element, "constraints")
+    if low is not None:
+        _child(constraints, "minimum", f"{low:.12g}")
+    if high is not None:
+        _child(constraints, "maximum", f"{high:.12g}")
+    is_share = isinstance(kind, Real) and low is not None and high is not None and high - low <= 1
+    _child(constraints, "step", "0.01" if is_share else "1")
+
+
+def _group(module: Element, label: str, description: str) -> Element:
+    group = _child(module, "parameters")
+    _child(group, "label", label)
+    _child(group, "description", description)
+    return group
+
+
+def _described(group: Element, tag: str, flag: str, label: str, description: str) -> Element:
+    element = _child(group, tag)
+    for name, text in (("name", flag), ("longflag", flag)):
+        _child(element, name, text)
+    _child(element, "description", description)
+    _child(element, "label", label)
+    return element
+
+
+def _child(parent: Element, tag: str, text: str | None = None) -> Element:
+    child = ElementTree.SubElement(parent, tag)
+    child.text = text
+    return child
