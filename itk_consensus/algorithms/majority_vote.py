@@ -115,7 +115,7 @@ class StackVoteFusion:
         return decision
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return self._on(patterns).as_table(patterns)
+        return self.on(patterns).as_table(patterns)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         self._vote().write_labels(values, out)
@@ -125,13 +125,14 @@ class StackVoteFusion:
 
     def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
         patterns = DecisionPatterns.from_stack(self._vote().stack, threads=self.threads)
-        self._on(patterns).write_measure(measure, labels, out)
+        self.on(patterns).write_measure(measure, labels, out)
 
     def _vote(self) -> StackVote:
         stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack
         return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)
 
-    def _on(self, patterns: DecisionPatterns) -> VoteResult:
+    def on(self, patterns: DecisionPatterns) -> VoteResult:
+        """The same vote by pattern."""
         return majority_vote(
             patterns, weights=self.weights, threshold=self.threshold, ties=self.ties
         )

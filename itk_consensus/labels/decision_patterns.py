@@ -199,6 +199,15 @@ class DecisionPatterns:
             patterns, merged_counts, labels, None if self.strata is None else strata
         )
 
+    def rows_of(self, part: DecisionPatterns) -> NDArray[np.int64]:
+        """(P',) this table's row of each pattern of a part of what it was made from."""
+        *_, counts, (_, rows) = merge_tables(
+            [_relabel(self, self.labels), _relabel(part, self.labels)]
+        )
+        if len(counts) != len(self.counts):
+            raise InputError("DecisionPatterns.rows_of: the part has patterns that the table lacks")
+        return rows
+
     def expand(
         self, values: NDArray[Any], *, outside: Any = 0, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
