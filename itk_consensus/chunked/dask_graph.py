@@ -12,8 +12,8 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
-from dask.graph_manipulation import bind
 
+from itk_consensus.chunked.packed_array import PackedArray
 from itk_consensus.chunked.work import (
     BRANCHES,
     Array,
@@ -28,16 +28,29 @@ Chunks = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class ChunkedInputs:
-    """Dask arrays of one shape and one chunking.
+    """Dask arrays of one shape and one chunking, each read once.
+
+    Every pass needs every chunk, and a graph that reads a chunk for two passes would hold it in
+    memory from one to the other. So chunks are kept compressed, which for labels is a few per cent
+    of their size, and each pass unpacks them for itself.
 
     Attributes
     ----------
-    raters : tuple of (dask array or None)
-    images : dict of str to dask array
+    present : tuple of bool
+        Which raters are not missing.
+    names : tuple of str
+        Of the images that come after the raters.
+    chunks : tuple of tuple of int
+    packed : tuple of dask array
+        One compressed chunk per element; raters first.
+    types : tuple of numpy.dtype
     """
 
-    raters: tuple[Any, ...]
-    images: Mapping[str, Any]
+    present: tuple[bool, ...]
+    names: tuple[str, ...]
+    chunks: Chunks
+    packed: tuple[Any, ...]
+    types: tuple[np.dtype[Any], ...]
 
     @classmethod
     def make(cls, raters: Sequence[Any], images: Mapping[str, Any], deepest: Depth) -> ChunkedInputs:
@@ -52,33 +65,41 @@ class ChunkedInputs:
             lazy = array if isinstance(array, da.Array) else da.from_array(array, chunks=chunks)
             return lazy.rechunk(chunks)
 
+        arrays = [alike(array) for array in (*raters, *images.values()) if array is not None]
         return cls(
-            tuple(None if array is None else alike(array) for array in raters),
-            {name: alike(image) for name, image in images.items()},
+            tuple(array is not None for array in raters),
+            tuple(images),
+            chunks,
+            tuple(_one_each(_pack, array) for array in arrays),
+            tuple(array.dtype for array in arrays),
         )
 
-    @property
-    def present(self) -> tuple[bool, ...]:
-        """Which raters are not missing."""
-        return tuple(array is not None for array in self.raters)
-
-    @property
-    def arrays(self) -> list[Any]:
-        """All arrays, raters first."""
-        return [*(array for array in self.raters if array is not None), *self.images.values()]
-
-    @property
-    def chunks(self) -> Chunks:
-        """Of every array."""
-        chunks: Chunks = self.arrays[0].chunks
-        return chunks
+    def unpacked(self, number: int) -> list[Any]:
+        """All arrays, for one pass."""
+        return [
+            da.map_blocks(
+                _unpack,
+                packed,
+                number=number,  # the same key for two passes would outlive the first
+                dtype=dtype,
+                chunks=self.chunks,
+                meta=np.empty((0,) * len(self.chunks), dtype),
+            )
+            for packed, dtype in zip(self.packed, self.types, strict=True)
+        ]
 
 
 def lazy_output(work: ChunkedWork, inputs: ChunkedInputs, request: Request) -> Any:
     """An output as a dask array with the inputs' chunks."""
     answer = dask.delayed(work.answer, pure=True)(_context(work, inputs), request)
-    return _mapped(
-        _written, work, inputs, len(work.depths) - 1, answer, answer, dtype=np.dtype(request.dtype)
+    arrays, common = _passed(work, inputs, len(work.depths) - 1, answer)
+    return da.map_blocks(
+        _written,
+        *arrays,
+        **common,
+        dtype=np.dtype(request.dtype),
+        chunks=inputs.chunks,
+        meta=np.empty((0,) * len(inputs.chunks), request.dtype),
     )
 
 
@@ -93,9 +114,8 @@ def _context(work: ChunkedWork, inputs: ChunkedInputs) -> Any:
     """What all gathering passes came to."""
     context = None
     for number in range(len(work.depths) - 1):
-        blocks = _mapped(
-            _gathered, work, inputs, number, context, context, dtype=object, one_each=True
-        )
+        arrays, common = _passed(work, inputs, number, context)
+        blocks = _one_each(_gathered, *arrays, **common)
         level = list(blocks.to_delayed().ravel())
         while len(level) > 1:
             level = [
@@ -107,38 +127,37 @@ def _context(work: ChunkedWork, inputs: ChunkedInputs) -> Any:
     return context
 
 
-def _mapped(
-    function: Any,
-    work: ChunkedWork,
-    inputs: ChunkedInputs,
-    number: int,
-    known: Any,
-    after: Any,
-    *,
-    dtype: Any,
-    one_each: bool = False,
-) -> Any:
-    """A function of every block, which also gets to know what earlier passes found."""
-    arrays = inputs.arrays
-    if after is not None:
-        # One key for both passes would keep every chunk in memory from one to the other: the
-        # second reads its chunks anew, and not before the first is over.
-        arrays = list(bind(arrays, after))
-    depth = work.depths[number]
+def _passed(
+    work: ChunkedWork, inputs: ChunkedInputs, number: int, known: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    """What a function of blocks gets in a pass: arrays with their halo, and what is known."""
+    arrays, depth = inputs.unpacked(number), work.depths[number]
     if any(depth):
         reach = dict(enumerate(depth))
         arrays = [da.overlap.overlap(array, reach, "none", allow_rechunk=False) for array in arrays]
-    return da.map_blocks(
-        function,
-        *arrays,
-        work=work,
-        number=number,
-        layout=(inputs.present, tuple(inputs.images), inputs.chunks),
-        known=known,
-        dtype=dtype,
-        chunks=tuple((1,) * len(sizes) for sizes in inputs.chunks) if one_each else inputs.chunks,
-        meta=np.empty((0,) * len(depth), dtype),
-    )
+    layout = (inputs.present, inputs.names, inputs.chunks)
+    return arrays, {"work": work, "number": number, "layout": layout, "known": known}
+
+
+def _one_each(function: Any, *arrays: Any, **keywords: Any) -> Any:
+    """An array of objects, one for each block."""
+    chunks = tuple((1,) * number for number in arrays[0].numblocks)
+    meta = np.empty((0,) * arrays[0].ndim, object)
+    return da.map_blocks(function, *arrays, **keywords, dtype=object, chunks=chunks, meta=meta)
+
+
+def _pack(chunk: Array) -> Array:
+    return _wrapped(PackedArray.of(chunk), chunk.ndim)
+
+
+def _unpack(packed: Array, number: int) -> Array:
+    return packed.flat[0].unpacked()
+
+
+def _wrapped(value: Any, dimension: int) -> Array:
+    wrapped = np.empty((1,) * dimension, object)
+    wrapped.flat[0] = value
+    return wrapped
 
 
 def _block(
@@ -163,9 +182,7 @@ def _gathered(
     block_id: tuple[int, ...] | None = None,
 ) -> Array:
     block = _block(arrays, layout, block_id or (), work.depths[number])
-    summary = np.empty((1,) * len(block.core), object)
-    summary.flat[0] = work.gather(number, block, known)
-    return summary
+    return _wrapped(work.gather(number, block, known), len(block.core))
 
 
 def _merged(work: ChunkedWork, number: int, summaries: Sequence[Any]) -> Any:
