@@ -1,0 +1,320 @@
+"""Label volumes larger than memory, fused from disk to disk: zarr stores, or image files by slabs.
+
+Work is done in blocks of whole chunks, by the dask client of the caller if there is one, else by
+threads. A run that was stopped, however, is taken up again by the same call.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import zarr
+from dask.callbacks import Callback
+
+import itk_consensus
+from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
+from itk_consensus.errors import FileError
+from itk_consensus.filters.chunked_images import promised_type, work_of
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.pattern_chunks import PatternWork
+from itk_consensus.labels.boxes import Box, grown
+from itk_consensus.pipeline.scratch import (
+    Place,
+    Scratch,
+    code_arrays,
+    encoded_block,
+    summary_arrays,
+    summary_of,
+)
+from itk_consensus.pipeline.volumes import (
+    VolumeFile,
+    create_output,
+    level_shapes,
+    open_volume,
+    require_one_grid,
+)
+
+#: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
+BLOCK_VOXELS = 1 << 24
+
+#: Called with the share of the work that is done, and what is being done.
+Report = Callable[[float, str], None]
+
+_WRITTEN = "written"
+
+
+@dataclass(frozen=True)
+class BlockJob:
+    """What a worker has to know to work on a block; it opens the stores itself.
+
+    Attributes
+    ----------
+    work : ChunkedWork
+    volumes : tuple of VolumeFile
+    block : tuple of int
+        Size of a block.
+    scratch : Scratch
+    """
+
+    work: ChunkedWork
+    volumes: tuple[VolumeFile, ...]
+    block: tuple[int, ...]
+    scratch: Scratch
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the volume."""
+        return self.volumes[0].shape
+
+    def places(self) -> Iterator[Place]:
+        """Every block, by its place among the others."""
+        return grid_places(self.shape, self.block)
+
+    def gather(self, number: int, place: Place, context: Any) -> None:
+        """Gather what a pass needs of a block, and keep it on disk."""
+        block = self._read(place, number)
+        if isinstance(self.work, PatternWork):
+            # Codes are much smaller than the raters; the last pass need not read these again.
+            case = self.work.encoded(block)
+            arrays = summary_arrays(self.work.summary(case)) | code_arrays(case.patterns)
+        else:
+            arrays = summary_arrays(self.work.gather(number, block, context))
+        self.scratch.save(f"pass-{number}", place, arrays)
+
+    def write(self, place: Place, answer: Any, level: str) -> None:
+        """Write a block of the output."""
+        box = grid_box(self.shape, self.block, place)
+        if isinstance(self.work, PatternWork):
+            with self.scratch.load("pass-0", place) as arrays:
+                output = self.work.looked_up(encoded_block(arrays), answer)
+        else:
+            output = self.work.write(self._read(place, len(self.work.depths) - 1), answer)
+        zarr.open_array(str(self.scratch.store), path=level or None, mode="r+")[box] = output
+        self.scratch.mark(_WRITTEN, place)
+
+    def _read(self, place: Place, number: int) -> Block:
+        box = grid_box(self.shape, self.block, place)
+        wide = grown(box, self.work.depths[number], self.shape)
+        core = tuple(
+            slice(part.start - around.start, part.stop - around.start)
+            for part, around in zip(box, wide, strict=True)
+        )
+        return Block(tuple(volume.read(wide) for volume in self.volumes), {}, core)
+
+
+def fuse_volumes(
+    inputs: Sequence[Path],
+    output: Path,
+    filter_: LabelFusionFilter,
+    *,
+    block: Sequence[int] | None = None,
+    overwrite: bool = False,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    """Fuse label volumes on disk into a zarr store with the first one's chunks and space.
+
+    Parameters
+    ----------
+    inputs : sequence of Path
+        Zarr arrays, OME-Zarr images or image files on one grid, a rater each.
+    output : Path
+        The store; until it is finished, a folder beside it holds what a next run takes up.
+    filter_ : LabelFusionFilter
+        Without images among its parameters.
+    block : sequence of int, optional
+        Voxels worked on at once, rounded up to whole chunks.
+    overwrite : bool
+        Whether a store that is there already may be replaced.
+    report : callable, optional
+        Told of the progress.
+
+    Returns
+    -------
+    dict
+        What the filter measured, by name, and its ``Labels``.
+
+    Raises
+    ------
+    FileError, GeometryError, InputError
+        A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
+    """
+    if output.exists() and not overwrite:
+        raise FileError(f"{output}: exists already")
+    volumes = tuple(open_volume(path) for path in inputs)
+    first = volumes[0]
+    require_one_grid(volumes, filter_.CoordinateTolerance)
+    types = [volume.dtype for volume in volumes]
+    work = work_of(filter_, first.shape, first.spacing, types, volumes)
+    scratch = Scratch(output.with_name(output.name + ".partial"))
+    size = block_size(first, block)
+    scratch.take_up(_plan(filter_, volumes, size))
+    job = BlockJob(work, volumes, size, scratch)
+    measured = _run(job, promised_type(types), report or (lambda share, doing: None))
+    if output.exists():
+        shutil.rmtree(output)
+    os.replace(scratch.store, output)
+    shutil.rmtree(scratch.folder)
+    return measured
+
+
+def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
+    work, scratch, places = job.work, job.scratch, list(job.places())
+    passes = len(work.depths)
+    context = None
+    for number in range(passes - 1):
+        stage = f"pass-{number}"
+        missing = [place for place in places if not scratch.has(stage, place)]
+        gather = partial(job.gather, number)
+        _each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
+        context = work.conclude(number, _gathered(job, stage, places, number), context)
+    answer = work.answer(context, Request("label_image", (), dtype))
+    first = job.volumes[0]
+    if not any(scratch.has(_WRITTEN, place) for place in places):
+        create_output(scratch.store, first, dtype)
+    level = "0" if first.multiscales or not first.zarr_format else ""
+    missing = [place for place in places if not scratch.has(_WRITTEN, place)]
+    _each(job.write, missing, (answer, level), _part(report, passes - 1, passes, "writing"))
+    for number in range(1, len(level_shapes(first))):
+        _coarsen(job, number)
+    return work.measurements(context)
+
+
+def _gathered(job: BlockJob, stage: str, places: Sequence[Place], number: int) -> Any:
+    def summary(place: Place) -> Any:
+        with job.scratch.load(stage, place) as arrays:
+            return summary_of(arrays, len(job.volumes))
+
+    return merged(job.work, number, [summary(place) for place in places])
+
+
+def _coarsen(job: BlockJob, number: int) -> None:
+    """Write a level of the pyramid: every so many voxels of the one below, where they lie."""
+    factors = job.volumes[0].factors[number - 1]
+    store = str(job.scratch.store)
+    fine = zarr.open_array(store, path=str(number - 1), mode="r")
+    coarse = zarr.open_array(store, path=str(number), mode="r+")
+    for place in grid_places(coarse.shape, job.block):
+        box = grid_box(coarse.shape, job.block, place)
+        below = tuple(
+            slice(part.start * f, (part.stop - 1) * f + 1, f)
+            for part, f in zip(box, factors, strict=True)
+        )
+        coarse[box] = fine[below]
+
+
+# -- blocks -------------------------------------------------------------------------------------
+
+
+def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple[int, ...]:
+    """The size of a block: whole chunks, so that no two blocks write into one."""
+    chunks = [min(c, n) for c, n in zip(volume.chunks, volume.shape, strict=True)]
+    if wanted is not None:
+        return tuple(
+            min(-(-w // c) * c, -(-n // c) * c)
+            for w, c, n in zip(wanted, chunks, volume.shape, strict=True)
+        )
+    size = list(chunks)
+    while math.prod(size) < BLOCK_VOXELS:
+        growing = [axis for axis, n in enumerate(volume.shape) if size[axis] < n]
+        if not growing:
+            break
+        axis = min(growing, key=lambda axis: size[axis])
+        size[axis] += chunks[axis]
+    return tuple(size)
+
+
+def grid_places(shape: Sequence[int], block: Sequence[int]) -> Iterator[Place]:
+    """The places of all blocks of a volume."""
+    return itertools.product(
+        *(range(-(-n // size)) for n, size in zip(shape, block, strict=True))
+    )
+
+
+def grid_box(shape: Sequence[int], block: Sequence[int], place: Place) -> Box:
+    """The voxels of a block."""
+    return tuple(
+        slice(at * size, min((at + 1) * size, n))
+        for at, size, n in zip(place, block, shape, strict=True)
+    )
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+def _each(
+    function: Any, places: Sequence[Place], known: tuple[Any, ...], report: Report
+) -> None:
+    """Call a function with every place, wherever dask lets it run."""
+    shared = [dask.delayed(value, traverse=False) for value in known]
+    run = dask.delayed(function, traverse=False, pure=False)
+    tasks = [run(place, *shared) for place in places]
+    client = _client()
+    if client is None:
+        with _Counting(len(tasks), report):
+            dask.compute(*tasks)
+        return
+    futures = client.compute(tasks)
+    for done, future in enumerate(sys.modules["distributed"].as_completed(futures), 1):
+        future.result()
+        report(done / len(tasks), "")
+
+
+def _client() -> Any:
+    """The client of the caller, None if there is none."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+class _Counting(Callback):  # type: ignore[misc]
+    """Reports how many tasks of a graph are done."""
+
+    def __init__(self, tasks: int, report: Report) -> None:
+        self.tasks, self.report, self.done = max(tasks, 1), report, 0
+        super().__init__(posttask=self._after)
+
+    def _after(self, key: Any, result: Any, *_: Any) -> None:
+        self.done += result is None
+        self.report(min(self.done / self.tasks, 1.0), "")
+
+
+def _part(report: Report, number: int, passes: int, doing: str) -> Report:
+    """The report of one of several passes."""
+    return lambda share, _: report((number + share) / passes, doing)
+
+
+def _plan(
+    filter_: LabelFusionFilter, volumes: Sequence[VolumeFile], block: tuple[int, ...]
+) -> dict[str, Any]:
+    """Everything a result depends on; equal plans give equal blocks."""
+    return {
+        "filter": repr(filter_),
+        "version": itk_consensus.__version__,
+        "block": list(block),
+        "inputs": [
+            [str(volume.path.resolve()), volume.level, list(volume.shape), str(volume.dtype)]
+            + [_newest(volume.path)]
+            for volume in volumes
+        ],
+    }
+
+
+def _newest(path: Path) -> float:
+    """When a file, or the metadata of a store, was last written."""
+    files = [path] if path.is_file() else [*path.glob("*.json"), *path.glob(".z*"), path]
+    return max(file.stat().st_mtime for file in files)
