@@ -30,6 +30,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.labels.boxes import Box, grown
 from itk_consensus.pipeline.scratch import (
+    WRITTEN,
     Place,
     Scratch,
     code_arrays,
@@ -40,6 +41,7 @@ from itk_consensus.pipeline.scratch import (
 from itk_consensus.pipeline.volumes import (
     VolumeFile,
     create_output,
+    holds_store,
     level_shapes,
     open_volume,
     require_one_grid,
@@ -51,8 +53,6 @@ BLOCK_VOXELS = 1 << 24
 #: Called with the share of the work that is done, and what is being done.
 Report = Callable[[float, str], None]
 
-_WRITTEN = "written"
-
 
 @dataclass(frozen=True)
 class BlockJob:
@@ -62,6 +62,7 @@ class BlockJob:
     ----------
     work : ChunkedWork
     volumes : tuple of VolumeFile
+    mask : VolumeFile or None
     block : tuple of int
         Size of a block.
     scratch : Scratch
@@ -69,6 +70,7 @@ class BlockJob:
 
     work: ChunkedWork
     volumes: tuple[VolumeFile, ...]
+    mask: VolumeFile | None
     block: tuple[int, ...]
     scratch: Scratch
 
@@ -101,7 +103,7 @@ class BlockJob:
         else:
             output = self.work.write(self._read(place, len(self.work.depths) - 1), answer)
         zarr.open_array(str(self.scratch.store), path=level or None, mode="r+")[box] = output
-        self.scratch.mark(_WRITTEN, place)
+        self.scratch.mark(WRITTEN, place)
 
     def _read(self, place: Place, number: int) -> Block:
         box = grid_box(self.shape, self.block, place)
@@ -110,7 +112,8 @@ class BlockJob:
             slice(part.start - around.start, part.stop - around.start)
             for part, around in zip(box, wide, strict=True)
         )
-        return Block(tuple(volume.read(wide) for volume in self.volumes), {}, core)
+        images = {} if self.mask is None else {"MaskImage": self.mask.read(wide)}
+        return Block(tuple(volume.read(wide) for volume in self.volumes), images, core)
 
 
 def fuse_volumes(
@@ -118,6 +121,7 @@ def fuse_volumes(
     output: Path,
     filter_: LabelFusionFilter,
     *,
+    mask: Path | None = None,
     block: Sequence[int] | None = None,
     overwrite: bool = False,
     report: Report | None = None,
@@ -132,6 +136,8 @@ def fuse_volumes(
         The store; until it is finished, a folder beside it holds what a next run takes up.
     filter_ : LabelFusionFilter
         Without images among its parameters.
+    mask : Path, optional
+        Voxels to fuse, as of MaskImage.
     block : sequence of int, optional
         Voxels worked on at once, rounded up to whole chunks.
     overwrite : bool
@@ -149,23 +155,34 @@ def fuse_volumes(
     FileError, GeometryError, InputError
         A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
     """
-    if output.exists() and not overwrite:
-        raise FileError(f"{output}: exists already")
+    _require_place(output, inputs, overwrite)
     volumes = tuple(open_volume(path) for path in inputs)
+    masks = [] if mask is None else [open_volume(mask)]
     first = volumes[0]
-    require_one_grid(volumes, filter_.CoordinateTolerance)
+    require_one_grid([*volumes, *masks], filter_.CoordinateTolerance)
     types = [volume.dtype for volume in volumes]
     work = work_of(filter_, first.shape, first.spacing, types, volumes)
     scratch = Scratch(output.with_name(output.name + ".partial"))
     size = block_size(first, block)
-    scratch.take_up(_plan(filter_, volumes, size))
-    job = BlockJob(work, volumes, size, scratch)
+    scratch.take_up(_plan(filter_, [*volumes, *masks], size))
+    job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
     measured = _run(job, promised_type(types), report or (lambda share, doing: None))
     if output.exists():
         shutil.rmtree(output)
     os.replace(scratch.store, output)
     shutil.rmtree(scratch.folder)
     return measured
+
+
+def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> None:
+    if not output.parent.is_dir():
+        raise FileError(f"{output}: the folder {output.parent} does not exist")
+    if any(path.resolve() == output.resolve() for path in inputs):
+        raise FileError(f"{output}: is an input, which would be lost")
+    if output.exists() and not overwrite:
+        raise FileError(f"{output}: exists already")
+    if output.exists() and not holds_store(output):
+        raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
 
 
 def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
@@ -180,10 +197,11 @@ def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
         context = work.conclude(number, _gathered(job, stage, places, number), context)
     answer = work.answer(context, Request("label_image", (), dtype))
     first = job.volumes[0]
-    if not any(scratch.has(_WRITTEN, place) for place in places):
+    if not any(scratch.has(WRITTEN, place) for place in places):
+        report((passes - 1) / passes, "writing")
         create_output(scratch.store, first, dtype)
     level = "0" if first.multiscales or not first.zarr_format else ""
-    missing = [place for place in places if not scratch.has(_WRITTEN, place)]
+    missing = [place for place in places if not scratch.has(WRITTEN, place)]
     _each(job.write, missing, (answer, level), _part(report, passes - 1, passes, "writing"))
     for number in range(1, len(level_shapes(first))):
         _coarsen(job, number)

@@ -26,6 +26,9 @@ Place = tuple[int, ...]
 
 _PLAN = "plan.json"
 
+#: The stage in which the output is written.
+WRITTEN = "written"
+
 
 @dataclass(frozen=True)
 class Scratch:
@@ -38,6 +41,8 @@ class Scratch:
         file = self.folder / _PLAN
         text = json.dumps(plan, indent=1, sort_keys=True)
         if file.is_file() and file.read_text(encoding="utf-8") == text:
+            if not self.store.exists():  # stopped before it was made, or after it was moved
+                shutil.rmtree(self.folder / WRITTEN, ignore_errors=True)
             return
         if file.is_file():  # ours, but of other inputs, parameters or another version
             shutil.rmtree(self.folder)

@@ -71,9 +71,12 @@ def _opened(path: str, level: str) -> Any:
 
 def is_store(path: Path) -> bool:
     """Whether a path names a zarr store, there or still to be written."""
-    return path.suffix.lower() == ".zarr" or any(
-        (path / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup")
-    )
+    return path.suffix.lower() == ".zarr" or holds_store(path)
+
+
+def holds_store(path: Path) -> bool:
+    """Whether a folder is a zarr store."""
+    return any((path / name).is_file() for name in ("zarr.json", ".zarray", ".zgroup"))
 
 
 def open_volume(path: Path) -> VolumeFile:
