@@ -29,6 +29,8 @@ _ERRORS = (
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
+    ("filters.accumulators", "MajorityVoteAccumulator"),
+    ("filters.accumulators", "PatternAccumulator"),
     ("filters.agreement", "Agreement"),
     ("filters.fuse_structures", "FuseStructures"),
     ("filters.held_out_rater", "HeldOutCohort"),

@@ -123,19 +123,8 @@ class PatternWork:
         like = LoadedImages(
             context.values, ArrayGeometry.of_shape(rows.shape), Family.NUMPY, {}, ()
         )
-        case = FusionCase(like, LabelStack(context.values, table.labels), filter_.NumberOfThreads)
-        vars(case).update(patterns=patterns, packed=None)
-        labels = filter_._label_values(case)
-        dtype = common_type(like.arrays, labels)
-        undecided = filter_._undecided_label(labels, dtype)
-        fusion = filter_._fuse(case)
-        if isinstance(fusion, StackVoteFusion):
-            fusion = fusion.on(patterns)
-        if not isinstance(fusion, PatternFusion):
-            raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
-        return filter_, FusedImages(
-            like.without_inputs(), fusion, tuple(labels), dtype, undecided
-        )
+        _, fused = fuse_patterns(filter_, patterns, like)
+        return filter_, fused
 
     def write(self, block: Block, answer: PatternAnswer) -> Array:
         return self.looked_up(self.encoded(block).patterns, answer)
@@ -144,6 +133,32 @@ class PatternWork:
         """The answer of every voxel of an encoded chunk."""
         rows = answer.table.rows_of(chunk)
         return chunk.expand(np.ascontiguousarray(answer.column[rows]))
+
+
+def fuse_patterns(
+    filter_: LabelFusionFilter, patterns: DecisionPatterns, like: LoadedImages
+) -> tuple[FusionCase, FusedImages]:
+    """Run a filter on patterns whose voxels nobody holds.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        With codes.
+    like : LoadedImages
+        What outputs take after; its arrays tell the raters' types, and their values should a
+        binary filter's foreground be missing.
+    """
+    case = FusionCase(like, LabelStack(like.arrays, patterns.labels), filter_.NumberOfThreads)
+    vars(case).update(patterns=patterns, packed=None)
+    labels = filter_._label_values(case)
+    dtype = common_type(like.arrays, labels)
+    undecided = filter_._undecided_label(labels, dtype)
+    fusion = filter_._fuse(case)
+    if isinstance(fusion, StackVoteFusion):
+        fusion = fusion.on(patterns)
+    if not isinstance(fusion, PatternFusion):
+        raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
+    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
 
 
 def part_of(filter_: LabelFusionFilter, images: Mapping[str, Any]) -> LabelFusionFilter:
