@@ -25,6 +25,7 @@ FLOORS = {
     "agreement": 2,
     "algorithms": 2,
     "calibration": 2,
+    "chunked": 2,
     "deep": 2,
     "filters": 3,
     "samples": 3,
@@ -40,7 +41,10 @@ HOMES = {
     "torch": {"deep"},
     "safetensors": {"deep"},
     "matplotlib": {"report"},
+    "dask": {"chunked", "pipeline"},
     "distributed": {"pipeline"},
+    "numcodecs": {"chunked"},
+    "zarr": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
 }

@@ -53,7 +53,9 @@ class ChunkedInputs:
     types: tuple[np.dtype[Any], ...]
 
     @classmethod
-    def make(cls, raters: Sequence[Any], images: Mapping[str, Any], deepest: Depth) -> ChunkedInputs:
+    def make(
+        cls, raters: Sequence[Any], images: Mapping[str, Any], deepest: Depth
+    ) -> ChunkedInputs:
         """Give all arrays the chunks of the first, none of them thinner than the halo."""
         first = next(array for array in raters if array is not None)
         chunks = tuple(
@@ -151,7 +153,8 @@ def _pack(chunk: Array) -> Array:
 
 
 def _unpack(packed: Array, number: int) -> Array:
-    return packed.flat[0].unpacked()
+    array: Array = packed.flat[0].unpacked()
+    return array
 
 
 def _wrapped(value: Any, dimension: int) -> Array:

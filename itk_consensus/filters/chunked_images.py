@@ -63,9 +63,7 @@ class ChunkedImages:
     def measurement(self, name: str) -> Any:
         """What the filter measured under this name; asking computes the gathering passes."""
         if name not in self._measured:
-            raise InputError(
-                f"{name} needs the images in memory: compute() them first"
-            )
+            raise InputError(f"{name} needs the images in memory: compute() them first")
         return self._measured[name]
 
     @cached_property

@@ -22,7 +22,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, LabelFusionFilter)
     """
 
     whole_because = "its gains are measured on bands of scale of the whole image"
-    bytes_per_voxel = 60
+    bytes_per_voxel = 44
     method = "coherence-vote"
     summary = (
         "Assumes that errors finer than three voxels are independent between raters; keeps detail "

@@ -254,9 +254,7 @@ def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple
 
 def grid_places(shape: Sequence[int], block: Sequence[int]) -> Iterator[Place]:
     """The places of all blocks of a volume."""
-    return itertools.product(
-        *(range(-(-n // size)) for n, size in zip(shape, block, strict=True))
-    )
+    return itertools.product(*(range(-(-n // size)) for n, size in zip(shape, block, strict=True)))
 
 
 def grid_box(shape: Sequence[int], block: Sequence[int], place: Place) -> Box:
@@ -270,9 +268,7 @@ def grid_box(shape: Sequence[int], block: Sequence[int], place: Place) -> Box:
 # -- running ------------------------------------------------------------------------------------
 
 
-def _each(
-    function: Any, places: Sequence[Place], known: tuple[Any, ...], report: Report
-) -> None:
+def _each(function: Any, places: Sequence[Place], known: tuple[Any, ...], report: Report) -> None:
     """Call a function with every place, wherever dask lets it run."""
     shared = [dask.delayed(value, traverse=False) for value in known]
     run = dask.delayed(function, traverse=False, pure=False)

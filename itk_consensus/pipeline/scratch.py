@@ -151,5 +151,5 @@ def encoded_block(arrays: Any) -> DecisionPatterns:
 
 
 def _table(arrays: Any) -> DecisionPatterns:
-    strata = arrays["strata"] if "strata" in arrays else None
+    strata = arrays.get("strata")
     return DecisionPatterns(arrays["patterns"], arrays["counts"], arrays["labels"], strata)

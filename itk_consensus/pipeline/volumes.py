@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def open_volume(path: Path) -> VolumeFile:
     levels = [node[dataset["path"]] for dataset in entry["datasets"]]
     factors = tuple(
         tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
-        for fine, coarse in zip(levels, levels[1:], strict=False)
+        for fine, coarse in pairwise(levels)
     )
     return _described(path, entry["datasets"][0]["path"], levels[0], entry, factors)
 
@@ -120,7 +121,10 @@ def _described(
     for part in (entry["datasets"][0], entry) if entry else ():
         for transform in part.get("coordinateTransformations", []):
             if transform["type"] == "scale":
-                spacing, translation = (spacing * transform["scale"], translation * transform["scale"])
+                spacing, translation = (
+                    spacing * transform["scale"],
+                    translation * transform["scale"],
+                )
             elif transform["type"] == "translation":
                 translation = translation + transform["translation"]
     return VolumeFile(

@@ -91,3 +91,8 @@ def test_the_deep_example_gains_on_the_vote(capsys: pytest.CaptureFixture[str]) 
     example("05").main()
     vote, deep = re.findall(r"vote ([.\d]+), deep ([.\d]+)", capsys.readouterr().out)[0]
     assert float(deep) > float(vote)
+
+
+def test_a_cluster_gives_the_bits_of_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    example("09").main()
+    assert "the same bits as in memory: True" in capsys.readouterr().out
