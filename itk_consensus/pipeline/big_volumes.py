@@ -6,21 +6,16 @@ threads. A run that was stopped, however, is taken up again by the same call.
 
 from __future__ import annotations
 
-import itertools
-import math
 import os
 import shutil
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import zarr
-from dask.callbacks import Callback
 
 import itk_consensus
 from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
@@ -28,7 +23,8 @@ from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import promised_type, work_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
-from itk_consensus.labels.boxes import Box, grown
+from itk_consensus.labels.boxes import grown
+from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
 from itk_consensus.pipeline.scratch import (
     WRITTEN,
     Place,
@@ -46,12 +42,6 @@ from itk_consensus.pipeline.volumes import (
     open_volume,
     require_one_grid,
 )
-
-#: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
-BLOCK_VOXELS = 1 << 24
-
-#: Called with the share of the work that is done, and what is being done.
-Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -193,7 +183,7 @@ def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
         stage = f"pass-{number}"
         missing = [place for place in places if not scratch.has(stage, place)]
         gather = partial(job.gather, number)
-        _each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
+        run_each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
         context = work.conclude(number, _gathered(job, stage, places, number), context)
     answer = work.answer(context, Request("label_image", (), dtype))
     first = job.volumes[0]
@@ -202,7 +192,7 @@ def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
         create_output(scratch.store, first, dtype)
     level = "0" if first.multiscales or not first.zarr_format else ""
     missing = [place for place in places if not scratch.has(WRITTEN, place)]
-    _each(job.write, missing, (answer, level), _part(report, passes - 1, passes, "writing"))
+    run_each(job.write, missing, (answer, level), _part(report, passes - 1, passes, "writing"))
     for number in range(1, len(level_shapes(first))):
         _coarsen(job, number)
     return work.measurements(context)
@@ -231,82 +221,6 @@ def _coarsen(job: BlockJob, number: int) -> None:
         coarse[box] = fine[below]
 
 
-# -- blocks -------------------------------------------------------------------------------------
-
-
-def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple[int, ...]:
-    """The size of a block: whole chunks, so that no two blocks write into one."""
-    chunks = [min(c, n) for c, n in zip(volume.chunks, volume.shape, strict=True)]
-    if wanted is not None:
-        return tuple(
-            min(-(-w // c) * c, -(-n // c) * c)
-            for w, c, n in zip(wanted, chunks, volume.shape, strict=True)
-        )
-    size = list(chunks)
-    while math.prod(size) < BLOCK_VOXELS:
-        growing = [axis for axis, n in enumerate(volume.shape) if size[axis] < n]
-        if not growing:
-            break
-        axis = min(growing, key=lambda axis: size[axis])
-        size[axis] += chunks[axis]
-    return tuple(size)
-
-
-def grid_places(shape: Sequence[int], block: Sequence[int]) -> Iterator[Place]:
-    """The places of all blocks of a volume."""
-    return itertools.product(*(range(-(-n // size)) for n, size in zip(shape, block, strict=True)))
-
-
-def grid_box(shape: Sequence[int], block: Sequence[int], place: Place) -> Box:
-    """The voxels of a block."""
-    return tuple(
-        slice(at * size, min((at + 1) * size, n))
-        for at, size, n in zip(place, block, shape, strict=True)
-    )
-
-
-# -- running ------------------------------------------------------------------------------------
-
-
-def _each(function: Any, places: Sequence[Place], known: tuple[Any, ...], report: Report) -> None:
-    """Call a function with every place, wherever dask lets it run."""
-    shared = [dask.delayed(value, traverse=False) for value in known]
-    run = dask.delayed(function, traverse=False, pure=False)
-    tasks = [run(place, *shared) for place in places]
-    client = _client()
-    if client is None:
-        with _Counting(len(tasks), report):
-            dask.compute(*tasks)
-        return
-    futures = client.compute(tasks)
-    for done, future in enumerate(sys.modules["distributed"].as_completed(futures), 1):
-        future.result()
-        report(done / len(tasks), "")
-
-
-def _client() -> Any:
-    """The client of the caller, None if there is none."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return None
-    try:
-        return distributed.get_client()
-    except ValueError:
-        return None
-
-
-class _Counting(Callback):  # type: ignore[misc]
-    """Reports how many tasks of a graph are done."""
-
-    def __init__(self, tasks: int, report: Report) -> None:
-        self.tasks, self.report, self.done = max(tasks, 1), report, 0
-        super().__init__(posttask=self._after)
-
-    def _after(self, key: Any, result: Any, *_: Any) -> None:
-        self.done += result is None
-        self.report(min(self.done / self.tasks, 1.0), "")
-
-
 def _part(report: Report, number: int, passes: int, doing: str) -> Report:
     """The report of one of several passes."""
     return lambda share, _: report((number + share) / passes, doing)
@@ -321,8 +235,13 @@ def _plan(
         "version": itk_consensus.__version__,
         "block": list(block),
         "inputs": [
-            [str(volume.path.resolve()), volume.level, list(volume.shape), str(volume.dtype)]
-            + [_newest(volume.path)]
+            [
+                str(volume.path.resolve()),
+                volume.level,
+                list(volume.shape),
+                str(volume.dtype),
+                _newest(volume.path),
+            ]
             for volume in volumes
         ],
     }

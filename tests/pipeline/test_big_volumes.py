@@ -20,7 +20,8 @@ import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.slabs import ImageSlabs
-from itk_consensus.pipeline.big_volumes import BlockJob, block_size, fuse_volumes
+from itk_consensus.pipeline.big_volumes import BlockJob, fuse_volumes
+from itk_consensus.pipeline.blocks import block_size
 from itk_consensus.pipeline.volumes import open_volume
 
 SHAPE = (20, 26, 30)
