@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
     if files:
         arguments.parser.error(f"{files[0]} cannot be a file with an output named .zarr")
     filter_ = arguments.fuser(**given)
-    client = nullcontext()
+    client: AbstractContextManager[Any] = nullcontext()
     if arguments.scheduler is not None:
         client = dask_client(arguments.scheduler, arguments.jobs)
     with client, naming_options(filter_, arguments.method):
