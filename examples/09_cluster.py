@@ -28,7 +28,7 @@ import itk_consensus as ic
 
 def main() -> None:
     """Fuse a sample case in chunks, on two worker processes, and in memory."""
-    arrays = [sitk.GetArrayFromImage(image) for image in ic.sample_case().raters]
+    arrays = [sitk.GetArrayFromImage(image) for image in ic.sample_case()]
     chunks = tuple(size // 2 + 1 for size in arrays[0].shape)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
