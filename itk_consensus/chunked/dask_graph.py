@@ -135,7 +135,9 @@ def _passed(
     """What a function of blocks gets in a pass: arrays with their halo, and what is known."""
     arrays, depth = inputs.unpacked(number), work.depths[number]
     if any(depth):
-        reach = dict(enumerate(depth))
+        # An axis of one chunk has no neighbours to look at.
+        several = [len(sizes) > 1 for sizes in inputs.chunks]
+        reach = {axis: side * several[axis] for axis, side in enumerate(depth)}
         arrays = [da.overlap.overlap(array, reach, "none", allow_rechunk=False) for array in arrays]
     layout = (inputs.present, inputs.names, inputs.chunks)
     return arrays, {"work": work, "number": number, "layout": layout, "known": known}

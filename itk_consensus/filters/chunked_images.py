@@ -100,6 +100,9 @@ def promised_images(filter_: LabelFusionFilter, arrays: Any) -> ChunkedImages:
         )
     present = [array for array in arrays if array is not None]
     images = _image_parameters(filter_)
+    masks = filter_.RaterMasks
+    if masks is not None and len(masks) != len(arrays):
+        raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
     _require_one_shape(present, images, owner)
     shape = tuple(int(size) for size in present[0].shape)
     work = work_of(filter_, shape, (1.0,) * len(shape), [array.dtype for array in present], arrays)

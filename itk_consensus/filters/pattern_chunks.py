@@ -74,7 +74,8 @@ class PatternWork:
 
     def encoded(self, block: Block) -> FusionCase:
         """A chunk as the filter loads it."""
-        return part_of(self.filter_, block.images)._case_of(list(block.raters))
+        part = part_of(self.filter_, block.images, len(block.raters))
+        return part._case_of(list(block.raters))
 
     def gather(self, number: int, block: Block, context: None) -> PatternSummary:
         return self.summary(self.encoded(block))
@@ -114,7 +115,7 @@ class PatternWork:
 
     def _executed(self, context: PatternSummary) -> tuple[LabelFusionFilter, FusedImages]:
         """Run the filter on a volume with a single voxel for each pattern, which counts for all."""
-        filter_, table = part_of(self.filter_, {}), context.table
+        filter_, table = part_of(self.filter_, {}, 0), context.table
         filter_._require_votes(table.number_of_voxels > 0, bool(table.present.any()))
         rows = np.arange(len(table.counts))
         patterns = replace(
@@ -161,7 +162,9 @@ def fuse_patterns(
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
 
 
-def part_of(filter_: LabelFusionFilter, images: Mapping[str, Any]) -> LabelFusionFilter:
+def part_of(
+    filter_: LabelFusionFilter, images: Mapping[str, Any], raters: int
+) -> LabelFusionFilter:
     """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
     part = copy.copy(filter_)  # copies leave images behind, as pickles do
     part._is_part = True
@@ -174,7 +177,7 @@ def part_of(filter_: LabelFusionFilter, images: Mapping[str, Any]) -> LabelFusio
         else:
             part._values[name] = image
     for name, members in lists.items():
-        part._values[name] = tuple(members.get(i) for i in range(max(members) + 1))
+        part._values[name] = tuple(members.get(i) for i in range(raters))
     return part
 
 

@@ -146,7 +146,8 @@ class TileWork:
         return as_promised(np.ascontiguousarray(output), request.dtype, self.filter_.GetName())
 
     def _case(self, block: Block) -> FusionCase:
-        return part_of(self.filter_, block.images)._case_of(list(block.raters))
+        part = part_of(self.filter_, block.images, len(block.raters))
+        return part._case_of(list(block.raters))
 
     def _tiles(self, stack: LabelStack, context: TileContext) -> VoteTiles:
         return VoteTiles.make(

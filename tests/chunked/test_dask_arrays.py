@@ -135,7 +135,9 @@ def test_the_callers_client_does_the_work(client: Client) -> None:
         assert os.getpid() != caller
         return block
 
-    parts = [part.map_blocks(elsewhere) for part in chunked(raters(), (14, 17, 10))]
+    meta = np.empty((0, 0, 0), np.uint8)
+    arrays = chunked(raters(), (14, 17, 10))
+    parts = [array.map_blocks(elsewhere, dtype=np.uint8, meta=meta) for array in arrays]
     np.testing.assert_array_equal(ic.STAPLE(parts).compute(), ic.STAPLE(raters()))
 
 
@@ -151,7 +153,8 @@ def test_nothing_is_computed_before_somebody_asks() -> None:
         fused = fuser.Execute(lazy)
         assert isinstance(fused, da.Array)
         assert fused.shape == SHAPE
-        assert fused.chunks == lazy[0].chunks
+        if fuser.chunking == "patterns":  # a halo may need thicker chunks
+            assert fused.chunks == lazy[0].chunks
         with pytest.raises(AssertionError, match="computed"):
             fused.compute(scheduler="synchronous")
 
