@@ -14,19 +14,6 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ERRORS = (
-    "ConsensusError",
-    "ConsensusWarning",
-    "FileError",
-    "GeometryError",
-    "InputError",
-    "MissingDependencyError",
-    "NotExecutedError",
-    "ParameterError",
-    "ProcessAborted",
-    "TrainingError",
-)
-
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
     ("filters.accumulators", "MajorityVoteAccumulator"),
@@ -59,7 +46,7 @@ def _public() -> dict[str, Any]:
     procedural = import_module("itk_consensus.filters.procedural")
     process_object = import_module("itk_consensus.filters.process_object")
     label_fusion = import_module("itk_consensus.filters.label_fusion")
-    names = {name: getattr(errors, name) for name in _ERRORS}
+    names = {name: member for name, member in vars(errors).items() if isinstance(member, type)}
     names["ProcessObject"] = process_object.ProcessObject
     names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
     names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}

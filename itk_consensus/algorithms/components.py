@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects, generate_binary_structure, label
 
-Mask = NDArray[np.bool_]
+from itk_consensus.array_types import Mask
 
 #: Single voxels are contour noise, not components.
 LEAST_VOXELS = 2

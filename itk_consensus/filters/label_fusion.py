@@ -19,7 +19,7 @@ from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.errors import ConsensusError, InputError, NotExecutedError, ParameterError
+from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, are_chunked, promised_images
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
@@ -153,21 +153,21 @@ class LabelFusionFilter(RaterInputs):
     @property
     def fused(self) -> FusedImages:
         """What the last Execute made, for other parts of the package to build on."""
-        if self._fused is None:
-            raise self._nothing_in_memory()
-        return self._fused
+        self._require_memory()
+        return self._made(self._fused)
 
     @property
     def _outputs(self) -> FusedImages | ChunkedImages:
         return self.fused if self._chunked is None else self._chunked
 
-    def _nothing_in_memory(self) -> ConsensusError:
-        if self._chunked is None:
-            return NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return InputError(
-            f"{self.GetName()}: of dask arrays there are label maps, probabilities, uncertainties "
-            "and measurements only; this output needs the images in memory: compute() them first"
-        )
+    def _require_memory(self) -> None:
+        """Raise an `InputError` if the last Execute only promised outputs, of dask arrays."""
+        if self._chunked is not None:
+            raise InputError(
+                f"{self.GetName()}: of dask arrays there are label maps, probabilities, "
+                "uncertainties and measurements only; this output needs the images in memory: "
+                "compute() them first"
+            )
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -227,8 +227,8 @@ class LabelFusionFilter(RaterInputs):
             looks_at_neighbours=not isinstance(fusion, PatternFusion),
         )
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
-        """How much of a result is what the raters share."""
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float | None:
+        """How much of a result is what the raters share; None if it is that by definition."""
         return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:
@@ -255,9 +255,8 @@ class LabelFusionFilter(RaterInputs):
             self._warn("label-switched optimum: the mean rater does worse than chance")
 
     def _executed_case(self) -> FusionCase:
-        if self._case is None:
-            raise self._nothing_in_memory()
-        return self._case
+        self._require_memory()
+        return self._made(self._case)
 
 
 class UndecidedLabelMixin(ProcessObject):

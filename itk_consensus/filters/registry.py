@@ -14,6 +14,7 @@ from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
 from itk_consensus.filters.frechet import FrechetConsensusFilter
 from itk_consensus.filters.hybrid import HybridFusionFilter
+from itk_consensus.filters.intensity_refinement import IntensityRefinementFilter
 from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
@@ -51,6 +52,7 @@ FUSERS: tuple[type[LabelFusionFilter], ...] = (
 
 #: Filters whose Execute takes, or needs, something else than a list of label images.
 OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
+    IntensityRefinementFilter,
     LocallyWeightedVoteFilter,
     JointLabelFusionFilter,
     ConformalBandFilter,
