@@ -14,12 +14,12 @@ from numpy.typing import DTypeLike
 from itk_consensus.chunked.work import ChunkedWork, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.images.image_family import loaded_class
+from itk_consensus.filters.pattern_chunks import Filter, PatternWork
+from itk_consensus.filters.tile_chunks import TileWork
 from itk_consensus.labels.uncertainty import UncertaintyKind
 
-if TYPE_CHECKING:  # which imports this
+if TYPE_CHECKING:  # which imports dask
     from itk_consensus.chunked.dask_graph import ChunkedInputs
-    from itk_consensus.filters.label_fusion import LabelFusionFilter
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,7 @@ class ChunkedImages:
         return lazy_output(self.work, self.inputs, Request(method, arguments, dtype))
 
 
-def are_chunked(images: Any) -> bool:
-    """Whether any of the inputs is a dask array; without dask imported there are none."""
-    lazy = loaded_class("dask.array", "Array")
-    if lazy is None:
-        return False
-    return isinstance(images, lazy) or (
-        isinstance(images, (list, tuple)) and any(isinstance(image, lazy) for image in images)
-    )
-
-
-def promised_images(filter_: LabelFusionFilter, arrays: Any) -> ChunkedImages:
+def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
     """Outputs of a filter for dask arrays, of which only shapes and types are looked at."""
     from itk_consensus.chunked.dask_graph import ChunkedInputs
 
@@ -115,7 +105,7 @@ def promised_images(filter_: LabelFusionFilter, arrays: Any) -> ChunkedImages:
 
 
 def work_of(
-    filter_: LabelFusionFilter,
+    filter_: Filter,
     shape: tuple[int, ...],
     spacing: tuple[float, ...],
     types: Sequence[np.dtype[Any]],
@@ -128,14 +118,9 @@ def work_of(
     InputError
         It cannot be exact in chunks.
     """
-    from itk_consensus.filters.pattern_chunks import PatternWork
-    from itk_consensus.filters.tile_chunks import TileWork
-    from itk_consensus.filters.tile_votes import TileVoteFilter
-
     filter_._require_chunks(shape, types)
     bare = copy.copy(filter_)  # copies leave images behind, as pickles do
     if filter_.chunking == "tiles":
-        assert isinstance(bare, TileVoteFilter)
         return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
     return PatternWork(bare, len(shape))
 
@@ -149,7 +134,7 @@ def promised_type(types: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
     return common.newbyteorder("=") if whole else np.dtype(np.int64)
 
 
-def _image_parameters(filter_: LabelFusionFilter) -> dict[str, Any]:
+def _image_parameters(filter_: Filter) -> dict[str, Any]:
     """Every array among the parameters, by the name `part_of` understands."""
     images: dict[str, Any] = {}
     for parameter in parameters_of(type(filter_)):

@@ -20,13 +20,14 @@ from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.chunked_images import ChunkedImages, are_chunked, promised_images
+from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred, Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
+from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
@@ -88,7 +89,7 @@ class LabelFusionFilter(RaterInputs):
         inputs = images[0] if len(images) == 1 else list(images)
         with self._running():
             self._check_parameters()
-            if are_chunked(inputs):
+            if convert.are_chunked(inputs):
                 return self._promise(inputs)
             case = self._load(inputs)
             self._report(0.5)

@@ -6,7 +6,7 @@ import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,13 +19,14 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.loaded_images import Family, LoadedImages
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
+from itk_consensus.labels.encoding import merge_tables
 from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.label_stack import LabelStack, distinct_values
 from itk_consensus.labels.label_types import common_type
 
-if TYPE_CHECKING:  # which imports this room's way into chunks
-    from itk_consensus.filters.label_fusion import LabelFusionFilter
+#: A LabelFusionFilter, whose module imports this one.
+Filter = Any
 
 _MEMBER = re.compile(r"(\w+)\[(\d+)\]")
 
@@ -65,7 +66,7 @@ class PatternWork:
         Of the volume.
     """
 
-    filter_: LabelFusionFilter
+    filter_: Filter
     dimension: int
 
     @property
@@ -75,7 +76,8 @@ class PatternWork:
     def encoded(self, block: Block) -> FusionCase:
         """A chunk as the filter loads it."""
         part = part_of(self.filter_, block.images, len(block.raters))
-        return part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters))
+        return case
 
     def gather(self, number: int, block: Block, context: None) -> PatternSummary:
         return self.summary(self.encoded(block))
@@ -113,7 +115,7 @@ class PatternWork:
         known = {k: v for k, v in filter_._measured.items() if not isinstance(v, Deferred)}
         return known | {"Labels": fused.labels}
 
-    def _executed(self, context: PatternSummary) -> tuple[LabelFusionFilter, FusedImages]:
+    def _executed(self, context: PatternSummary) -> tuple[Filter, FusedImages]:
         """Run the filter on a volume with a single voxel for each pattern, which counts for all."""
         filter_, table = part_of(self.filter_, {}, 0), context.table
         filter_._require_votes(table.number_of_voxels > 0, bool(table.present.any()))
@@ -132,12 +134,21 @@ class PatternWork:
 
     def looked_up(self, chunk: DecisionPatterns, answer: PatternAnswer) -> Array:
         """The answer of every voxel of an encoded chunk."""
-        rows = answer.table.rows_of(chunk)
+        rows = rows_of(answer.table, chunk)
         return chunk.expand(np.ascontiguousarray(answer.column[rows]))
 
 
+def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64]:
+    """(P',) the table's row of each pattern of a part of what it was made from."""
+    both = [relabelled(table, table.labels), relabelled(part, table.labels)]
+    *_, counts, (_, rows) = merge_tables(both)
+    if len(counts) != len(table.counts):
+        raise InputError("PatternWork: a chunk has votes that were not counted; it has changed")
+    return rows
+
+
 def fuse_patterns(
-    filter_: LabelFusionFilter, patterns: DecisionPatterns, like: LoadedImages
+    filter_: Filter, patterns: DecisionPatterns, like: LoadedImages
 ) -> tuple[FusionCase, FusedImages]:
     """Run a filter on patterns whose voxels nobody holds.
 
@@ -162,9 +173,7 @@ def fuse_patterns(
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
 
 
-def part_of(
-    filter_: LabelFusionFilter, images: Mapping[str, Any], raters: int
-) -> LabelFusionFilter:
+def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
     """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
     part = copy.copy(filter_)  # copies leave images behind, as pickles do
     part._is_part = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,13 @@ from itk_consensus.chunked.work import Array, Block, Depth, Request
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.pattern_chunks import as_promised, part_of
+from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
 from itk_consensus.labels.boxes import in_space, voxel_sides
 from itk_consensus.labels.label_stack import LabelStack, label_array
 from itk_consensus.labels.label_types import common_type
 from itk_consensus.labels.tiles import gaussian_weights
 from itk_consensus.labels.vote_tiles import MixedCounts, MixedVotes, VoteTiles, label_frequencies
 from itk_consensus.labels.voting import StackVote
-
-if TYPE_CHECKING:  # which imports this room's way into chunks
-    from itk_consensus.filters.tile_votes import TileVoteFilter
 
 
 class VoteSummary(NamedTuple):
@@ -73,7 +70,7 @@ class TileWork:
         Which raters are not missing.
     """
 
-    filter_: TileVoteFilter
+    filter_: Filter
     shape: tuple[int, ...]
     spacing: tuple[float, ...]
     present: tuple[bool, ...]
@@ -92,7 +89,7 @@ class TileWork:
 
     @property
     def _sigma(self) -> float:
-        return self.filter_.SmoothingSigma * min(voxel_sides(self.spacing))
+        return float(self.filter_.SmoothingSigma) * min(voxel_sides(self.spacing))
 
     def gather(self, number: int, block: Block, context: Any) -> VoteSummary | MixedCounts:
         if number == 0:
@@ -130,7 +127,7 @@ class TileWork:
         return TileAnswer(context, request)
 
     def measurements(self, context: TileContext) -> dict[str, Any]:
-        measured = self.filter_._measured_of(context.mixed)
+        measured: dict[str, Any] = self.filter_._measured_of(context.mixed)
         labels = tuple(int(label) for label in context.summary.labels)
         return {"SmoothingSigmaInMillimetres": self._sigma, "Labels": labels} | measured
 
@@ -147,7 +144,8 @@ class TileWork:
 
     def _case(self, block: Block) -> FusionCase:
         part = part_of(self.filter_, block.images, len(block.raters))
-        return part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters))
+        return case
 
     def _tiles(self, stack: LabelStack, context: TileContext) -> VoteTiles:
         return VoteTiles.make(

@@ -193,20 +193,11 @@ class DecisionPatterns:
             raise InputError("DecisionPatterns.merge: all tables or none must have strata")
         values = {int(label) for table in tables for label in table.labels}
         labels = label_array(values, "DecisionPatterns.merge")
-        relabelled = [_relabel(table, labels) for table in tables]
-        patterns, strata, merged_counts, _ = merge_tables(relabelled)
+        expressed = [relabelled(table, labels) for table in tables]
+        patterns, strata, merged_counts, _ = merge_tables(expressed)
         return DecisionPatterns(
             patterns, merged_counts, labels, None if self.strata is None else strata
         )
-
-    def rows_of(self, part: DecisionPatterns) -> NDArray[np.int64]:
-        """(P',) this table's row of each pattern of a part of what it was made from."""
-        *_, counts, (_, rows) = merge_tables(
-            [_relabel(self, self.labels), _relabel(part, self.labels)]
-        )
-        if len(counts) != len(self.counts):
-            raise InputError("DecisionPatterns.rows_of: the part has patterns that the table lacks")
-        return rows
 
     def expand(
         self, values: NDArray[Any], *, outside: Any = 0, out: NDArray[Any] | None = None
@@ -297,7 +288,7 @@ class DecisionPatterns:
         return self.region(~self.unanimous & self.present.any(axis=1), margin)
 
 
-def _relabel(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
+def relabelled(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
     """Express a table's digits as indices into a larger label table."""
     digits = np.append(np.searchsorted(labels, table.labels.astype(labels.dtype)), len(labels))
     width = np.uint8 if len(labels) < 256 else np.uint16
