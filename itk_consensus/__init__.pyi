@@ -22,6 +22,8 @@ from itk_consensus.errors import NotExecutedError as NotExecutedError
 from itk_consensus.errors import ParameterError as ParameterError
 from itk_consensus.errors import ProcessAborted as ProcessAborted
 from itk_consensus.errors import TrainingError as TrainingError
+from itk_consensus.filters.accumulators import MajorityVoteAccumulator as MajorityVoteAccumulator
+from itk_consensus.filters.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
@@ -144,12 +146,14 @@ class LabelFusionFilter(ProcessObject):
         images : list of images, or the images themselves
             On one grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors, torch
             tensors, NumPy arrays or whatever can be seen as one. None stands for a missing rater, a
-            masked voxel for a missing vote; a vector image holds one rater per component.
+            masked voxel for a missing vote; a vector image holds one rater per component. Dask
+            arrays are not computed.
 
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata, on its device.
+            Of the first input's family, with its geometry and metadata, on its device. A dask
+            array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""

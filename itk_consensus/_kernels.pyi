@@ -224,6 +224,7 @@ def mix_votes(
     tile: Sequence[int],
     tiles: tuple[int, int],
     threads: int,
+    region: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def gaussian(
     volume: NDArray[Any],

@@ -26,6 +26,7 @@ FLOORS = {
     "agreement": 2,
     "algorithms": 2,
     "calibration": 2,
+    "chunked": 2,
     "deep": 2,
     "filters": 3,
     "samples": 3,
@@ -41,7 +42,10 @@ HOMES = {
     "torch": {"deep"},
     "safetensors": {"deep"},
     "matplotlib": {"report"},
+    "dask": {"chunked", "pipeline"},
     "distributed": {"pipeline"},
+    "numcodecs": {"chunked"},
+    "zarr": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
     "monai": set(),  # tensors and transforms of its kind are met without it

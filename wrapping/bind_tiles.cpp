@@ -172,9 +172,10 @@ py::tuple gathered(const std::vector<Worker>& workers, std::size_t labels) {
 
 py::tuple run_mixing(const VoteField& field, const py::array& decision, double units,
                      const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
-                     std::size_t threads) {
+                     std::size_t threads, const std::optional<std::pair<Extents, Extents>>& region) {
   require_extent(decision, whole_box(field.shape).voxels());
   const Run run(field, tile, tiles, threads);
+  const Box counted = region ? Box{region->first, region->second} : whole_box(field.shape);
   return with_vote_type(field, [&](auto vote_tag) {
     return with_index_type(decision, [&](auto index_tag) {
       using Index = typename decltype(index_tag)::type;
@@ -184,7 +185,10 @@ py::tuple run_mixing(const VoteField& field, const py::array& decision, double u
       {
         py::gil_scoped_release release;
         workers = for_each_tile(run.grid, run.range, run.threads, Worker(field, units),
-                                [&](Worker& worker, const Box& box) { worker.count(box, said); });
+                                [&](Worker& worker, const Box& box) {
+                                  const Box part = intersection(box, counted);
+                                  if (!part.empty()) worker.count(part, said);
+                                });
       }
       return gathered(workers, field.labels);
     });
@@ -232,7 +236,7 @@ void bind_tiles(py::module_& m) {
   m.def("smoothed_share", &run_probability, py::arg("field"), py::arg("inverse"), py::arg("label"),
         py::arg("tile"), py::arg("tiles"), py::arg("threads"), py::arg("out"));
   m.def("mix_votes", &run_mixing, py::arg("field"), py::arg("decision"), py::arg("units"), py::arg("tile"),
-        py::arg("tiles"), py::arg("threads"));
+        py::arg("tiles"), py::arg("threads"), py::arg("region") = py::none());
 }
 
 }  // namespace consensus

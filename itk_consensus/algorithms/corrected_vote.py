@@ -32,8 +32,9 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TieRule
+from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.tiles import Progress
-from itk_consensus.labels.vote_tiles import MixedVotes, TiledShares, VoteTiles
+from itk_consensus.labels.vote_tiles import MixedVotes, VoteTiles
 
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9

@@ -152,7 +152,7 @@ class StackVoteFusion:
         return decision
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return self._on(patterns).as_table(patterns)
+        return self.on(patterns).as_table(patterns)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         self._vote().write_labels(values, out)
@@ -164,7 +164,8 @@ class StackVoteFusion:
         stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack
         return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)
 
-    def _on(self, patterns: DecisionPatterns) -> VoteResult:
+    def on(self, patterns: DecisionPatterns) -> VoteResult:
+        """The same vote by pattern."""
         return majority_vote(
             patterns, weights=self.weights, threshold=self.threshold, ties=self.ties
         )

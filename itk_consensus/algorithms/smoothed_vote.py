@@ -5,7 +5,7 @@ A Gaussian of the vote shares, in mm, is the baseline that spatial fusion has to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -17,8 +17,9 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TieRule
+from itk_consensus.labels.tiled_shares import TiledShares, TilesOf
 from itk_consensus.labels.tiles import Progress
-from itk_consensus.labels.vote_tiles import TiledShares, VoteTiles
+from itk_consensus.labels.vote_tiles import VoteTiles
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class SmoothedVote:
     """
 
     votes: LabelStack | DecisionPatterns
-    tiles_of: Callable[[LabelStack | DecisionPatterns], VoteTiles]
+    tiles_of: TilesOf
     threshold: float | None
     ties: TieRule
 

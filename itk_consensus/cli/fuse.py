@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
@@ -72,12 +73,16 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         "--report", type=file_name, metavar="PAGE", help="the report as one HTML page, for people"
     )
     add_structure_options(parser)
+    add_volume_options(parser)
     add_image_option(parser, fuser)
 
 
 def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.per_structure:
         fuse_per_structure(arguments, console)
+        return
+    if arguments.output.suffix.lower() == ".zarr":
+        fuse_in_blocks(arguments, console)
         return
     outputs = _outputs(arguments)
     fused = fuse_files(arguments, console, outputs)

@@ -11,9 +11,9 @@ from typing import Any
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
 from itk_consensus.cli.options import (
-    DEFAULT_METHOD,
     add_method_option,
     add_method_options,
+    default_method,
     file_name,
     given_parameters,
     naming_options,
@@ -77,7 +77,7 @@ def add_fusion_options(
     parser.epilog = section("methods:", summaries)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(parser=parser, fuser=fuser)
-    add_method_option(parser, "how to fuse, see below", DEFAULT_METHOD)
+    add_method_option(parser, "how to fuse, see below", default_method(words))
     add_method_options(parser, fuser)
     return fuser
 
@@ -89,7 +89,8 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=file_name,
         metavar="INPUT",
-        help="label images in any format; each component of a vector image is one rater",
+        help="label images in any format; each component of a vector image is one rater; or zarr "
+        "stores",
     )
 
 
@@ -110,11 +111,11 @@ def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFil
 def wanted_method(words: list[str]) -> str:
     """The method that a command line names, before its options are known."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    add_method_option(parser, "", DEFAULT_METHOD)
+    add_method_option(parser, "", default_method(words))
     try:
         return str(parser.parse_known_args(words)[0].method)
     except (argparse.ArgumentError, SystemExit):
-        return DEFAULT_METHOD  # the command's own parser will say what is wrong
+        return default_method(words)  # the command's own parser will say what is wrong
 
 
 def fuse_files(

@@ -29,6 +29,15 @@ from itk_consensus.report.text import shown
 #: Compares the cheap methods and explains its choice.
 DEFAULT_METHOD = "consensus"
 
+#: The default where volumes are larger than memory: the best of those that work in chunks.
+DEFAULT_IN_CHUNKS = "corrected-vote"
+
+
+def default_method(words: list[str]) -> str:
+    """What holds if a command line names no method: it depends on where the result goes."""
+    is_store = any(word.rstrip("/").lower().endswith(".zarr") for word in words)
+    return DEFAULT_IN_CHUNKS if is_store else DEFAULT_METHOD
+
 
 def file_name(text: str) -> Path:
     """A path of an option; what no library can open is refused before one sees it."""

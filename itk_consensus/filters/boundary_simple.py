@@ -36,6 +36,8 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     voxel and, if `Image` is given, of its contour with the image's edges.
     """
 
+    whole_because = "it weighs raters by edges and components of the whole image"
+    bytes_per_voxel = 37
     method = "boundary-simple"
     # No padding law: patches end where the image does.
     laws = frozenset({"rater permutation", "unanimity"})

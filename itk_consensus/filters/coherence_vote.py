@@ -22,6 +22,8 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
     """
 
+    whole_because = "its gains are measured on bands of scale of the whole image"
+    bytes_per_voxel = 44
     method = "coherence-vote"
     summary = (
         "Assumes that errors finer than three voxels are independent between raters; keeps detail "

@@ -29,6 +29,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """
 
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    whole_because = ""
     method = "collate"
     summary = (
         "STAPLE's assumptions, but only where a voxel is hard; where it is easy raters hardly err. "

@@ -51,6 +51,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
 
+    whole_because = "it weighs components and bands of scale, which know no chunks"
+    bytes_per_voxel = 44
     method = "consensus"
     summary = "Assumes little; keeps what raters share, explains itself in numbers. Start here."
     # Not relabelling: the first label is taken for the background.

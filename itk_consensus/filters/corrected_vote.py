@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.corrected_vote import corrected_vote
+from itk_consensus.algorithms.corrected_vote import (
+    CorrectedVote,
+    corrected_vote,
+    mixing_matrix,
+)
 from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement
-from itk_consensus.filters.probability_inputs import SoftInputsMixin
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
-from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
+from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.tiled_shares import TiledShares, TilesOf
+from itk_consensus.labels.vote_tiles import MixedVotes
 
 
-class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
+class CorrectedVoteFilter(TileVoteFilter):
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     On average at or above the smoothed vote in every setting that we simulated and on real crowd
@@ -24,12 +31,15 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
     """
 
     needs = "votes"
+    whole_because = ""
     method = "corrected-vote"
     summary = (
         "Assumes that neighbours share a label and raters err alike; measures what they miss and "
         "add, and moves the threshold midway. Best on average in noise."
     )
     laws = frozenset({"rater permutation", "relabelling"})
+
+    mixes_votes = True
 
     VoteShares = Measurement(
         NDArray[np.float64],
@@ -61,3 +71,14 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
         )
         self.VoteShares = corrected.mixing
         return corrected.fusion(lambda share: self._report(0.75 + 0.24 * share))
+
+    def _vote_of(
+        self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
+    ) -> CorrectedVote:
+        assert mixed is not None
+        shares = TiledShares(stack, tiles_of)
+        return CorrectedVote(tiles_of(stack), shares, mixing_matrix(mixed), "prior")
+
+    def _measured_of(self, mixed: MixedVotes | None) -> dict[str, Any]:
+        assert mixed is not None
+        return {"VoteShares": mixing_matrix(mixed)}

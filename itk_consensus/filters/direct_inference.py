@@ -32,6 +32,7 @@ class DirectInferenceFilter(LabelFusionFilter):
 
     # Equally probable maps, common with two raters, have nothing but their order to choose by.
     laws = frozenset({"unanimity"})
+    whole_because = ""
     method = "direct-inference"
     summary = (
         "STAPLE's assumptions, but the most probable map itself instead of EM's approximation to "

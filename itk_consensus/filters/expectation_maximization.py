@@ -38,6 +38,12 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         float, "Weight of the Potts field at the end; 0 without one."
     )
 
+    @property
+    def whole_because(self) -> str:  # type: ignore[override]
+        if self.SmoothnessWeight == 0:
+            return ""
+        return "with a SmoothnessWeight every voxel's belief spreads to its neighbours in turn"
+
     def _field(self, case: FusionCase) -> MarkovField | None:
         weight = self.SmoothnessWeight
         if weight == 0:

@@ -20,6 +20,7 @@ class FrechetConsensusFilter(LabelFusionFilter):
     others stands in. Probabilities are 1 for the label of the map, since it has no others.
     """
 
+    whole_because = ""
     method = "frechet"
     summary = (
         "Assumes nothing about errors; the map with the highest mean Dice (or Jaccard) to the "

@@ -52,12 +52,14 @@ class FusedImages:
         values = np.array([*self.labels, 0, undecided], dtype=dtype)
         return self.image(lambda out: fusion.write_labels(values, out), dtype)
 
-    def probability_image(self, label: int) -> Any:
+    def probability_image(self, label: int | None = None) -> Any:
         """Probability of a label, as float64; 0 everywhere if no rater used the label."""
+        label = self.labels[-1] if label is None else label
         return self.image(lambda out: self._write_probability(label, out))
 
-    def dice_optimal_image(self, label: int) -> Any:
+    def dice_optimal_image(self, label: int | None = None) -> Any:
         """The label where that makes the expected Dice under its probability highest; else 0."""
+        label = self.labels[-1] if label is None else label
         if label not in self.labels:
             return self.image(lambda out: out.fill(0), self.dtype)
         index, fusion = self.labels.index(label), self.fusion

@@ -29,6 +29,8 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     threads if set.
     """
 
+    whole_because = "its band follows distances, which reach as far as the image"
+    bytes_per_voxel = 70
     method = "hybrid"
     # Not relabelling: the default boundary filter, consensus, takes label 0 for the background.
     laws = frozenset({"rater permutation"})

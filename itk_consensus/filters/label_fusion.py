@@ -6,9 +6,11 @@ events and metadata are the same for all and live here.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,19 +19,21 @@ from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.errors import ParameterError
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.filters.parameters import Deferred, Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.rater_inputs import RaterInputs
+from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_types import common_type, holds
+from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
-from itk_consensus.labels.vote_tiles import TiledShares
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -52,6 +56,10 @@ class LabelFusionFilter(RaterInputs):
     takes_probabilities: ClassVar[bool] = False
     #: Whether label images may give way to probabilities, which count as shares of a vote.
     soft_inputs: ClassVar[bool] = False
+    #: Why parts of a volume cannot be fused on their own; empty if patterns tell all.
+    whole_because: ClassVar[str] = "it does not say that its answer follows from votes alone"
+    #: Memory beyond the inputs that fusing a whole volume of five binary raters takes at most.
+    bytes_per_voxel: ClassVar[int] = 0
     #: Whether outputs can be asked for after Execute; a function form returns one and is done.
     _outlives_execute = True
 
@@ -59,6 +67,7 @@ class LabelFusionFilter(RaterInputs):
         super().__init__(**parameters)
         self._case: FusionCase | None = None
         self._fused: FusedImages | None = None
+        self._chunked: ChunkedImages | None = None
 
     # -- the one way through ----------------------------------------------------------------
 
@@ -70,17 +79,22 @@ class LabelFusionFilter(RaterInputs):
         images : list of images, or the images themselves
             On one grid: images of SimpleITK, itk, nibabel or xarray, MONAI's MetaTensors, torch
             tensors, NumPy arrays or whatever can be seen as one. None stands for a missing rater, a
-            masked voxel for a missing vote; a vector image holds one rater per component.
+            masked voxel for a missing vote; a vector image holds one rater per component. Dask
+            arrays are not computed.
 
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata, on its device.
+            Of the first input's family, with its geometry and metadata, on its device. A dask
+            array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-        self._case = self._fused = None
+        self._case = self._fused = self._chunked = None
+        inputs = images[0] if len(images) == 1 else list(images)
         with self._running():
             self._check_parameters()
-            case = self._load(images[0] if len(images) == 1 else list(images))
+            if convert.are_chunked(inputs):
+                return self._promise(inputs)
+            case = self._load(inputs)
             self._report(0.5)
             labels = self._label_values(case)
             dtype = common_type(case.loaded.arrays, labels)
@@ -93,6 +107,14 @@ class LabelFusionFilter(RaterInputs):
             if self._outlives_execute:
                 self._let_inputs_go(case)
             return output
+
+    def _promise(self, arrays: Any) -> Any:
+        """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""
+        self._chunked = chunked = promised_images(self, arrays)
+        for measurement in measurements_of(type(self)):
+            name = measurement.name
+            self._measured[name] = Deferred(partial(chunked.measurement, name))
+        return self._primary_output()
 
     def _let_inputs_go(self, case: FusionCase) -> None:
         """Later outputs must neither hold the caller's images nor follow what becomes of them."""
@@ -112,12 +134,44 @@ class LabelFusionFilter(RaterInputs):
         """What Execute returns."""
         return self.GetLabelImage()
 
+    # -- chunks -----------------------------------------------------------------------------
+
+    @property
+    def chunking(self) -> str:
+        """How dask arrays are fused: by their "patterns", in "tiles" with a halo, or not at all."""
+        return "patterns" if not self.whole_because else "whole"
+
+    def _require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
+        """Raise an `InputError`, with the memory that is needed, unless chunks are enough."""
+        if self.chunking == "whole":
+            voxels = math.prod(shape)
+            needed = voxels * (sum(dtype.itemsize for dtype in types) + self.bytes_per_voxel)
+            raise InputError(
+                f"{self.GetName()}: cannot be exact in chunks: {self.whole_because}. In memory "
+                f"{voxels} voxels of {len(types)} raters need about {needed / 1e9:.3g} GB: "
+                "compute() the inputs first"
+            )
+
     # -- outputs ----------------------------------------------------------------------------
 
     @property
     def fused(self) -> FusedImages:
         """What the last Execute made, for other parts of the package to build on."""
+        self._require_memory()
         return self._made(self._fused)
+
+    @property
+    def _outputs(self) -> FusedImages | ChunkedImages:
+        return self.fused if self._chunked is None else self._chunked
+
+    def _require_memory(self) -> None:
+        """Raise an `InputError` if the last Execute only promised outputs, of dask arrays."""
+        if self._chunked is not None:
+            raise InputError(
+                f"{self.GetName()}: of dask arrays there are label maps, probabilities, "
+                "uncertainties and measurements only; this output needs the images in memory: "
+                "compute() them first"
+            )
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -126,11 +180,11 @@ class LabelFusionFilter(RaterInputs):
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
-        return self.fused.labels
+        return self._outputs.labels
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self.fused.label_image()
+        return self._outputs.label_image()
 
     def GetProbabilityImage(self, label: int | None = None) -> Any:
         """Probability, as float64, that the truth is this label, after the last Execute.
@@ -138,7 +192,7 @@ class LabelFusionFilter(RaterInputs):
         Without a label the largest one that occurs is meant, the foreground of a binary map. A
         label that no rater used has probability 0 everywhere.
         """
-        return self.fused.probability_image(self.fused.labels[-1] if label is None else label)
+        return self._outputs.probability_image(label)
 
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
         """The map of one label with the highest expected Dice under its probability.
@@ -146,7 +200,7 @@ class LabelFusionFilter(RaterInputs):
         It may differ from the label map, which takes the most probable label of each voxel, where
         probabilities are far from 0 and 1. Without a label the largest one that occurs is meant.
         """
-        return self.fused.dice_optimal_image(self.fused.labels[-1] if label is None else label)
+        return self._outputs.dice_optimal_image(label)
 
     def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
         """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
@@ -162,7 +216,7 @@ class LabelFusionFilter(RaterInputs):
                 f"{self.GetName()}: kind of uncertainty must be one of {UNCERTAINTY_KINDS}, "
                 f"got {kind!r}"
             )
-        return self.fused.uncertainty_image(kind)
+        return self._outputs.uncertainty_image(kind)
 
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
@@ -205,6 +259,7 @@ class LabelFusionFilter(RaterInputs):
             self._warn("label-switched optimum: the mean rater does worse than chance")
 
     def _executed_case(self) -> FusionCase:
+        self._require_memory()
         return self._made(self._case)
 
 

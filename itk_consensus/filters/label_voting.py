@@ -15,6 +15,7 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     """
 
     positional = ("LabelForUndecidedPixels",)
+    whole_because = ""
     method = "label-voting"
     summary = "Assumes nothing; SimpleITK's vote, ties get a label of their own."
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.algorithms.smoothed_vote import smoothed_vote
+from itk_consensus.algorithms.smoothed_vote import SmoothedVote, smoothed_vote
 from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.probability_inputs import SoftInputsMixin
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
-from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
+from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TIE_RULES
+from itk_consensus.labels.tiled_shares import TilesOf
+from itk_consensus.labels.vote_tiles import MixedVotes
 
 
-class MajorityVoteFilter(
-    UndecidedLabelMixin, RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin
-):
+class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -27,6 +26,7 @@ class MajorityVoteFilter(
     """
 
     needs = "votes"
+    whole_because = ""
     method = "vote"
     summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
 
@@ -42,6 +42,15 @@ class MajorityVoteFilter(
         0.0,
         "Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.",
     )
+
+    @property
+    def chunking(self) -> str:
+        return "tiles" if self.SmoothingSigma else "patterns"
+
+    def _vote_of(
+        self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
+    ) -> SmoothedVote:
+        return SmoothedVote(stack, tiles_of, self.Threshold, self.TieRule)
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(len(case.stack.arrays))

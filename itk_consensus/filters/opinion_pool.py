@@ -33,6 +33,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     prior that varies in space is one more probability image, with the weight T.
     """
 
+    whole_because = ""
     method = "log-opinion-pool"
     summary = (
         "Assumes opinions whose confidence means something: probability maps of networks, or "

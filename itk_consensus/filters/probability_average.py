@@ -23,6 +23,7 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
     """
 
+    whole_because = ""
     method = "probability-average"
     summary = (
         "Assumes probabilities that mean what they say: the mean over an ensemble of networks. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -52,6 +53,15 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
     #: What else than probabilities inputs may be, in words of the message.
     _otherwise = "labels of an integer type or, as some input is of a floating type"
+
+    def _require_chunks(self, shape: Sequence[int], types: Sequence[np.dtype[Any]]) -> None:
+        super()._require_chunks(shape, types)
+        if any(dtype.kind == "f" for dtype in types):
+            raise InputError(
+                f"{self.GetName()}: dask arrays must hold labels of an integer type, as "
+                "probabilities are not fused in chunks; in memory they need about "
+                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: compute() them first"
+            )
 
     def _load_images(self, images: Any) -> LoadedImages:
         self._classes = 0

@@ -26,6 +26,8 @@ class RaterInputs(ProcessObject):
     #: What the filter looks at. Patterns are made while loading; a filter that needs something
     #: else says so, and patterns are encoded only if it asks for them.
     needs: ClassVar[str] = "patterns"
+    #: Whether the images of the next Execute are part of larger ones.
+    _is_part = False
 
     MaskImage = Parameter(
         optional(ImageLike()),
@@ -47,13 +49,22 @@ class RaterInputs(ProcessObject):
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
         """How inputs become labels; a binary filter overrides this."""
-        return LabelStack.multilabel(arrays, threads=self.NumberOfThreads, **common)
+        threads = self.NumberOfThreads
+        return LabelStack.multilabel(arrays, threads=threads, is_part=self._is_part, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
         """What tells voxels apart beyond their votes, if anything does."""
         return None
 
     def _load(self, images: Any) -> FusionCase:
+        case = self._case_of(images)
+        mask = case.stack.mask
+        self._require_votes(mask is None or bool(mask.any()), case.stack.is_annotated)
+        if self.needs == "patterns":
+            _ = case.patterns  # encoded now, before the first half of the work is reported done
+        return case
+
+    def _case_of(self, images: Any) -> FusionCase:
         loaded = self._load_images(images)
         stack = self._make_stack(
             loaded.arrays,
@@ -62,14 +73,13 @@ class RaterInputs(ProcessObject):
             rater_masks=self._rater_masks(loaded),
             owner=self.GetName(),
         )
-        if stack.mask is not None and not stack.mask.any():
+        return FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
+
+    def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
+        if not has_voxels:
             raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
-        if not stack.is_annotated:
+        if not is_annotated:
             raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
-        case = FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
-        if self.needs == "patterns":
-            _ = case.patterns  # encoded now, before the first half of the work is reported done
-        return case
 
     def _load_images(self, images: Any) -> LoadedImages:
         """Inputs as arrays; a filter that takes probabilities overrides this."""

@@ -22,6 +22,8 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
 
     # No padding law: at the border, distances end where the image does.
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    whole_because = "distances reach as far as the image"
+    bytes_per_voxel = 12
     method = "shape-average"
     summary = (
         "Assumes contours that err by a distance, in mm, around the true one. Use for noisy or "

@@ -20,6 +20,7 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     or without any overlap are dropped (Langerak et al. 2010).
     """
 
+    whole_because = ""
     method = "simple"
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
     summary = (

@@ -38,6 +38,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     # Ties start as the lowest label, and a window grows when the border recedes.
     laws = frozenset({"rater permutation", "unanimity"})
+    whole_because = "each iteration looks a window farther around every voxel"
+    bytes_per_voxel = 20
     method = "spatial-staple"
     summary = (
         "Assumes raters independent given the truth, whose performance varies smoothly in space. "

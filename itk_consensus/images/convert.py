@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -42,6 +43,7 @@ __all__ = [
     "LoadedImages",
     "OutputImage",
     "allocate",
+    "are_chunked",
     "as_list",
     "has_components",
     "load",
@@ -231,6 +233,16 @@ def as_list(images: Any, owner: str) -> list[Any]:
     if not inputs:
         raise InputError(f"{owner}: needs at least one image, got none")
     return inputs
+
+
+def are_chunked(images: Any) -> bool:
+    """Whether any of the inputs is a dask array; without dask imported there are none."""
+    lazy = getattr(sys.modules.get("dask.array"), "Array", None)
+    if lazy is None:
+        return False
+    return isinstance(images, lazy) or (
+        isinstance(images, (list, tuple)) and any(isinstance(image, lazy) for image in images)
+    )
 
 
 def has_components(image: Any, where: str) -> bool:

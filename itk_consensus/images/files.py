@@ -74,7 +74,7 @@ def read_image(path: PathLike) -> Any:
         would be mistaken for raters or slices.
     """
     path = Path(path)
-    reader = _header_reader(path)
+    reader = header_reader(path)
     try:
         reader.ReadImageInformation()
         _reject_layers(reader, path)
@@ -208,7 +208,7 @@ def _header(path: Path) -> tuple[Path, Header | None]:
     return described, next((header for header in found if header is not None), None)
 
 
-def _header_reader(path: Path) -> Any:
+def header_reader(path: Path) -> Any:
     """SimpleITK's reader of a file whose header was checked."""
     _, header = _header(path)
     reader = sitk.ImageFileReader()
@@ -255,7 +255,7 @@ def _reason(error: RuntimeError) -> str:
 
 def _check_written(draft: Path, image: Any, path: Path) -> None:
     """A full disk cuts files short, and a flat format keeps one slice, without a word."""
-    header = _header_reader(draft)
+    header = header_reader(draft)
     header.ReadImageInformation()
     kept = [extent for extent in header.GetSize() if extent > 1]
     wanted = [extent for extent in image.GetSize() if extent > 1]

@@ -197,8 +197,8 @@ class DecisionPatterns:
             raise InputError("DecisionPatterns.merge: all tables or none must have strata")
         values = {int(label) for table in tables for label in table.labels}
         labels = label_array(values, "DecisionPatterns.merge")
-        relabelled = [_relabel(table, labels) for table in tables]
-        patterns, strata, merged_counts, _ = merge_tables(relabelled)
+        expressed = [relabelled(table, labels) for table in tables]
+        patterns, strata, merged_counts, _ = merge_tables(expressed)
         return DecisionPatterns(
             patterns, merged_counts, labels, None if self.strata is None else strata
         )
@@ -292,7 +292,7 @@ class DecisionPatterns:
         return self.region(~self.unanimous & self.present.any(axis=1), margin)
 
 
-def _relabel(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
+def relabelled(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
     """Express a table's digits as indices into a larger label table."""
     digits = np.append(np.searchsorted(labels, table.labels.astype(labels.dtype)), len(labels))
     width = np.uint8 if len(labels) < 256 else np.uint16

@@ -97,13 +97,17 @@ class LabelStack:
         rater_masks: Sequence[AnyArray | None] | None = None,
         threads: int | None = None,
         owner: str = "LabelStack",
+        is_part: bool = False,
     ) -> LabelStack:
-        """Stack whose labels are all values that occur, label 0 being one like the others."""
+        """Stack whose labels are all values that occur, label 0 being one like the others.
+
+        Part of a larger volume may be missing altogether, and then has no labels.
+        """
         present = _prepare(arrays, owner)
         labels = label_table(present, owner, threads)
         if missing_label is not None:
             labels = label_array([int(v) for v in labels if int(v) != missing_label], owner)
-        if labels.size == 0:
+        if labels.size == 0 and not is_part:
             raise InputError(f"{owner}: every voxel of every input is missing")
         return cls(
             present,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
+from itk_consensus.labels.boxes import Box, space_axes
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 from itk_consensus.labels.ties import TIE_RULES, TieRule
 from itk_consensus.labels.tiles import (
@@ -52,6 +52,40 @@ class MixedVotes:
     agreed_far: NDArray[np.int64]
 
 
+class MixedCounts(NamedTuple):
+    """The same as whole numbers, which add up over the parts of a volume.
+
+    Attributes
+    ----------
+    keys : (N,) ndarray of int64
+        d * K + t of the pairs that occur.
+    sums : (N, 2) ndarray of int64
+        Units of votes, near and far.
+    voxels : (K, 6) ndarray of int64
+        Voxels near and far, the same annotated by nobody, and agreed near and far.
+    """
+
+    keys: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    voxels: NDArray[np.int64]
+
+    def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:
+        """As sums of shares; where nobody annotated they are the labels' frequencies."""
+        size = len(frequencies)
+        flat = np.zeros((2, size * size))
+        flat[:, self.keys] = self.sums.T / units
+        mixed = flat.reshape(2, size, size)
+        mixed += frequencies[:, None] * self.voxels[:, 2:4].T[:, None, :]
+        near, far, _, _, agreed, agreed_far = self.voxels.T
+        return MixedVotes(mixed[0], mixed[1], near, far, agreed, agreed_far)
+
+
+def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
+    """(K,) share of all votes that each label got, by (J, K) votes and (J,) weights."""
+    frequencies = weights @ counts
+    return np.asarray(frequencies / max(frequencies.sum(), np.finfo(float).tiny))
+
+
 @dataclass(frozen=True)
 class VoteTiles:
     """Vote shares smoothed by a Gaussian, computed in tiles whenever they are asked for.
@@ -87,6 +121,7 @@ class VoteTiles:
         spacing: Sequence[float],
         *,
         weights: Floats | None = None,
+        frequencies: Floats | None = None,
         tile: tuple[int, int, int, int] | None = None,
         threads: int | None = None,
     ) -> VoteTiles:
@@ -102,6 +137,8 @@ class VoteTiles:
             Voxel size per array axis.
         weights : (J,) ndarray, optional
             Weight of each rater's vote, missing raters included.
+        frequencies : (K,) ndarray, optional
+            Of the labels; of these votes by default, but they may be part of a larger volume.
         tile : four int, optional
         threads : int, optional
             All processors by default.
@@ -112,9 +149,9 @@ class VoteTiles:
         workers = threads or default_threads()
         size = len(votes.labels)
         kept = np.ones(len(present)) if weights is None else np.asarray(weights)[present]
-        counts = _kernels.count_votes(raters, mask, int(np.prod(shape)), size + 1, workers)
-        frequencies = kept @ counts[:, :size]
-        frequencies = frequencies / max(frequencies.sum(), np.finfo(float).tiny)
+        if frequencies is None:
+            counts = _kernels.count_votes(raters, mask, int(np.prod(shape)), size + 1, workers)
+            frequencies = label_frequencies(counts[:, :size], kept)
         gaussian = gaussian_weights(sigma, spacing, shape)
         reach = tuple(len(axis) - 1 for axis in gaussian)
         full = four_axes(shape)
@@ -183,45 +220,40 @@ class VoteTiles:
 
     def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:
         """Count the votes against a decision with this stack's label indices."""
-        size = len(self.labels)
-        # Units are multiples of the number of raters, so that equal votes are whole, and as fine as
-        # a sum over all voxels allows.
-        raters = self._field.number_of_raters
-        finest = 62 - int(np.ceil(np.log2(max(decision.size * raters, 2))))
-        units = float(raters * 2**finest)
-        keys, sums, voxels = _kernels.mix_votes(
-            self._field, decision, units, self.tile, (0, self._count), self.threads
+        units = self.units(decision.size)
+        return self.count_mixed(decision, units).mixed_votes(self.frequencies, units)
+
+    def units(self, voxels: int) -> float:
+        """Units of a share in which votes are counted over so many voxels."""
+        return self.units_of(self._field.number_of_raters, voxels)
+
+    @staticmethod
+    def units_of(raters: int, voxels: int) -> float:
+        """The same for a number of raters."""
+        # Multiples of the number of raters, so that equal votes are whole, and as fine as a sum
+        # over all voxels allows.
+        return float(raters * 2 ** (62 - int(np.ceil(np.log2(max(voxels * raters, 2))))))
+
+    def count_mixed(
+        self, decision: NDArray[Any], units: float, region: Box | None = None
+    ) -> MixedCounts:
+        """Count the votes of a region, or of all voxels, in whole units."""
+        corners = None
+        if region is not None:
+            low, high = zip(*((part.start, part.stop) for part in region), strict=True)
+            corners = _corner(low, 0), _corner(high, 1)
+        counted = _kernels.mix_votes(
+            self._field, decision, units, self.tile, (0, self._count), self.threads, corners
         )
-        flat = np.zeros((2, size * size))
-        flat[:, keys] = sums.T / units
-        mixed = flat.reshape(2, size, size)
-        mixed += self.frequencies[:, None] * voxels[:, 2:4].T[:, None, :]
-        near, far, _, _, agreed, agreed_far = voxels.T
-        return MixedVotes(mixed[0], mixed[1], near, far, agreed, agreed_far)
+        return MixedCounts(*counted)
 
 
-@dataclass(frozen=True)
-class TiledShares:
-    """Smoothed shares by label index, made anew whenever they are asked for.
-
-    Attributes
-    ----------
-    votes : LabelStack, KeptStack or DecisionPatterns
-        To be exchanged for a kept stack before the caller's images go.
-    tiles_of : callable
-        Makes the tiles of votes.
-    unmixing : (K, K) ndarray or None
-        Applied to the shares.
-    """
-
-    votes: LabelStack | KeptStack | DecisionPatterns
-    tiles_of: Callable[[LabelStack | DecisionPatterns], VoteTiles]
-    unmixing: Floats | None = None
-
-    def __call__(self, label: int) -> Floats:
-        """Share of a label at every voxel; 0 outside the mask."""
-        votes = self.votes.restored() if isinstance(self.votes, KeptStack) else self.votes
-        return self.tiles_of(votes).share(label, unmixing=self.unmixing)
+def _corner(corner: Sequence[int], absent: int) -> list[int]:
+    """A corner of a box, that holds independent volumes whole, on four axes."""
+    first = space_axes(len(corner)).start
+    independent = int(np.prod(corner[:first])) if first else absent
+    space = list(corner[first:])
+    return [independent, *[absent] * (3 - len(space)), *space]
 
 
 _Votes = tuple[

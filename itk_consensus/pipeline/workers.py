@@ -100,6 +100,13 @@ def _leave_after(parent: Any) -> None:
 
 @contextmanager
 def _dask(scheduler: str, jobs: int) -> Iterator[Executor]:
+    with dask_client(scheduler, jobs) as client:
+        yield client.get_executor(pure=False)
+
+
+@contextmanager
+def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
+    """A client of the dask scheduler at an address, or of a cluster of this machine."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
@@ -109,7 +116,7 @@ def _dask(scheduler: str, jobs: int) -> Iterator[Executor]:
     if scheduler == LOCAL:
         cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
         with cluster, Client(cluster) as client:
-            yield client.get_executor(pure=False)
+            yield client
         return
     try:
         client = Client(scheduler, timeout=10)
@@ -118,4 +125,4 @@ def _dask(scheduler: str, jobs: int) -> Iterator[Executor]:
             f"--scheduler must be the address of a dask scheduler, got {scheduler!a}: {error}"
         ) from error
     with client:
-        yield client.get_executor(pure=False)
+        yield client

@@ -129,3 +129,8 @@ def test_three_readers_dicom_objects_become_one_that_highdicom_reads(
         votes = sum(sitk.GetArrayFromImage(reader[name]).astype(int) for reader in readers)
         assert f"{name}: {np.count_nonzero(votes >= 2)} voxels" in said
         np.testing.assert_array_equal(volume[..., number], votes >= 2)
+
+
+def test_a_cluster_gives_the_bits_of_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    example("09").main()
+    assert "the same bits as in memory: True" in capsys.readouterr().out

@@ -1,0 +1,193 @@
+"""Volumes larger than memory: time and memory against reading and writing with dask alone.
+
+    python examples/benchmarks/chunked_throughput.py --folder /scratch
+
+makes stores by repeating a small case, fuses them in processes of their own, and writes
+``chunked_throughput.json``, from which ``docs/out-of-core.md`` has its figures. ``--shrink 8``
+divides every side, for a try.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+from scipy.spatial import cKDTree
+
+import itk_consensus
+from itk_consensus.pipeline.big_volumes import fuse_volumes
+from itk_consensus.pipeline.blocks import block_size
+from itk_consensus.pipeline.volumes import open_volume
+
+RESULTS = Path(__file__).with_suffix(".json")
+RATERS = 5
+CHUNK = (128, 128, 128)
+STARTS = 20
+
+#: Shapes of the stores, and labels in them.
+BINARY = (512, 2048, 2048), 2
+ATLASES = (512, 1024, 1024), 100
+
+
+def small_case(labels: int, rater: int, shape: tuple[int, ...] = CHUNK) -> np.ndarray:
+    """Cells around seeds, which every rater sees a little displaced; label 0 around them."""
+    seeds = np.random.default_rng(3000).uniform(0.15, 0.85, (labels - 1, 3)) * shape
+    moved = seeds + np.random.default_rng(3001 + rater).normal(0, 1.0, seeds.shape)
+    grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
+    distance, nearest = cKDTree(moved).query(grid.reshape(-1, 3))
+    reach = 0.35 * shape[0] if labels == 2 else 0.12 * shape[0]
+    cells = np.where(distance < reach, nearest + 1, 0)
+    return cells.reshape(shape).astype(np.uint8)
+
+
+def make_stores(folder: Path, shape: tuple[int, ...], labels: int) -> list[Path]:
+    """One store per rater, of a small case that is repeated."""
+    paths = []
+    for rater in range(RATERS):
+        path = folder / f"{labels}-labels-{rater}.zarr"
+        store = zarr.create_array(str(path), shape=shape, chunks=CHUNK, dtype=np.uint8)
+        repeats = [1, *(n // c for n, c in zip(shape[1:], CHUNK[1:], strict=True))]
+        tile = np.tile(small_case(labels, rater), repeats)
+        for start in range(0, shape[0], CHUNK[0]):
+            store[start : start + CHUNK[0]] = tile[: min(CHUNK[0], shape[0] - start)]
+        paths.append(path)
+    return paths
+
+
+# -- what is measured, each in a process of its own -----------------------------------------------
+
+
+def copy_with_dask(paths: list[Path], output: Path) -> None:
+    """Read every store once and write one result, in the blocks that the fusion uses."""
+    import dask.array as da
+
+    chunks = block_size(open_volume(paths[0]))
+    arrays = [da.from_zarr(str(path), chunks=chunks) for path in paths]
+    first = da.map_blocks(_first, *arrays, dtype=arrays[0].dtype)
+    target = zarr.create_array(
+        str(output), shape=first.shape, chunks=CHUNK, dtype=first.dtype, overwrite=True
+    )
+    da.store(first, target, lock=False)
+
+
+def _first(*blocks: np.ndarray) -> np.ndarray:
+    return blocks[0]
+
+
+def fuse(method: str, paths: list[Path], output: Path) -> None:
+    """Fuse from disk to disk."""
+    fusers = {
+        "STAPLE": itk_consensus.STAPLEImageFilter(NumberOfInitializations=STARTS),
+        "MultiLabelSTAPLE": itk_consensus.MultiLabelSTAPLEImageFilter(),
+        "CorrectedVote": itk_consensus.CorrectedVoteFilter(),
+    }
+    fuse_volumes(paths, output, fusers[method], overwrite=True)
+
+
+def measured(what: str, paths: list[Path], output: Path) -> dict[str, float]:
+    """Seconds and peak memory of a process that does this."""
+    command = [sys.executable, __file__, "--only", what, *map(str, [*paths, output])]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def run_only(words: list[str]) -> None:
+    """Do one thing, and print what it took."""
+    what, *names = words
+    *paths, output = map(Path, names)
+    started = time.perf_counter()
+    if what == "dask alone":
+        copy_with_dask(paths, output)
+    else:
+        fuse(what, paths, output)
+    seconds = time.perf_counter() - started
+    print(json.dumps({"seconds": seconds, "peak_gb": peak_memory()}))
+
+
+def peak_memory() -> float:
+    """In gigabytes, of this process alone: what getrusage tells begins with its parent's."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    line = next(line for line in status if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / 1e9
+
+
+def compare(folder: Path, shape: tuple[int, ...], labels: int, methods: list[str]) -> list[Any]:
+    """Every method and dask alone, in turns, the best of two each."""
+    paths = make_stores(folder, shape, labels)
+    output = folder / "fused.zarr"
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(2):
+        for what in ["dask alone", *methods]:
+            found = measured(what, paths, output)
+            known = best.setdefault(what, found)
+            known["seconds"] = min(known["seconds"], found["seconds"])
+            known["peak_gb"] = max(known["peak_gb"], found["peak_gb"])
+            print(what, found, flush=True)
+    alone = best["dask alone"]["seconds"]
+    gigabytes = RATERS * float(np.prod(shape)) / 1e9
+    for path in [*paths, output]:
+        shutil.rmtree(path)
+    return [
+        {
+            "method": what,
+            "shape": list(shape),
+            "labels": labels,
+            "gigabytes": gigabytes,
+            **found,
+            "times_dask_alone": found["seconds"] / alone,
+        }
+        for what, found in best.items()
+    ]
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """Markdown: what was measured, and what it comes to at 10,000 cases and 1 TB."""
+    lines = [
+        "| | volume | labels | GB in | seconds | of dask alone | peak GB | 10,000 cases | 1 TB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    case_gb = RATERS * 160 * 192 * 160 / 1e9
+    for row in results:
+        rate = row["gigabytes"] / row["seconds"]
+        lines.append(
+            f"| {row['method']} | {' x '.join(map(str, row['shape']))} | {row['labels']} "
+            f"| {row['gigabytes']:.1f} | {row['seconds']:.0f} | {row['times_dask_alone']:.2f} "
+            f"| {row['peak_gb']:.2f} | {10_000 * case_gb / rate / 60:.0f} min "
+            f"| {1000 / rate / 3600:.1f} h |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("bench-output"))
+    parser.add_argument("--shrink", type=int, default=1)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--only", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        run_only(arguments.only)
+        return
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    for (shape, labels), methods in (
+        (BINARY, ["STAPLE"]),
+        (ATLASES, ["MultiLabelSTAPLE", "CorrectedVote"]),
+    ):
+        smaller = tuple(max(size // arguments.shrink, CHUNK[0]) for size in shape)
+        results += compare(arguments.folder, smaller, labels, methods)
+    arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

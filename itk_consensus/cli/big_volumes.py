@@ -1,0 +1,80 @@
+"""``itk-consensus fuse ... -o fused.zarr``: volumes larger than memory, block by block."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.options import given_parameters, naming_options
+from itk_consensus.errors import MissingDependencyError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.pipeline.workers import dask_client
+from itk_consensus.report.text import pairs, section, shown
+
+_MASK = "MaskImage"
+
+
+def add_volume_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser what concerns outputs named .zarr."""
+    group = parser.add_argument_group("volumes larger than memory, if the output is a .zarr")
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="dask scheduler such as tcp://host:8786, or local for a cluster of --jobs processes "
+        "[default: threads of this process]",
+    )
+    group.add_argument(
+        "--jobs", type=int, default=2, metavar="N", help="processes of --scheduler local"
+    )
+
+
+def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
+    """Fuse stores or files into a store; started again after a kill, it goes on."""
+    for option in ("probability", "uncertainty", "json", "report"):
+        if getattr(arguments, option) is not None:
+            arguments.parser.error(f"--{option} is not available with an output named .zarr")
+    given = given_parameters(arguments, arguments.fuser)
+    mask = given.pop(_MASK, None)
+    files = sorted(name for name, value in given.items() if isinstance(value, Path))
+    if files:
+        arguments.parser.error(f"{files[0]} cannot be a file with an output named .zarr")
+    filter_ = arguments.fuser(**given)
+    client: AbstractContextManager[Any] = nullcontext()
+    if arguments.scheduler is not None:
+        client = dask_client(arguments.scheduler, arguments.jobs)
+    with client, naming_options(filter_, arguments.method):
+        measured = _volumes().fuse_volumes(
+            arguments.inputs,
+            arguments.output,
+            filter_,
+            mask=mask,
+            overwrite=arguments.overwrite,
+            report=console.progress,
+        )
+    console.clear()
+    print(_summary(filter_, arguments, measured))
+
+
+def _volumes() -> Any:
+    try:
+        return import_module("itk_consensus.pipeline.big_volumes")
+    except ImportError as error:
+        raise MissingDependencyError(
+            "an output named .zarr needs dask and zarr: pip install 'itk-consensus[dask]'"
+        ) from error
+
+
+def _summary(
+    filter_: LabelFusionFilter, arguments: argparse.Namespace, measured: dict[str, Any]
+) -> str:
+    facts = {"labels": shown(measured.pop("Labels")), "written": str(arguments.output)}
+    for name, value in measured.items():
+        if isinstance(value, (float, int)):
+            facts[name] = f"{value:.6g}"
+        elif isinstance(value, tuple) and all(isinstance(one, float) for one in value):
+            facts[name] = ", ".join(f"{one:.6g}" for one in value)
+    return section(f"{filter_.method} of {len(arguments.inputs)} raters", pairs(facts))

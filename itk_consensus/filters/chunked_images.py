@@ -1,0 +1,164 @@
+"""ChunkedImages: outputs of dask arrays, which are dask arrays, made when they are computed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from itk_consensus.chunked.work import ChunkedWork, Request
+from itk_consensus.errors import GeometryError, InputError, ParameterError
+from itk_consensus.filters.parameters import parameters_of
+from itk_consensus.filters.pattern_chunks import Filter, PatternWork
+from itk_consensus.filters.tile_chunks import TileWork
+from itk_consensus.labels.uncertainty import UncertaintyKind
+
+if TYPE_CHECKING:  # which imports dask
+    from itk_consensus.chunked.dask_graph import ChunkedInputs
+
+
+@dataclass(frozen=True)
+class ChunkedImages:
+    """What `FusedImages` are for images in memory.
+
+    Attributes
+    ----------
+    work : ChunkedWork
+    inputs : ChunkedInputs
+    dtype : numpy.dtype
+        Of label maps, known before any voxel is.
+    """
+
+    work: ChunkedWork
+    inputs: ChunkedInputs
+    dtype: np.dtype[Any]
+
+    def label_image(self) -> Any:
+        """The label map."""
+        return self._output("label_image", self.dtype)
+
+    def probability_image(self, label: int | None = None) -> Any:
+        """Probability of a label, as float64."""
+        return self._output("probability_image", np.float64, label)
+
+    def dice_optimal_image(self, label: int | None = None) -> Any:
+        """The label where that makes the expected Dice under its probability highest; else 0."""
+        return self._output("dice_optimal_image", self.dtype, label)
+
+    def uncertainty_image(self, kind: UncertaintyKind) -> Any:
+        """How unsure the probabilities leave each voxel, as float32."""
+        return self._output("uncertainty_image", np.float32, kind)
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels that occur; asking computes the gathering passes."""
+        labels: tuple[int, ...] = self._measured["Labels"]
+        return labels
+
+    def measurement(self, name: str) -> Any:
+        """What the filter measured under this name; asking computes the gathering passes."""
+        if name not in self._measured:
+            raise InputError(f"{name} needs the images in memory: compute() them first")
+        return self._measured[name]
+
+    @cached_property
+    def _measured(self) -> dict[str, Any]:
+        from itk_consensus.chunked.dask_graph import measured
+
+        return measured(self.work, self.inputs)
+
+    def _output(self, method: str, dtype: DTypeLike, *arguments: Any) -> Any:
+        from itk_consensus.chunked.dask_graph import lazy_output
+
+        return lazy_output(self.work, self.inputs, Request(method, arguments, dtype))
+
+
+def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
+    """Outputs of a filter for dask arrays, of which only shapes and types are looked at."""
+    from itk_consensus.chunked.dask_graph import ChunkedInputs
+
+    owner = filter_.GetName()
+    if not isinstance(arrays, (list, tuple)):
+        raise InputError(
+            f"{owner}: needs a list of images, got one array of shape {arrays.shape}; "
+            "pass list(a) if the first axis is the rater"
+        )
+    present = [array for array in arrays if array is not None]
+    images = _image_parameters(filter_)
+    masks = filter_.RaterMasks
+    if masks is not None and len(masks) != len(arrays):
+        raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
+    _require_one_shape(present, images, owner)
+    shape = tuple(int(size) for size in present[0].shape)
+    work = work_of(filter_, shape, (1.0,) * len(shape), [array.dtype for array in present], arrays)
+    deepest = tuple(max(depths) for depths in zip(*work.depths, strict=True))
+    return ChunkedImages(
+        work,
+        ChunkedInputs.make(arrays, images, deepest),
+        promised_type([array.dtype for array in present]),
+    )
+
+
+def work_of(
+    filter_: Filter,
+    shape: tuple[int, ...],
+    spacing: tuple[float, ...],
+    types: Sequence[np.dtype[Any]],
+    raters: Sequence[Any],
+) -> ChunkedWork:
+    """The passes by which a filter works in chunks.
+
+    Raises
+    ------
+    InputError
+        It cannot be exact in chunks.
+    """
+    filter_._require_chunks(shape, types)
+    bare = copy.copy(filter_)  # copies leave images behind, as pickles do
+    if filter_.chunking == "tiles":
+        return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
+    return PatternWork(bare, len(shape))
+
+
+def promised_type(types: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """The type of a label map, by the inputs' types alone."""
+    if all(dtype.kind == "b" for dtype in types):
+        return np.dtype(np.uint8)
+    common = np.result_type(*types)
+    whole = common.kind in "ui" and all(dtype.kind in "ui" for dtype in types)
+    return common.newbyteorder("=") if whole else np.dtype(np.int64)
+
+
+def _image_parameters(filter_: Filter) -> dict[str, Any]:
+    """Every array among the parameters, by the name `part_of` understands."""
+    images: dict[str, Any] = {}
+    for parameter in parameters_of(type(filter_)):
+        value = filter_._values.get(parameter.name)
+        if isinstance(value, tuple) and any(hasattr(member, "shape") for member in value):
+            members = {f"{parameter.name}[{i}]": member for i, member in enumerate(value)}
+            images |= {name: member for name, member in members.items() if member is not None}
+        elif hasattr(value, "shape"):
+            images[parameter.name] = value
+    return images
+
+
+def _require_one_shape(arrays: Sequence[Any], images: Mapping[str, Any], owner: str) -> None:
+    first = arrays[0]
+    for name, array in [*((f"input {i}", a) for i, a in enumerate(arrays)), *images.items()]:
+        if not hasattr(array, "shape") or not hasattr(array, "dtype"):
+            raise InputError(
+                f"{owner}: {name} must be an array like the others, got {type(array).__name__}"
+            )
+        if any(size != size for size in array.shape):
+            raise InputError(f"{owner}: {name} must have a known shape: compute_chunk_sizes()")
+        if array.shape != first.shape:
+            raise GeometryError(
+                f"{owner}: {name} must have the shape {first.shape} of input 0, got {array.shape}"
+            )
+        if array.dtype.kind not in "biuf":
+            raise ParameterError(f"{owner}: {name} must hold numbers, got {array.dtype}")

@@ -1,0 +1,210 @@
+"""Fusions without a spatial term, in chunks: gather decision patterns, infer once, look up."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from itk_consensus.algorithms.majority_vote import StackVoteFusion
+from itk_consensus.chunked.work import Array, Block, Depth, Request
+from itk_consensus.errors import InputError
+from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.parameters import Deferred
+from itk_consensus.images.geometry import ArrayGeometry
+from itk_consensus.images.loaded_images import Family, LoadedImages
+from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
+from itk_consensus.labels.encoding import merge_tables
+from itk_consensus.labels.fusions import PatternFusion
+from itk_consensus.labels.label_stack import LabelStack, distinct_values
+from itk_consensus.labels.label_types import common_type
+
+#: A LabelFusionFilter, whose module imports this one.
+Filter = Any
+
+_MEMBER = re.compile(r"(\w+)\[(\d+)\]")
+
+
+class PatternSummary(NamedTuple):
+    """The votes of some chunks.
+
+    Attributes
+    ----------
+    table : DecisionPatterns
+        Without codes.
+    values : tuple of (ndarray or None)
+        For each rater an array of its type: empty or, if no chunk shows a binary filter's
+        foreground, the values that occur instead.
+    """
+
+    table: DecisionPatterns
+    values: tuple[Array | None, ...]
+
+
+class PatternAnswer(NamedTuple):
+    """An output's value for every pattern."""
+
+    table: DecisionPatterns
+    column: Array
+
+
+@dataclass(frozen=True)
+class PatternWork:
+    """A filter that needs the patterns only.
+
+    Attributes
+    ----------
+    filter_ : LabelFusionFilter
+        Without images.
+    dimension : int
+        Of the volume.
+    """
+
+    filter_: Filter
+    dimension: int
+
+    @property
+    def depths(self) -> tuple[Depth, Depth]:
+        return (0,) * self.dimension, (0,) * self.dimension
+
+    def encoded(self, block: Block) -> FusionCase:
+        """A chunk as the filter loads it."""
+        part = part_of(self.filter_, block.images, len(block.raters))
+        case: FusionCase = part._case_of(list(block.raters))
+        return case
+
+    def gather(self, number: int, block: Block, context: None) -> PatternSummary:
+        return self.summary(self.encoded(block))
+
+    def summary(self, case: FusionCase) -> PatternSummary:
+        """What is gathered of an encoded chunk."""
+        table, stack = case.patterns, case.stack
+        is_blank = stack.foreground is not None and not (table.patterns == 1).any()
+        values = tuple(
+            None if array is None else _values(array, is_blank, j)
+            for j, array in enumerate(stack.arrays)
+        )
+        bare = DecisionPatterns(table.patterns, table.counts, table.labels, table.strata)
+        return PatternSummary(bare, values)
+
+    def merge(self, number: int, summaries: Sequence[PatternSummary]) -> PatternSummary:
+        first, *others = (summary.table for summary in summaries)
+        of_raters = zip(*(summary.values for summary in summaries), strict=True)
+        values = tuple(
+            None if raters[0] is None else np.unique(np.concatenate(raters)) for raters in of_raters
+        )
+        return PatternSummary(first.merge(*others), values)
+
+    def conclude(self, number: int, summary: PatternSummary, context: None) -> PatternSummary:
+        return summary
+
+    def answer(self, context: PatternSummary, request: Request) -> PatternAnswer:
+        _, fused = self._executed(context)
+        column = getattr(fused, request.method)(*request.arguments)
+        owner = self.filter_.GetName()
+        return PatternAnswer(context.table, as_promised(column, request.dtype, owner))
+
+    def measurements(self, context: PatternSummary) -> dict[str, Any]:
+        filter_, fused = self._executed(context)
+        known = {k: v for k, v in filter_._measured.items() if not isinstance(v, Deferred)}
+        return known | {"Labels": fused.labels}
+
+    def _executed(self, context: PatternSummary) -> tuple[Filter, FusedImages]:
+        """Run the filter on a volume with a single voxel for each pattern, which counts for all."""
+        filter_, table = part_of(self.filter_, {}, 0), context.table
+        filter_._require_votes(table.number_of_voxels > 0, bool(table.present.any()))
+        rows = np.arange(len(table.counts))
+        patterns = replace(
+            table, codes=rows.astype(np.uint32), slots=rows, number_of_codes=len(rows)
+        )
+        like = LoadedImages(
+            context.values, ArrayGeometry.of_shape(rows.shape), Family.NUMPY, {}, ()
+        )
+        _, fused = fuse_patterns(filter_, patterns, like)
+        return filter_, fused
+
+    def write(self, block: Block, answer: PatternAnswer) -> Array:
+        return self.looked_up(self.encoded(block).patterns, answer)
+
+    def looked_up(self, chunk: DecisionPatterns, answer: PatternAnswer) -> Array:
+        """The answer of every voxel of an encoded chunk."""
+        rows = rows_of(answer.table, chunk)
+        return chunk.expand(np.ascontiguousarray(answer.column[rows]))
+
+
+def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64]:
+    """(P',) the table's row of each pattern of a part of what it was made from."""
+    both = [relabelled(table, table.labels), relabelled(part, table.labels)]
+    *_, counts, (_, rows) = merge_tables(both)
+    if len(counts) != len(table.counts):
+        raise InputError("PatternWork: a chunk has votes that were not counted; it has changed")
+    return rows
+
+
+def fuse_patterns(
+    filter_: Filter, patterns: DecisionPatterns, like: LoadedImages
+) -> tuple[FusionCase, FusedImages]:
+    """Run a filter on patterns whose voxels nobody holds.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        With codes.
+    like : LoadedImages
+        What outputs take after; its arrays tell the raters' types, and their values should a
+        binary filter's foreground be missing.
+    """
+    case = FusionCase(like, LabelStack(like.arrays, patterns.labels), filter_.NumberOfThreads)
+    vars(case).update(patterns=patterns, packed=None)
+    labels = filter_._label_values(case)
+    dtype = common_type(like.arrays, labels)
+    undecided = filter_._undecided_label(labels, dtype)
+    fusion = filter_._fuse(case)
+    if isinstance(fusion, StackVoteFusion):
+        fusion = fusion.on(patterns)
+    if not isinstance(fusion, PatternFusion):
+        raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
+    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
+
+
+def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
+    """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
+    part = copy.copy(filter_)  # copies leave images behind, as pickles do
+    part._is_part = True
+    part._values.setdefault("NumberOfThreads", 1)
+    lists: dict[str, dict[int, Any]] = {}
+    for name, image in images.items():
+        member = _MEMBER.fullmatch(name)
+        if member:
+            lists.setdefault(member[1], {})[int(member[2])] = image
+        else:
+            part._values[name] = image
+    for name, members in lists.items():
+        part._values[name] = tuple(members.get(i) for i in range(raters))
+    return part
+
+
+def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
+    """Values in the type that an output was promised in, before anything was known of them."""
+    promised = np.dtype(dtype)
+    if values.dtype == promised:
+        return values
+    cast: NDArray[Any] = values.astype(promised)
+    if not np.array_equal(cast, values):
+        raise InputError(
+            f"{owner}: label {values.max()} does not fit the chunks' type {promised}; "
+            "set LabelForUndecidedPixels, or cast the inputs to a wider type"
+        )
+    return cast
+
+
+def _values(array: Array, is_blank: bool, rater: int) -> Array:
+    if not is_blank:
+        return np.empty(0, array.dtype)
+    return distinct_values(array, "PatternWork", rater, 1)

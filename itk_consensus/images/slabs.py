@@ -1,0 +1,73 @@
+"""Image files read box by box, for volumes larger than memory.
+
+SimpleITK streams formats whose voxels lie uncompressed in one piece; of others it reads all and
+hands out a part, which is exact but needs the memory of one image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import SimpleITK as sitk
+from numpy.typing import NDArray
+
+from itk_consensus.errors import FileError
+from itk_consensus.images.files import header_reader
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.labels.boxes import Box
+
+
+@dataclass(frozen=True)
+class ImageSlabs:
+    """A scalar image file whose voxels stay on disk.
+
+    Attributes
+    ----------
+    path : Path
+    geometry : ImageGeometry
+    dtype : numpy.dtype
+    """
+
+    path: Path
+    geometry: ImageGeometry
+    dtype: np.dtype[Any]
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def of(path: Path) -> ImageSlabs:
+        """Read a header.
+
+        Raises
+        ------
+        FileError
+            It is no image, or one with several components.
+        """
+        reader = header_reader(path)
+        try:
+            reader.ReadImageInformation()
+        except RuntimeError as error:
+            raise FileError(f"{path}: cannot be read as an image") from error
+        if reader.GetNumberOfComponents() != 1:
+            raise FileError(
+                f"{path}: must have one label at each voxel, "
+                f"got {reader.GetNumberOfComponents()} components"
+            )
+        one = sitk.Image([1] * reader.GetDimension(), reader.GetPixelID())
+        geometry = ImageGeometry(
+            tuple(reader.GetSize()),
+            tuple(reader.GetSpacing()),
+            tuple(reader.GetOrigin()),
+            tuple(reader.GetDirection()),
+        )
+        return ImageSlabs(path, geometry, sitk.GetArrayViewFromImage(one).dtype)
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """The voxels of a box."""
+        reader = header_reader(self.path)
+        reader.SetExtractIndex([part.start for part in reversed(box)])
+        reader.SetExtractSize([part.stop - part.start for part in reversed(box)])
+        return sitk.GetArrayFromImage(reader.Execute())

@@ -1,0 +1,253 @@
+"""Label volumes larger than memory, fused from disk to disk: zarr stores, or image files by slabs.
+
+Work is done in blocks of whole chunks, by the dask client of the caller if there is one, else by
+threads. A run that was stopped, however, is taken up again by the same call.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+import itk_consensus
+from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
+from itk_consensus.errors import FileError
+from itk_consensus.filters.chunked_images import promised_type, work_of
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.pattern_chunks import PatternWork
+from itk_consensus.labels.boxes import grown
+from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
+from itk_consensus.pipeline.scratch import (
+    WRITTEN,
+    Place,
+    Scratch,
+    code_arrays,
+    encoded_block,
+    summary_arrays,
+    summary_of,
+)
+from itk_consensus.pipeline.volumes import (
+    VolumeFile,
+    create_output,
+    holds_store,
+    level_shapes,
+    open_volume,
+    require_one_grid,
+)
+
+
+@dataclass(frozen=True)
+class BlockJob:
+    """What a worker has to know to work on a block; it opens the stores itself.
+
+    Attributes
+    ----------
+    work : ChunkedWork
+    volumes : tuple of VolumeFile
+    mask : VolumeFile or None
+    block : tuple of int
+        Size of a block.
+    scratch : Scratch
+    """
+
+    work: ChunkedWork
+    volumes: tuple[VolumeFile, ...]
+    mask: VolumeFile | None
+    block: tuple[int, ...]
+    scratch: Scratch
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the volume."""
+        return self.volumes[0].shape
+
+    def places(self) -> Iterator[Place]:
+        """Every block, by its place among the others."""
+        return grid_places(self.shape, self.block)
+
+    def gather(self, number: int, place: Place, context: Any) -> None:
+        """Gather what a pass needs of a block, and keep it on disk."""
+        block = self._read(place, number)
+        if isinstance(self.work, PatternWork):
+            # Codes are much smaller than the raters; the last pass need not read these again.
+            case = self.work.encoded(block)
+            arrays = summary_arrays(self.work.summary(case)) | code_arrays(case.patterns)
+        else:
+            arrays = summary_arrays(self.work.gather(number, block, context))
+        self.scratch.save(f"pass-{number}", place, arrays)
+
+    def write(self, place: Place, answer: Any, level: str) -> None:
+        """Write a block of the output."""
+        box = grid_box(self.shape, self.block, place)
+        if isinstance(self.work, PatternWork):
+            with self.scratch.load("pass-0", place) as arrays:
+                output = self.work.looked_up(encoded_block(arrays), answer)
+        else:
+            output = self.work.write(self._read(place, len(self.work.depths) - 1), answer)
+        zarr.open_array(str(self.scratch.store), path=level or None, mode="r+")[box] = output
+        self.scratch.mark(WRITTEN, place)
+
+    def _read(self, place: Place, number: int) -> Block:
+        box = grid_box(self.shape, self.block, place)
+        wide = grown(box, self.work.depths[number], self.shape)
+        core = tuple(
+            slice(part.start - around.start, part.stop - around.start)
+            for part, around in zip(box, wide, strict=True)
+        )
+        images = {} if self.mask is None else {"MaskImage": self.mask.read(wide)}
+        return Block(tuple(volume.read(wide) for volume in self.volumes), images, core)
+
+
+def fuse_volumes(
+    inputs: Sequence[Path],
+    output: Path,
+    filter_: LabelFusionFilter,
+    *,
+    mask: Path | None = None,
+    block: Sequence[int] | None = None,
+    overwrite: bool = False,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    """Fuse label volumes on disk into a zarr store with the first one's chunks and space.
+
+    Parameters
+    ----------
+    inputs : sequence of Path
+        Zarr arrays, OME-Zarr images or image files on one grid, a rater each.
+    output : Path
+        The store; until it is finished, a folder beside it holds what a next run takes up.
+    filter_ : LabelFusionFilter
+        Without images among its parameters.
+    mask : Path, optional
+        Voxels to fuse, as of MaskImage.
+    block : sequence of int, optional
+        Voxels worked on at once, rounded up to whole chunks.
+    overwrite : bool
+        Whether a store that is there already may be replaced.
+    report : callable, optional
+        Told of the progress.
+
+    Returns
+    -------
+    dict
+        What the filter measured, by name, and its ``Labels``.
+
+    Raises
+    ------
+    FileError, GeometryError, InputError
+        A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
+    """
+    _require_place(output, inputs, overwrite)
+    volumes = tuple(open_volume(path) for path in inputs)
+    masks = [] if mask is None else [open_volume(mask)]
+    first = volumes[0]
+    require_one_grid([*volumes, *masks], filter_.CoordinateTolerance)
+    types = [volume.dtype for volume in volumes]
+    work = work_of(filter_, first.shape, first.spacing, types, volumes)
+    scratch = Scratch(output.with_name(output.name + ".partial"))
+    size = block_size(first, block)
+    scratch.take_up(_plan(filter_, [*volumes, *masks], size))
+    job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
+    measured = _run(job, promised_type(types), report or (lambda share, doing: None))
+    if output.exists():
+        shutil.rmtree(output)
+    os.replace(scratch.store, output)
+    shutil.rmtree(scratch.folder)
+    return measured
+
+
+def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> None:
+    if not output.parent.is_dir():
+        raise FileError(f"{output}: the folder {output.parent} does not exist")
+    if any(path.resolve() == output.resolve() for path in inputs):
+        raise FileError(f"{output}: is an input, which would be lost")
+    if output.exists() and not overwrite:
+        raise FileError(f"{output}: exists already")
+    if output.exists() and not holds_store(output):
+        raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
+
+
+def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
+    work, scratch, places = job.work, job.scratch, list(job.places())
+    passes = len(work.depths)
+    context = None
+    for number in range(passes - 1):
+        stage = f"pass-{number}"
+        missing = [place for place in places if not scratch.has(stage, place)]
+        gather = partial(job.gather, number)
+        run_each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
+        context = work.conclude(number, _gathered(job, stage, places, number), context)
+    answer = work.answer(context, Request("label_image", (), dtype))
+    first = job.volumes[0]
+    if not any(scratch.has(WRITTEN, place) for place in places):
+        report((passes - 1) / passes, "writing")
+        create_output(scratch.store, first, dtype)
+    level = "0" if first.multiscales or not first.zarr_format else ""
+    missing = [place for place in places if not scratch.has(WRITTEN, place)]
+    run_each(job.write, missing, (answer, level), _part(report, passes - 1, passes, "writing"))
+    for number in range(1, len(level_shapes(first))):
+        _coarsen(job, number)
+    return work.measurements(context)
+
+
+def _gathered(job: BlockJob, stage: str, places: Sequence[Place], number: int) -> Any:
+    def summary(place: Place) -> Any:
+        with job.scratch.load(stage, place) as arrays:
+            return summary_of(arrays, len(job.volumes))
+
+    return merged(job.work, number, [summary(place) for place in places])
+
+
+def _coarsen(job: BlockJob, number: int) -> None:
+    """Write a level of the pyramid: every so many voxels of the one below, where they lie."""
+    factors = job.volumes[0].factors[number - 1]
+    store = str(job.scratch.store)
+    fine = zarr.open_array(store, path=str(number - 1), mode="r")
+    coarse = zarr.open_array(store, path=str(number), mode="r+")
+    for place in grid_places(coarse.shape, job.block):
+        box = grid_box(coarse.shape, job.block, place)
+        below = tuple(
+            slice(part.start * f, (part.stop - 1) * f + 1, f)
+            for part, f in zip(box, factors, strict=True)
+        )
+        coarse[box] = fine[below]
+
+
+def _part(report: Report, number: int, passes: int, doing: str) -> Report:
+    """The report of one of several passes."""
+    return lambda share, _: report((number + share) / passes, doing)
+
+
+def _plan(
+    filter_: LabelFusionFilter, volumes: Sequence[VolumeFile], block: tuple[int, ...]
+) -> dict[str, Any]:
+    """Everything a result depends on; equal plans give equal blocks."""
+    return {
+        "filter": repr(filter_),
+        "version": itk_consensus.__version__,
+        "block": list(block),
+        "inputs": [
+            [
+                str(volume.path.resolve()),
+                volume.level,
+                list(volume.shape),
+                str(volume.dtype),
+                _newest(volume.path),
+            ]
+            for volume in volumes
+        ],
+    }
+
+
+def _newest(path: Path) -> float:
+    """When a file, or the metadata of a store, was last written."""
+    files = [path] if path.is_file() else [*path.glob("*.json"), *path.glob(".z*"), path]
+    return max(file.stat().st_mtime for file in files)

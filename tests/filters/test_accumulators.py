@@ -1,0 +1,106 @@
+"""Raters added one at a time give what all of them together give."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.errors import GeometryError, InputError, NotExecutedError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.registry import FUSERS
+
+SHAPE = (13, 18, 21)
+BY_PATTERNS = [fuser for fuser in FUSERS if fuser().chunking == "patterns"]
+
+
+def raters(labels: int, number: int = 5, dtype: Any = np.uint8) -> list[np.ndarray]:
+    rng = np.random.default_rng(labels)
+    truth = rng.integers(0, labels, (3, 3, 3)).repeat(5, 0).repeat(6, 1).repeat(7, 2)[:13]
+    noise = rng.integers(0, labels, (number, *SHAPE))
+    return list(np.where(rng.random(noise.shape) < 0.3, noise, truth).astype(dtype))
+
+
+@pytest.mark.parametrize("labels", [2, 5, 300])
+@pytest.mark.parametrize("parameters", [{}, {"TieRule": "prior"}, {"Threshold": 0.5}], ids=str)
+def test_votes_one_by_one_are_the_vote_of_all(labels: int, parameters: dict[str, Any]) -> None:
+    arrays = raters(labels, 4, np.int16)
+    votes = ic.MajorityVoteAccumulator(**parameters)
+    for array in arrays:
+        votes.add(array)
+    whole = ic.MajorityVoteFilter(**parameters)
+    np.testing.assert_array_equal(votes.GetLabelImage(), whole.Execute(arrays))
+    np.testing.assert_array_equal(votes.GetProbabilityImage(1), whole.GetProbabilityImage(1))
+    assert votes.GetLabels() == whole.GetLabels()
+
+
+@pytest.mark.parametrize("fuser", BY_PATTERNS, ids=lambda fuser: fuser.__name__)
+def test_patterns_one_by_one_give_the_bits_of_all(fuser: type[LabelFusionFilter]) -> None:
+    few = {"MaximumIterations": 5} if hasattr(fuser, "MaximumIterations") else {}
+    arrays = raters(4)
+    patterns = ic.PatternAccumulator()
+    for array in arrays:
+        patterns.add(array)
+    whole, part = fuser(**few), fuser(**few)
+    np.testing.assert_array_equal(patterns.fuse(part), whole.Execute(arrays))
+    np.testing.assert_array_equal(part.GetLabelImage(), whole.GetLabelImage())
+
+
+def test_the_answer_takes_after_the_first_image() -> None:
+    images = [sitk.GetImageFromArray(array) for array in raters(3)]
+    for image in images:
+        image.SetSpacing((0.5, 0.75, 2.0))
+    votes, patterns = ic.MajorityVoteAccumulator(), ic.PatternAccumulator()
+    for image in images:
+        votes.add(image)
+        patterns.add(image)
+    assert votes.GetLabelImage().GetSpacing() == (0.5, 0.75, 2.0)
+    assert patterns.fuse(ic.MultiLabelSTAPLEImageFilter()).GetSpacing() == (0.5, 0.75, 2.0)
+
+
+def test_an_image_elsewhere_is_refused() -> None:
+    votes = ic.MajorityVoteAccumulator()
+    votes.add(np.zeros((3, 4), np.uint8))
+    with pytest.raises(GeometryError, match="input 1"):
+        votes.add(np.zeros((3, 5), np.uint8))
+    assert votes.NumberOfRaters == 1
+
+
+def test_outputs_come_after_the_first_image() -> None:
+    with pytest.raises(NotExecutedError, match="after the first add"):
+        ic.MajorityVoteAccumulator().GetLabelImage()
+
+
+def test_what_looks_at_neighbours_is_no_matter_of_votes() -> None:
+    patterns = ic.PatternAccumulator()
+    patterns.add(np.eye(5, dtype=np.uint8))
+    with pytest.raises(InputError, match="cannot be exact in chunks"):
+        patterns.fuse(ic.SpatialSTAPLEFilter())
+    with pytest.raises(InputError, match="must be among"):
+        ic.MajorityVoteAccumulator(SmoothingSigma=1.0)
+
+
+def test_many_candidates_need_less_than_four_volumes() -> None:
+    shape = (80, 96, 80)
+    grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"))
+    rng = np.random.default_rng(0)
+
+    def candidate() -> np.ndarray:
+        centre = 40 + rng.normal(0, 2, 3)
+        distance = np.sqrt(((grid.T - centre) ** 2).sum(axis=-1)).T
+        return (20 + rng.normal(0, 2) > distance).astype(np.uint8) + (distance < 10)
+
+    candidates = [candidate() for _ in range(20)]
+    votes = ic.MajorityVoteAccumulator()
+    tracemalloc.start()
+    for array in candidates:
+        votes.add(array)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The candidate that is being added is a volume too.
+    assert peak + np.prod(shape) < 4 * np.prod(shape)
+    np.testing.assert_array_equal(votes.GetLabelImage(), ic.MajorityVote(candidates))
