@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects, label
 
 from itk_consensus.algorithms.rater_masks import Box, Mask, RaterMasks
 from itk_consensus.labels.overlap import dice
@@ -106,8 +106,8 @@ def threshold_of_finders(detection: float, raters: int) -> float:
 
 def _lesions(stack: Mask) -> Iterator[_Lesion]:
     """Pieces of the union, large enough not to be chance; the lone ones among them too."""
-    pieces, _ = label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
-    for number, box in enumerate(find_objects(pieces), start=1):
+    pieces, _ = scipy.ndimage.label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
+    for number, box in enumerate(scipy.ndimage.find_objects(pieces), start=1):
         drawn = stack[(slice(None), *box)] & (pieces[box] == number)
         drawn = drawn[drawn.reshape(len(drawn), -1).any(axis=1)]
         shared = drawn.sum(axis=0) >= min(2, len(drawn))

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects
 
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import relative_to
@@ -204,7 +204,7 @@ class RaterMasks:
         boxes: list[Box | None] = [None] * self.number_of_labels
         numbers = np.where(self.patterns.present, votes.astype(np.int32) + 1, 0)
         for rater in np.ascontiguousarray(numbers.T):
-            for label, box in enumerate(find_objects(self.patterns.expand(rater))):
+            for label, box in enumerate(scipy.ndimage.find_objects(self.patterns.expand(rater))):
                 boxes[label] = _around(boxes[label], box)
         return boxes
 
@@ -259,7 +259,7 @@ def _expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
 
 def bounding_box(flagged: Mask) -> Box | None:
     """The smallest box around flagged voxels; None if there are none."""
-    found = find_objects(flagged.view(np.uint8))
+    found = scipy.ndimage.find_objects(flagged.view(np.uint8))
     return found[0] if found else None
 
 

@@ -21,7 +21,7 @@ from itk_consensus.algorithms.staple_settings import (
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.label_stack import fits, label_table
 
@@ -230,8 +230,8 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         super()._store(result)
         self.Sensitivity = _floats(result.sensitivity)
         self.Specificity = _floats(result.specificity)
-        self.PositivePredictiveValue = _floats(result.predictive_values[:, 1])
-        self.NegativePredictiveValue = _floats(result.predictive_values[:, 0])
+        self.PositivePredictiveValue = Deferred(lambda: _floats(result.predictive_values[:, 1]))
+        self.NegativePredictiveValue = Deferred(lambda: _floats(result.predictive_values[:, 0]))
 
     def _warn_of(self, result: StapleResult | PackedStapleResult) -> None:
         """Warn of a result that is undefined or label-switched."""

@@ -14,7 +14,7 @@ import pytest
 
 import itk_consensus
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.procedural import FUNCTIONS, Computed, function_name
+from itk_consensus.filters.procedural import Computed, all_functions, function_name
 from itk_consensus.filters.registry import FUSERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +45,7 @@ def test_everything_in_the_stub_is_explained() -> None:
 
 @pytest.mark.parametrize("fuser", FUSERS, ids=function_name)
 def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> None:
-    function = FUNCTIONS[function_name(fuser)]  # type: ignore[arg-type]
+    function = all_functions()[function_name(fuser)]  # type: ignore[arg-type]
     doc, signature = inspect.getdoc(function) or "", inspect.signature(function)
     unwrapped = " ".join(doc.split())
     for parameter in parameters_of(fuser):
