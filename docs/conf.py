@@ -1,4 +1,4 @@
-"""Sphinx settings: pages are Markdown, docstrings numpydoc, and one page per method is generated."""
+"""Sphinx settings: Markdown pages, numpydoc docstrings, one generated page per method."""
 
 from __future__ import annotations
 

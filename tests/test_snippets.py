@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from snippets import PAGES_WITH_CODE, ROOT, snippets_of
 
 

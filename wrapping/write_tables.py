@@ -64,7 +64,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether they are current")
     check = parser.parse_args(arguments).check
-    sections = {README: {"filters": filter_table(), **FIGURES["README"]()}, TRUTH: FIGURES["truth"]()}
+    sections = {
+        README: {"filters": filter_table(), **FIGURES["README"]()},
+        TRUTH: FIGURES["truth"](),
+    }
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():
         wanted[path] = path.read_text(encoding="utf-8")

@@ -48,7 +48,9 @@ def evidence_summary() -> str:
     rows = []
     for name, title in _TITLES.items():
         values = [entry["dice"][name] for entry in settings]
-        ahead = sum(round(max(e["dice"].values()), 3) == round(e["dice"][name], 3) for e in settings)
+        ahead = sum(
+            round(max(e["dice"].values()), 3) == round(e["dice"][name], 3) for e in settings
+        )
         gains = [entry["dice"][name] - entry["dice"]["vote"] for entry in settings]
         mean = f"{sum(values) / len(values):.3f}".removeprefix("0")
         rows.append(f"| {title} | {mean} | {ahead} of {len(settings)} | {min(gains):+.3f} |")
