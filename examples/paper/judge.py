@@ -17,7 +17,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from experiments import EXPERIMENTS, Experiment, experiment6, experiment7, quick_form
+from experiment import Experiment
+from experiments import EXPERIMENTS, experiment6, experiment7, quick_form
 from line_figure import line_figure
 
 import itk_consensus
