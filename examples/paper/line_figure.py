@@ -6,7 +6,7 @@ from typing import Any
 
 from itk_consensus.report.markup import Markup, tag
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 520, 260, 52, 40, 12, 12
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 520, 260, 70, 40, 12, 12
 _COLORS = ("#2a78d6", "#d7263d", "#1b9e77", "#8a5cc2", "#b8860b")
 
 
@@ -55,19 +55,24 @@ def _up(y: float, ys: tuple[float, float]) -> float:
     return _HEIGHT - _BOTTOM - (y - ys[0]) / (ys[1] - ys[0]) * (_HEIGHT - _BOTTOM - _TOP)
 
 
+def _ticks(values: list[float]) -> list[float]:
+    """The values themselves while they are few, else every other, or fewer."""
+    found = sorted(set(values))
+    return found[:: 1 + len(found) // 8]
+
+
 def _axes(figure: dict[str, Any], xs: tuple[float, float], ys: tuple[float, float]) -> Markup:
     bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
     frame = f"M{_LEFT},{_TOP}V{bottom}H{right}"
     parts = [tag("path", d=frame, stroke="currentColor", fill="none")]
+    words = {"fill": "currentColor", "font_size": 12}
+    for x in _ticks([x for line in figure["lines"].values() for x, _ in line]):
+        place = {"x": f"{_across(x, xs):.1f}", "y": bottom + 15, "text_anchor": "middle"}
+        parts.append(tag("text", f"{x:g}", **place, **words))
     for share in (0.1, 0.5, 0.9):
-        x, y = (low + share * (high - low) for low, high in (xs, ys))
-        words = {"fill": "currentColor", "font_size": 12}
-        parts.append(
-            tag("text", f"{x:.3g}", x=_across(x, xs), y=bottom + 15, text_anchor="middle", **words)
-        )
-        parts.append(
-            tag("text", f"{y:.3g}", x=_LEFT - 6, y=_up(y, ys) + 4, text_anchor="end", **words)
-        )
+        y = ys[0] + share * (ys[1] - ys[0])
+        place = {"x": _LEFT - 6, "y": f"{_up(y, ys) + 4:.1f}", "text_anchor": "end"}
+        parts.append(tag("text", f"{y:.3g}", **place, **words))
     middle = (_LEFT + right) / 2
     parts.append(
         tag(
