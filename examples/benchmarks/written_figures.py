@@ -19,6 +19,11 @@ _TITLES = {
     "staple-advanced": "STAPLE Advanced",
 }
 
+_REAL = {
+    "LIDC readers": "each LIDC reader against the others' consensus",
+    "crowd workers": "crowd workers against experts",
+}
+
 
 def kept(name: str) -> Any:
     """A file of results beside this one."""
@@ -55,10 +60,10 @@ def evidence_summary() -> str:
         mean = f"{sum(values) / len(values):.3f}".removeprefix("0")
         rows.append(f"| {title} | {mean} | {ahead} of {len(settings)} | {min(gains):+.3f} |")
     simulated = sum(entry["kind"] == "simulated" for entry in settings)
-    real = " and ".join(e["setting"] for e in settings if e["kind"] == "real")
+    real = [_REAL[entry["setting"]] for entry in settings if entry["kind"] == "real"]
     text = (
-        f"Mean Dice to the truth in {simulated} simulated settings ({results['seeds']} seeds each)"
-        + (f", and on {real}." if real else ".")
+        f"Mean Dice in {simulated} simulated settings with a known truth ({results['seeds']} seeds "
+        f"each){''.join(f', {name}' for name in real)}; each counts as one setting."
     )
     head = ["| | mean Dice | best or tied | worst setting against the vote |", "|---|---|---|---|"]
     return "\n".join([text, "", *head, *rows])
@@ -69,7 +74,7 @@ def speed_summary() -> str:
     results = kept("benchmark.json")
     rows = [
         f"| {row['ours']} | {row['size']} | {row['reference']} | **{row['ratio']:.0f}×** | "
-        f"{row['largest_difference']:.0e} |"
+        f"{_difference(row['largest_difference'])} |"
         for row in results["comparisons"]
         if row["reference"].startswith("sitk.") and "20 starts" not in row["ours"]
     ]
@@ -80,6 +85,10 @@ def speed_summary() -> str:
     )
     head = ["| | voxels | against | faster by | largest difference |", "|---|---|---|---|---|"]
     return "\n".join([text, "", *head, *rows])
+
+
+def _difference(value: float) -> str:
+    return f"{value:.0e}" if value else "0"
 
 
 def speed_section() -> str:
