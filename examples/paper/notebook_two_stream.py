@@ -72,7 +72,7 @@ def train(
             optimizer.zero_grad()
             loss.mean().backward()
             optimizer.step()
-            losses.append(float(loss.mean()))
+            losses.append(float(loss.detach().mean()))
         after_epoch(net, sum(losses) / len(losses))
     return net
 
