@@ -16,7 +16,7 @@ def main() -> None:
     names = [f"radiologist {number}" for number in range(1, 1 + len(images))]
 
     staple = ic.STAPLEImageFilter()
-    staple.SetVariant("Advanced")  # the prior is estimated: right for small structures
+    staple.SetVariant("advanced")  # the prior is estimated: right for small structures
     staple.SetNumberOfInitializations(20)  # nearly free
     staple.Execute(images)
     consensus = sitk.GetArrayFromImage(staple.GetLabelImage())

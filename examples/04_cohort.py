@@ -26,12 +26,12 @@ def main() -> None:
     cohort = ic.sample_cohort(20)
     cases = [case.raters for case in cohort]
 
-    together = ic.CohortSTAPLEFilter(Variant="Advanced")
+    together = ic.CohortSTAPLEFilter(Variant="advanced")
     probabilities = together.Execute(cases)
 
     alone = []
     for raters in cases:
-        staple = ic.STAPLEImageFilter(Variant="Advanced")
+        staple = ic.STAPLEImageFilter(Variant="advanced")
         staple.Execute(raters)
         alone.append(staple.GetSensitivity())
 

@@ -16,19 +16,6 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_ERRORS = (
-    "ConsensusError",
-    "ConsensusWarning",
-    "FileError",
-    "GeometryError",
-    "InputError",
-    "MissingDependencyError",
-    "NotExecutedError",
-    "ParameterError",
-    "ProcessAborted",
-    "TrainingError",
-)
-
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
     ("filters.agreement", "Agreement"),
@@ -58,7 +45,9 @@ def _loaders() -> dict[str, Callable[[], Any]]:
     """Every public name, and what loads it and no more than it needs."""
     registry = import_module("itk_consensus.filters.registry")
     snake_case = import_module("itk_consensus.filters.parameters").snake_case
-    loaders = {name: partial(_member, "errors", name) for name in _ERRORS}
+    errors = vars(import_module("itk_consensus.errors"))
+    names = [name for name, member in errors.items() if isinstance(member, type)]
+    loaders = {name: partial(_member, "errors", name) for name in names}
     loaders |= {name: partial(_member, module, name) for module, name in _OTHERS}
     for name in (*registry.FUSER_MODULES, *registry.OTHER_FILTER_MODULES):
         loaders[name] = partial(registry.load_filter, name)

@@ -242,17 +242,17 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -266,9 +266,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -326,21 +326,21 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetInitialization(self, value: str) -> None:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta. Default: from Variant."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta. Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field. Default: 0.0."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
-        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant Advanced; 0: no field."""
+        """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -354,9 +354,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -517,9 +517,9 @@ class DirectInferenceFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
+        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
     def SetNumberOfSamples(self, value: int) -> None:
         """Gibbs samples, for marginal probabilities and performance; 0: none. Default: 0."""
     def GetNumberOfSamples(self) -> int:
@@ -841,6 +841,38 @@ class HybridFusionFilter(LabelFusionFilter):
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
 
+class IntensityRefinementFilter(LabelFusionFilter):
+    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+
+    Where all raters agree, each label shows what its intensities are; around a disputed voxel they
+    tell how likely its own is under each label. How much that counts is what held-out raters
+    support: a power with which each of them is foreseen better from the others, or 0, and then the
+    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+
+    >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
+    """
+    def __init__(self, **parameters: Any) -> None: ...
+    def SetImage(self, value: Image | None) -> None:
+        """The image the labels were drawn on. Default: None."""
+    def GetImage(self) -> Image | None:
+        """The image the labels were drawn on."""
+    def SetFilter(self, value: LabelFusionFilter | None) -> None:
+        """Fuser whose answer is refined. Default: ConsensusFilter()."""
+    def GetFilter(self) -> LabelFusionFilter | None:
+        """Fuser whose answer is refined."""
+    def SetIntensitySigma(self, value: float | None) -> None:
+        """Standard deviation, in mm, of the surroundings in which intensities are learned. Default: 8 smallest voxel sides."""
+    def GetIntensitySigma(self) -> float | None:
+        """Standard deviation, in mm, of the surroundings in which intensities are learned."""
+    def SetLabelForUndecidedPixels(self, value: int) -> None:
+        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+    def GetLabelForUndecidedPixels(self) -> int:
+        """Label of tied voxels; by default one more than the largest label."""
+    def GetIntensityWeight(self) -> float:
+        """Power by which intensities count; 0: held-out raters do not support them."""
+    def GetHeldOutGains(self) -> tuple[float, ...]:
+        """Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the power that is best for the rater it helps least; NaN where there is no telling."""
+
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by the inverse mean squared difference of its image nearby.
 
@@ -1143,13 +1175,13 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetSpecificityPrior(self) -> Sequence[float]:
         """Beta(a, b) prior of the specificities."""
     def SetInitialization(self, value: str) -> None:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater). Default: from Variant."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater). Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater)."""
+        """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetVariant(self, value: str) -> None:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: Basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
     def GetVariant(self) -> str:
-        """Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -1163,9 +1195,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetDamping(self) -> float:
         """Share of the old performance kept in each iteration."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins. Default: 1."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins. Default: 1."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random ones; the highest log posterior wins."""
+        """Starts of EM: first Initialization, then the other of mean and majority_vote, then random ones; the highest log posterior wins."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of the random starts. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -1261,9 +1293,17 @@ class DeepConsensusFilter(ProcessObject):
     def GetWindowOverlap(self) -> float:
         """Share of a window that its neighbour covers too."""
     def SetNumberOfIterations(self, value: int) -> None:
-        """Most batches that Fit learns from. Default: 200."""
+        """Batches that Fit learns from, unless NumberOfEpochs asks for more. Default: 200."""
     def GetNumberOfIterations(self) -> int:
-        """Most batches that Fit learns from."""
+        """Batches that Fit learns from, unless NumberOfEpochs asks for more."""
+    def SetNumberOfEpochs(self, value: float) -> None:
+        """Passes over the cases that Fit makes at least, however many there are. Default: 0.0."""
+    def GetNumberOfEpochs(self) -> float:
+        """Passes over the cases that Fit makes at least, however many there are."""
+    def SetCacheSize(self, value: int) -> None:
+        """Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed. Default: 4096."""
+    def GetCacheSize(self) -> int:
+        """Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed."""
     def SetBatchSize(self, value: int | None) -> None:
         """Patches per batch. Default: 8 in 2D, 2 in 3D."""
     def GetBatchSize(self) -> int | None:
@@ -1281,17 +1321,17 @@ class DeepConsensusFilter(ProcessObject):
     def GetValidationFraction(self) -> float:
         """Share of the cases that only decide when to stop."""
     def SetPatience(self, value: int) -> None:
-        """Evaluations, ten in a full Fit, without improvement before it stops. Default: 5."""
+        """Evaluations, ten in a full Fit, without improvement before it stops; counted after the peak of the learning rate. Default: 5."""
     def GetPatience(self) -> int:
-        """Evaluations, ten in a full Fit, without improvement before it stops."""
+        """Evaluations, ten in a full Fit, without improvement before it stops; counted after the peak of the learning rate."""
     def SetMissingLabel(self, value: int | None) -> None:
         """The value by which a rater says 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
         """The value by which a rater says 'not annotated here'."""
     def SetDevice(self, value: str) -> None:
-        """auto takes CUDA, then MPS, then the CPU. Default: auto."""
+        """cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU. Default: auto."""
     def GetDevice(self) -> str:
-        """auto takes CUDA, then MPS, then the CPU."""
+        """cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."""
     def SetMixedPrecision(self, value: str) -> None:
         """bfloat16 networks on CUDA; float32 elsewhere or if off. Default: cuda."""
     def GetMixedPrecision(self) -> str:
@@ -1322,6 +1362,8 @@ class DeepConsensusFilter(ProcessObject):
         Parameters
         ----------
         images : sequence of images
+            With one or more components, each of which is a channel. Images, labels and truths may
+            be paths of files, which are read case by case and kept within CacheSize.
         label_lists : sequence of lists of images
             For each image what its raters drew; None is a missing rater.
         truths : sequence of images, optional
@@ -1331,8 +1373,9 @@ class DeepConsensusFilter(ProcessObject):
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
-            copy of it is trained.
+            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
+            (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
+            Its stride is found by trying, unless it has attributes `stride` and `least_size`.
         """
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
@@ -1350,6 +1393,8 @@ class DeepConsensusFilter(ProcessObject):
         Without a truth it is one accuracy for all classes. 0, given if raters without an id were
         met, is an average rater.
         """
+    def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
+        """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
     @classmethod
     def Load(self, path: PathLike, image_stream: Any = None) -> DeepConsensusFilter:
         """Take the model of a file; pass the image stream if Fit was given one.
@@ -1432,8 +1477,9 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
@@ -1475,8 +1521,9 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
@@ -1513,8 +1560,9 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, mas
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     maskImage : an image, or None; default None
@@ -1553,8 +1601,9 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     mask_image : an image, or None; default None
@@ -1579,7 +1628,7 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1590,8 +1639,9 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidenceWeight : a number; default 1.0
@@ -1607,13 +1657,13 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1623,7 +1673,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1651,7 +1701,7 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1662,8 +1712,9 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     prior : a number > 0 and < 1, or an image, or None; default mean of the masks
         Foreground prior: a number, or a probability image on the inputs' grid.
     confidence_weight : a number; default 1.0
@@ -1679,13 +1730,13 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the specificities.
-    initialization : one of Mean, MajorityVote, Theta; default from Variant
-        First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).
+    initialization : one of mean, majority_vote, theta; default from Variant
+        First start: mean of the masks, majority_vote, or theta (.9999 for every rater).
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1695,7 +1746,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1723,7 +1774,7 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
     image
         Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
     """
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'Basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = False) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1734,8 +1785,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1746,15 +1798,15 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         ignored), or {label: probability}.
     pseudoCounts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     excludeConsensusVoxels : True or False; default from Variant
@@ -1764,7 +1816,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     numberOfInitializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     randomSeed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1792,7 +1844,7 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'Basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = False) -> Image:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1803,8 +1855,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     termination_update_threshold : a number >= 0; default 1e-05
         EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
         after 10,000 iterations at most.
@@ -1815,15 +1868,15 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         ignored), or {label: probability}.
     pseudo_counts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of LabelVoting, Mean, MajorityVote, Theta; default from Variant
-        First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.
+    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
-        place of the prior); 2 is recommended, with Variant Advanced; 0: no field.
-    variant : one of Basic, Restricted, Advanced; default Basic
-        Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the prior,
+        place of the prior); 2 is recommended, with Variant advanced; 0: no field.
+    variant : one of basic, restricted, advanced; default basic
+        basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
         themselves win over it.
     exclude_consensus_voxels : True or False; default from Variant
@@ -1833,7 +1886,7 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
     damping : a number >= 0 and <= 0.9; default 0.0
         Share of the old performance kept in each iteration.
     number_of_initializations : an integer >= 1 and <= 10000; default 1
-        Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random
+        Starts of EM: first Initialization, then the other of mean and majority_vote, then random
         ones; the highest log posterior wins.
     random_seed : an integer >= 0; default 0
         Seed of the random starts.
@@ -1871,8 +1924,9 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     maskImage : an image, or None; default None
@@ -1907,8 +1961,9 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     mask_image : an image, or None; default None
@@ -1944,8 +1999,9 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -1989,8 +2045,9 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2034,8 +2091,9 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
@@ -2073,8 +2131,9 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
@@ -2113,8 +2172,9 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2164,8 +2224,9 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
         Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
@@ -2215,13 +2276,14 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudoCounts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2263,13 +2325,14 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     pseudo_counts : 2 numbers >= 0; default (4.0, 2.0)
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     number_of_initializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the vote
+        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
         and its thresholds are tried always.
     number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
@@ -2310,8 +2373,9 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2367,8 +2431,9 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
@@ -2425,8 +2490,9 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2471,8 +2537,9 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
         Share of the raters whose distances are left out at each end before averaging.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
@@ -2517,8 +2584,9 @@ def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | Non
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     maskImage : an image, or None; default None
@@ -2555,8 +2623,9 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Im
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     measure : one of dice, jaccard; default dice
         Overlap that is made highest.
     mask_image : an image, or None; default None
@@ -2592,8 +2661,9 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
@@ -2635,8 +2705,9 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
@@ -2678,8 +2749,9 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2731,8 +2803,9 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     image : an image, or None; default None
         Intensity image whose edges raise the weight of raters who follow them.
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
@@ -2787,8 +2860,9 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2839,8 +2913,9 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
@@ -2890,8 +2965,9 @@ def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecid
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     labelForUndecidedPixels : an integer; default max label + 1
@@ -2935,8 +3011,9 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
         What labels of equal mean become.
     label_for_undecided_pixels : an integer; default max label + 1
@@ -2979,8 +3056,9 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
@@ -3025,8 +3103,9 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
     Parameters
     ----------
     *images : list of images, or the images themselves
-        SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a
-        vector image holds one rater per component.
+        On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a
+        missing rater, a masked voxel a missing vote; a vector image holds one rater per
+        component.
     interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
         Fuser whose answer is taken away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()

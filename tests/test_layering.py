@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from modules_of_a_call import modules_of, some_raters
 
 import itk_consensus
 
@@ -102,6 +103,40 @@ def test_each_library_is_imported_only_in_its_own_room(path: Path) -> None:
             assert path.parts[0] in homes or path.as_posix() in homes, f"{path} imports {module}"
 
 
+def dotted(path: Path) -> str:
+    """A module's name below the package; that of a folder is its __init__."""
+    return ".".join(path.with_suffix("").parts).removesuffix("__init__").strip(".")
+
+
+def modules_needed(path: Path) -> Iterator[str]:
+    """The package's modules that a file needs when it is loaded or run, by their dotted names."""
+    known = {dotted(other) for other in MODULES} - {""}
+    tree = ast.parse((PACKAGE / path).read_text(encoding="utf-8"))
+    only_typed = {
+        id(node)
+        for test in ast.walk(tree)
+        if isinstance(test, ast.If) and getattr(test.test, "id", "") == "TYPE_CHECKING"
+        for node in ast.walk(test)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and id(node) not in only_typed:
+            home = str(node.module).removeprefix("itk_consensus").strip(".")
+            for alias in node.names:
+                yield from {home, f"{home}.{alias.name}".strip(".")} & known
+
+
+def test_modules_need_each_other_in_no_circle() -> None:
+    # The package itself loads what is asked for by name, and nothing before.
+    needs = {dotted(path): set(modules_needed(path)) for path in MODULES if dotted(path)}
+    assert sum(map(len, needs.values())) > len(MODULES), "imports are not seen"
+    while True:
+        free = {name for name, others in needs.items() if not others & needs.keys()}
+        if not free:
+            break
+        needs = {name: others for name, others in needs.items() if name not in free}
+    assert not needs, f"a circle of imports is among {sorted(needs)}"
+
+
 def test_only_labels_call_the_kernels() -> None:
     callers = {room_of(path) for path in MODULES if "_kernels" in own_imports(path)}
     assert callers == {"labels"}
@@ -133,3 +168,21 @@ def test_nothing_is_printed_below_the_command_line() -> None:
         for node in ast.walk(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
                 raise AssertionError(f"{path} prints")
+
+
+#: Files that are one table, or that nobody has cut in two yet.
+LONGER = {"algorithms/collate.py", "algorithms/rater_masks.py", "labels/label_stack.py"}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.as_posix() not in LONGER], ids=str)
+def test_a_file_can_be_read_at_one_sitting(path: Path) -> None:
+    assert len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) <= 300
+
+
+def test_the_simplest_calls_pass_through_few_modules() -> None:
+    raters = some_raters()
+    voting = modules_of(lambda: itk_consensus.LabelVoting(raters))
+    staple = modules_of(lambda: itk_consensus.STAPLE(raters))
+    assert {"itk_consensus.filters.label_fusion", "itk_consensus.labels.label_stack"} <= {*voting}
+    assert len(voting) <= 18
+    assert len(staple) <= 31

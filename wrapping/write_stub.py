@@ -7,7 +7,9 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
+
+import numpy as np
 
 import itk_consensus
 from itk_consensus import errors
@@ -77,7 +79,7 @@ def _class_stub(cls: type) -> Iterator[str]:
         yield from _docstring(parameter.doc, "        ")
     own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
     for measurement in own_measurements:
-        yield f"    def Get{measurement.name}(self) -> {measurement.annotation}:"
+        yield f"    def Get{measurement.name}(self) -> {_spelled(measurement.type)}:"
         yield from _docstring(measurement.doc, "        ")
     derived = {f"{verb}{p.name}" for p in own_parameters for verb in ("Set", "Get")}
     derived |= {f"Get{m.name}" for m in own_measurements}
@@ -86,6 +88,15 @@ def _class_stub(cls: type) -> Iterator[str]:
         if name not in derived and (name not in inherited or redefined):
             yield from _method_stub(name, member, "    ")
     yield ""
+
+
+def _spelled(type_: Any) -> str:
+    """A type as the stub writes it."""
+    if get_origin(type_) is np.ndarray:
+        (element,) = get_args(get_args(type_)[1])
+        return f"NDArray[{element.__name__}]"
+    members = ", ".join("..." if part is ... else _spelled(part) for part in get_args(type_))
+    return f"{type_.__name__}[{members}]" if members else str(type_.__name__)
 
 
 def _docstring(text: str | None, indent: str) -> Iterator[str]:

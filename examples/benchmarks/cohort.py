@@ -95,7 +95,7 @@ def print_simulated(seeds: int) -> None:
     print(f"{CASES} discs of radius {RADII[0]:g}-{RADII[1]:g}, {RATERS} raters, {seeds} cohorts")
     print(f"{'':<26} {'error of sensitivity':>21} {'of specificity':>15} {'Dice':>7}")
     cohorts = [simulated_cohort(seed) for seed in range(seeds)]
-    for variant in ("Basic", "Advanced"):
+    for variant in ("basic", "advanced"):
         for name, run in (("case by case", case_by_case), ("cohort", together)):
             means = np.mean([run(cohort, variant) for cohort in cohorts], axis=0)
             row = f"{means[0]:21.4f} {means[1]:15.4f} {means[2]:7.4f}"
@@ -106,7 +106,7 @@ def print_experts(folder: Path) -> None:
     """Shared performance of five people with two tools, in each set of ten experts."""
     for name in TEN_EXPERT_SETS:
         files = sorted(folder.glob(f"{name}_*_experts.nrrd"))
-        filter_ = CohortSTAPLEFilter(Variant="Advanced")
+        filter_ = CohortSTAPLEFilter(Variant="advanced")
         filter_.Execute([read_image(file) for file in files])
         print(f"\nBU-BIL set {name}: {len(files)} images; sensitivity / specificity")
         print(f"{'':<9}", *(f"{tool:>15}" for tool in TOOLS))

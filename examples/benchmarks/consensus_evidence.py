@@ -67,9 +67,9 @@ def consensus(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
 
 
 def staple_smooth(patterns: DecisionPatterns, spacing: tuple[float, ...]) -> Labels:
-    """STAPLE Advanced with neighbours that like to share a label."""
+    """Advanced STAPLE with neighbours that like to share a label."""
     return _filtered(
-        itk_consensus.STAPLEImageFilter(Variant="Advanced", SmoothnessWeight=2.0), patterns
+        itk_consensus.STAPLEImageFilter(Variant="advanced", SmoothnessWeight=2.0), patterns
     )
 
 

@@ -64,6 +64,41 @@ def staple(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
     return np.asarray(MultiLabelSTAPLEImageFilter().Execute(raters))
 
 
+def with_noise(cohort: Cohort, seed: int) -> Cohort:
+    """The cohort with images that show nothing: what is gained on it, no image gave."""
+    images = np.random.default_rng([seed, 7]).standard_normal(cohort.images.shape)
+    return cohort._replace(images=images.astype(np.float32))
+
+
+def without_network(training: Cohort, *, with_truth: bool) -> Fuser:
+    """Label frequencies and how each rater errs, counted in the training cohort; no image.
+
+    Errors are counted against the truth, label by label, or against the vote, as one accuracy per
+    rater: what DeepConsensusFilter knows of raters in either mode.
+    """
+    labels, cases = training.labels, range(len(training.truths))
+    votes = [vote(training.images[case, 0], raters_of(training, case)) for case in cases]
+    known = training.truths if with_truth else np.stack(votes)
+    classes = np.arange(int(max(labels.max(), known.max())) + 1)
+    frequencies = np.array([(known == k).mean() for k in classes])
+    rates = []
+    for drawn in labels.swapaxes(0, 1):
+        counts = np.array([[((known == k) & (drawn == j)).sum() for j in classes] for k in classes])
+        if not with_truth:
+            right = np.trace(counts) / counts.sum()
+            counts = np.where(np.eye(len(classes)) > 0, right, (1 - right) / (len(classes) - 1))
+        counts = counts + 1e-6 * counts.sum()
+        rates.append(np.log(counts / counts.sum(1, keepdims=True)))
+
+    def fuse(_image: NDArray[Any], raters: Raters) -> NDArray[Any]:
+        score = np.log(frequencies.clip(1e-9))
+        present = [(who, drawn) for who, drawn in enumerate(raters) if drawn is not None]
+        total = sum(rates[who][:, drawn] for who, drawn in present)
+        return np.asarray((total + score.reshape(-1, *(1,) * present[0][1].ndim)).argmax(0))
+
+    return fuse
+
+
 def calibration_error(filter_: DeepConsensusFilter, cohort: Cohort) -> float:
     """ECE of the most probable label over the disputed voxels of a cohort."""
     curves = []

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+#: Up to so many seeds, a table shows the figure of each.
+_FEW = 3
+
 
 class Requirement(NamedTuple):
     """One thing wanted of a figure.
@@ -57,6 +60,13 @@ class Experiment:
     def above(self, figure: str, limit: float) -> None:
         """Want every value to exceed a limit."""
         self._want(figure, ">", limit, np.greater, False)
+
+    def clearly_above(self, figure: str, limit: float) -> None:
+        """Want the mean to exceed a limit by more than two standard errors."""
+        mean, error = mean_and_error(self.figures[figure])
+        met = bool(mean - 2 * error > limit)
+        wanted = f"mean - 2 standard errors > {limit:g}"
+        self.requirements.append(Requirement(figure, wanted, tuple(self.figures[figure]), met))
 
     def at_most(self, figure: str, limit: float) -> None:
         """Want no value to exceed a limit."""
@@ -109,5 +119,19 @@ def _words(name: str) -> str:
     return name.replace("_", " ").replace("CPU seconds", "CPU-s")
 
 
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """The mean over seeds and its standard error; without a second seed that is unknown."""
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return float(np.mean(values)), float(error)
+
+
 def _numbers(values: Sequence[float]) -> str:
-    return " ".join(f"{value:.2g}" if abs(value) < 1e-3 else f"{value:.4g}" for value in values)
+    """Every value, or of many their mean, its standard error and the range."""
+    if len(values) <= _FEW:
+        return " ".join(map(_number, values))
+    mean, error = (_number(value) for value in mean_and_error(values))
+    return f"{mean} ± {error} ({_number(min(values))} to {_number(max(values))})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2g}" if abs(value) < 1e-3 else f"{value:.4g}"

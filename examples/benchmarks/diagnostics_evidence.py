@@ -32,12 +32,12 @@ Mask = NDArray[np.bool_]
 METHODS: dict[str, Callable[[], LabelFusionFilter]] = {
     "Consensus": itk_consensus.ConsensusFilter,
     "STAPLE Basic": itk_consensus.STAPLEImageFilter,
-    "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="Advanced"),
+    "STAPLE Advanced": lambda: itk_consensus.STAPLEImageFilter(Variant="advanced"),
 }
 
 #: Thresholds to try: of the Dice to the consensus, and of the volume's distance to the vote's.
-DICE_THRESHOLDS = (0.7, 0.75, 0.8, 0.9, 0.93, 0.94, 0.945, 0.95, 0.955, 0.96)
-VOLUME_THRESHOLDS = (0.0, 0.08, 0.1, 0.11, 0.12, 0.15, 0.2)
+DICE_THRESHOLDS = (0.7, 0.75, 0.8, 0.9, 0.93, 0.94, 0.945, 0.95, 0.955)
+VOLUME_THRESHOLDS = (0.0, 0.08, 0.1, 0.12, 0.125, 0.13, 0.15, 0.2)
 
 #: With fewer bad results their share with a warning says nothing.
 LEAST_BAD = 20
@@ -89,8 +89,8 @@ def rates(flagged: Sequence[bool], of: Sequence[Run]) -> str:
     """Hits and false alarms; hits of few bad results are not told."""
     warned = np.array(flagged, bool)
     bad, good = np.array([run.bad for run in of]), np.array([run.good for run in of])
-    hits = f"{warned[bad].mean():5.2f}" if bad.sum() >= LEAST_BAD else "    -"
-    return f"hits {hits}   false alarms {warned[good].mean():5.2f}"
+    hits = f"{warned[bad].mean():5.3f}" if bad.sum() >= LEAST_BAD else "    -"
+    return f"hits {hits}   false alarms {warned[good].mean():5.3f}"
 
 
 def print_rates(name: str, of: Sequence[Run]) -> None:

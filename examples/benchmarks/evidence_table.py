@@ -40,8 +40,8 @@ def _staple(variant: str, patterns: DecisionPatterns, spacing: tuple[float, ...]
 
 
 FUSERS |= {
-    "sitk-staple": partial(_staple, "Basic"),
-    "staple-advanced": partial(_staple, "Advanced"),
+    "sitk-staple": partial(_staple, "basic"),
+    "staple-advanced": partial(_staple, "advanced"),
 }
 _: Fuser = FUSERS["sitk-staple"]
 

@@ -42,8 +42,8 @@ def fusers() -> dict[str, Callable[[], LabelFusionFilter]]:
         "vote": lambda: MajorityVoteFilter(TieRule="background"),
         REFERENCE: lambda: MajorityVoteFilter(TieRule="background", SmoothingSigma=1.0),
         "staple": STAPLEImageFilter,
-        "staple, Advanced": lambda: STAPLEImageFilter(Variant="Advanced"),
-        "staple, Restricted": lambda: STAPLEImageFilter(Variant="Restricted"),
+        "staple, Advanced": lambda: STAPLEImageFilter(Variant="advanced"),
+        "staple, Restricted": lambda: STAPLEImageFilter(Variant="restricted"),
     }
     rows |= {fuser.method: fuser for fuser in FUSERS if fuser.method not in rows}
     return rows

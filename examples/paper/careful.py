@@ -14,7 +14,7 @@ def careful_staple(
     raters: NDArray[np.bool_], **parameters: Any
 ) -> tuple[itk_consensus.STAPLEImageFilter, NDArray[np.bool_]]:
     """STAPLE with an estimated prior and a start from the vote: the filter, and its label map."""
-    staple = itk_consensus.STAPLEImageFilter(**{"Variant": "Advanced", **parameters})
+    staple = itk_consensus.STAPLEImageFilter(**{"Variant": "advanced", **parameters})
     staple.Execute(list(raters))
     return staple, staple.GetLabelImage() != 0
 

@@ -87,7 +87,7 @@ def main() -> None:
     title = "Table 2. Twenty starts of STAPLE (10 seeds)"
     print_side_by_side(title, "J", MEASURES, columns)
     # Where several optima are real: mirrored labels, and analysis of the disputed voxels alone.
-    restricted = {"Variant": "Restricted"}
+    restricted = {"Variant": "restricted"}
     variants = {
         "U(0,1)": careful(InitializationRange=(0, 1)),
         "Restricted": careful(**restricted),

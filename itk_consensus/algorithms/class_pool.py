@@ -39,7 +39,8 @@ def average_probabilities(
     Parameters
     ----------
     opinions : sequence of (sequence of K ndarray) or None
-        Class probabilities of each rater; None for a missing one.
+        Class probabilities of each rater; None for a missing one. A single array is the
+        foreground's, of two classes.
     annotated : sequence of ndarray or None
         Non-zero where the rater gave an opinion; None: everywhere.
     mask : ndarray or None
@@ -70,7 +71,7 @@ def pool_class_probabilities(
     """The logarithmic pool, p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T_a), of K classes.
 
     Probabilities are kept inside [e / (K - 1), 1 - e], e the error rate: so a certain opinion
-    counts as much as a label does in `pool_votes`, and with two classes as in `pool_probabilities`.
+    counts as much as a label does in `pool_votes`.
     """
     others = max(len(settings.prior) - 1, 1)
     limits = settings.error_rate / others, 1 - settings.error_rate
@@ -94,7 +95,7 @@ def _weighted_sums(
 ) -> tuple[list[Floats], Floats]:
     """Sum over raters of weight * of(probability) per class, and of the weights."""
     first = next(opinion for opinion in opinions if opinion is not None)
-    sums = [np.zeros(first[0].shape) for _ in first]
+    sums = [np.zeros(first[0].shape) for _ in range(max(len(first), 2))]
     total = np.zeros(first[0].shape)
     given = annotated or (None,) * len(opinions)
     for opinion, where, weight in zip(opinions, given, weights, strict=True):
@@ -102,6 +103,8 @@ def _weighted_sums(
             continue
         here: Any = weight if where is None else weight * (where != 0)
         total += here
+        if len(opinion) == 1:
+            opinion = (1.0 - opinion[0].astype(np.float64), opinion[0])
         for added, classes in zip(sums, opinion, strict=True):
             values = of(classes.astype(np.float64))
             # What lies where nothing was said may be no number at all.

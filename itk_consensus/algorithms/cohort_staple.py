@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import (
+from itk_consensus.algorithms.staple import counted_voxels, one_class, run_em
+from itk_consensus.algorithms.staple_result import (
     StapleResult,
-    counted_voxels,
     in_pairs,
     nothing_to_estimate,
-    one_class,
     prior_of_start,
-    run_em,
     staple_result,
 )
 from itk_consensus.algorithms.staple_settings import StapleSettings

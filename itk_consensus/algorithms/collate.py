@@ -34,7 +34,7 @@ from itk_consensus.algorithms.iteration import (
     StopRule,
     iterate,
 )
-from itk_consensus.algorithms.staple import TIE_TOLERANCE
+from itk_consensus.algorithms.staple_result import TIE_TOLERANCE
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
+from itk_consensus.array_types import Mask
 
 #: Single voxels are contour noise, not components.
 LEAST_VOXELS = 2

@@ -41,6 +41,7 @@ class Maximization:
     pseudo_counts: Floats
     estimate_prior: bool
 
+    @property
     def _absent_raters(self) -> NDArray[np.int64]:
         """Raters who gave no vote at all."""
         raise NotImplementedError
@@ -51,7 +52,7 @@ class Maximization:
         with np.errstate(invalid="ignore"):
             theta = counts / counts.sum(axis=1, keepdims=True)
         # A prior alone says nothing of a rater who gave no vote at all.
-        theta[self._absent_raters()] = np.nan
+        theta[self._absent_raters] = np.nan
         if self.estimate_prior:
             mass = mass if prior.ndim == 3 else mass[0]
             total = mass.sum(axis=-1, keepdims=True)
@@ -104,9 +105,6 @@ class ConfusionModel(Maximization):
     def truth(self, theta: Floats, prior: Floats) -> EstimatedTruth:
         """What parameters say of each pattern."""
         return EstimatedTruth(self.table, theta, prior)
-
-    def _absent_raters(self) -> NDArray[np.int64]:
-        return self._absent
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
         """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
@@ -164,8 +162,7 @@ class ConfusionModel(Maximization):
         return slice(None) if (self.weights > 0).all() else np.flatnonzero(self.weights > 0)
 
     @cached_property
-    def _absent(self) -> NDArray[np.int64]:
-        """Raters who gave no vote at all."""
+    def _absent_raters(self) -> NDArray[np.int64]:
         return np.flatnonzero(~self.patterns.present.any(axis=0))
 
     def m_step(self, responsibilities: Floats, prior: Floats) -> tuple[Floats, Floats]:
@@ -190,6 +187,11 @@ class ConfusionModel(Maximization):
     def _of_patterns(self, by_row: Floats) -> Floats:
         """What each pattern has of a thing that each prior has; one for all stays as it is."""
         return by_row if self.prior_rows is None else by_row[self.prior_rows]
+
+
+def with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
+    """(K, K) one value on the diagonal, another off it."""
+    return np.where(np.eye(labels, dtype=bool), diagonal, other)
 
 
 def _over_labels(combine: np.ufunc, values: Floats) -> Floats:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from itk_consensus.array_types import Floats
 
 
 def dice_optimal_cut(

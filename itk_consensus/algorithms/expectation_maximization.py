@@ -155,11 +155,6 @@ class Optima:
     trace: Floats
     voxels: VoxelBeliefs | None = None
 
-    @property
-    def responsibilities(self) -> Floats:
-        """(P, S, K) posterior of the truth."""
-        return np.asarray(self.truth.probabilities())
-
 
 class _State(NamedTuple):
     """All starts between two iterations; `steps` counts the iterations that each has made."""

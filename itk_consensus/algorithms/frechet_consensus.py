@@ -11,17 +11,18 @@ that helps.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
-Floats = NDArray[np.float64]
 Measure = Literal["dice", "jaccard"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 #: A better mean by less than this is rounding.
 TOLERANCE = 1e-12

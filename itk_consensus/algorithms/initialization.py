@@ -15,7 +15,7 @@ from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import VoteShares
 
-Initialization = Literal["Mean", "MajorityVote", "Theta", "LabelVoting"]
+Initialization = Literal["mean", "majority_vote", "theta", "label_voting"]
 
 #: The paper's fixed start (section 2.2; notebook value).
 THETA_START = 0.9999
@@ -28,7 +28,7 @@ SAME_OPTIMUM = 1e-6
 class StartPlan:
     """Which starts to run: the first by name, a second of the other kind, the rest random."""
 
-    initialization: Initialization = "Mean"
+    initialization: Initialization = "mean"
     number: int = 1
     random_seed: int = 0
     low: float = 0.5
@@ -36,7 +36,9 @@ class StartPlan:
 
     def names(self) -> list[Initialization]:
         """The starts that have a name."""
-        other: Initialization = "Mean" if self.initialization == "MajorityVote" else "MajorityVote"
+        other: Initialization = (
+            "mean" if self.initialization == "majority_vote" else "majority_vote"
+        )
         return [self.initialization, other][: self.number]
 
 
@@ -66,9 +68,22 @@ class StartSummary:
     dice: Floats
     trace: Floats
 
+    @classmethod
+    def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
+        """What is worth telling of where runs of EM ended."""
+        return cls(
+            winner,
+            optima.log_likelihood,
+            optima.log_posterior,
+            optima.iterations,
+            label_switched(optima),
+            dice,
+            optima.trace,
+        )
+
 
 #: Starts that say what the truth is instead of how the raters perform.
-FROM_VOTES: dict[str, VoteShares] = {"Mean": "mean", "MajorityVote": "majority"}
+FROM_VOTES: dict[str, VoteShares] = {"mean": "mean", "majority_vote": "majority"}
 
 
 def make_starts(
@@ -95,7 +110,7 @@ def make_starts(
 
 def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
     """(J, K, K) of a named start; NaN for one that is made from votes."""
-    if name == "LabelVoting":
+    if name == "label_voting":
         return label_voting_theta(model.patterns, model.weights)
     shape = model.patterns.number_of_raters, model.patterns.number_of_labels
     return first_theta(*shape, name)[:, :, 0]
@@ -103,7 +118,7 @@ def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
 
 def first_theta(raters: int, labels: int, name: Initialization) -> Floats:
     """(J, K, 1, K) of a start that needs no votes for it; NaN for one that is made from votes."""
-    if name == "Theta":
+    if name == "theta":
         return _theta_with(np.full((raters, 1, labels), THETA_START))
     return np.full((raters, labels, 1, labels), np.nan)
 

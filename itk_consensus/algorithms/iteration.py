@@ -17,7 +17,6 @@ Score = TypeVar("Score")
 #: Called after each iteration with its number from 1; returning False stops the loop.
 IterationObserver = Callable[[int], bool]
 
-
 #: Smallest tolerance that means something next to probabilities, which sum to one.
 _NO_CHANGE = float(np.finfo(np.float64).eps)
 

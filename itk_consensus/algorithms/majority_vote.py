@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import DecisionTable, Measure, PatternFusion
+from itk_consensus.labels.fusions import DecisionTable, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED, TieRule, decide
@@ -122,10 +122,6 @@ class StackVoteFusion:
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         self._vote().write_share(label, out)
-
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        patterns = DecisionPatterns.from_stack(self._vote().stack, threads=self.threads)
-        self._on(patterns).write_measure(measure, labels, out)
 
     def _vote(self) -> StackVote:
         stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack

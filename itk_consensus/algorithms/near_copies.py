@@ -12,9 +12,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Floats = NDArray[np.float64]
 
 #: Copies differ by less than this share of their errors. Copies with one contour voxel in twenty
 #: changed reach .04 to .10; of raters simulated to err on their own one case in twenty comes below

@@ -5,30 +5,24 @@ The same EM as staple.py runs, from one start, with one prior for all voxels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import Maximization
-from itk_consensus.algorithms.expectation_maximization import Starts, VoxelBeliefs, maximize
-from itk_consensus.algorithms.initialization import (
-    FROM_VOTES,
-    StartSummary,
-    first_theta,
-    label_switched,
-)
+from itk_consensus.algorithms.expectation_maximization import Starts, maximize
+from itk_consensus.algorithms.initialization import FROM_VOTES, StartSummary, first_theta
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import BinaryPerformance, binary_prior, in_pairs
+from itk_consensus.algorithms.staple import binary_prior
+from itk_consensus.algorithms.staple_result import StapleEstimate, in_pairs, scores_of_start
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.expected_counts import VoteShares, VoteTable
-from itk_consensus.labels.fusions import DecisionTable, Measure
+from itk_consensus.labels.fusions import DecisionTable
 from itk_consensus.labels.packed_votes import PackedVotes
 from itk_consensus.labels.ties import BACKGROUND
 
@@ -48,6 +42,7 @@ class PackedModel(Maximization):
     pseudo_counts: Floats
     estimate_prior: bool
 
+    @property
     def _absent_raters(self) -> NDArray[np.int64]:
         return np.flatnonzero(~self.table.present)
 
@@ -108,8 +103,12 @@ class PackedFusion:
         return DecisionTable(patterns, np.arange(len(decision)), decision, in_pairs(foreground))
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        for voxels, foreground, inside in self._parts():
+        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
+            part = self.packed.part(voxels)
+            foreground = np.empty(part.shape)
+            part.write_probability(self.theta, self.prior, foreground)
             label = values[(foreground >= 1 - foreground).astype(np.intp)]
+            inside = True if part.mask is None else part.mask != 0
             out.reshape(-1)[voxels] = np.where(inside, label, values[BACKGROUND])
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
@@ -119,43 +118,16 @@ class PackedFusion:
             if self.packed.mask is not None:
                 out.reshape(-1)[self.packed.mask == 0] = 0
 
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        for voxels, foreground, inside in self._parts():
-            values = measure(np.stack([1 - foreground, foreground]))
-            out.reshape(-1)[voxels] = np.where(inside, values, 0)
 
-    def _parts(self) -> Iterator[tuple[slice, Floats, Any]]:
-        """Some voxels at a time: which, their foreground probability, whether inside the mask."""
-        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
-            part = self.packed.part(voxels)
-            foreground = np.empty(part.shape)
-            part.write_probability(self.theta, self.prior, foreground)
-            yield voxels, foreground, True if part.mask is None else part.mask != 0
-
-
-@dataclass(frozen=True)
-class PackedStapleResult(BinaryPerformance):
-    """STAPLE's answer by voxel; names as of `StapleResult`."""
+@dataclass(frozen=True, kw_only=True)
+class PackedStapleResult(StapleEstimate):
+    """STAPLE's answer by voxel, beside what it says of the raters."""
 
     fusion: PackedFusion
-    theta: Floats
-    prior: Floats
-    log_likelihood: float
-    log_posterior: float
-    iterations: int
-    converged: bool
-    starts: StartSummary
-    settings: StapleSettings
-    voxels: ClassVar[VoxelBeliefs | None] = None
 
-    @cached_property
-    def predictive_values(self) -> Floats:
-        """(J, 2) probability that a rater's vote for a label is right; NaN without such votes."""
+    def _expected_votes(self) -> Floats:
         fusion = self.fusion
-        table = fusion.packed.expectation(fusion.theta, fusion.prior).counts[:, :, 0]
-        with np.errstate(invalid="ignore"):
-            right = table / table.sum(axis=2, keepdims=True)
-        return np.asarray(np.einsum("jkk->jk", right))
+        return fusion.packed.expectation(fusion.theta, fusion.prior).counts[:, :, 0]
 
 
 def packed_staple(
@@ -178,23 +150,11 @@ def packed_staple(
         frequencies,
     )
     end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
-    summary = StartSummary(
-        0,
-        end.log_likelihood,
-        end.log_posterior,
-        end.iterations,
-        label_switched(end),
-        np.ones((1, 1)),
-        end.trace,
-    )
     return PackedStapleResult(
-        PackedFusion(packed, end.theta, end.prior),
-        end.theta[:, :, 0],
-        end.prior[0],
-        float(end.log_likelihood[0]),
-        float(end.log_posterior[0]),
-        int(end.iterations[0]),
-        bool(end.converged[0]),
-        summary,
-        settings,
+        fusion=PackedFusion(packed, end.theta, end.prior),
+        theta=end.theta[:, :, 0],
+        prior=end.prior[0],
+        **scores_of_start(end, 0),
+        starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
+        settings=settings,
     )

@@ -6,23 +6,25 @@ multi-label filter of ITK's main branch, which seeds from the vote without its t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from itk_consensus.algorithms.confusion_model import with_diagonal
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.array_types import Floats
 
 #: What each named variant changes (section 2.1.5).
 VARIANTS: dict[str, dict[str, Any]] = {
-    "Basic": {},
-    "Restricted": {"exclude_consensus": True},
-    "Advanced": {
+    "basic": {},
+    "restricted": {"exclude_consensus": True},
+    "advanced": {
         "estimate_prior": True,
         "pseudo_counts": (2.0, 0.0),
-        "plan": StartPlan("MajorityVote"),
+        "plan": StartPlan("majority_vote"),
     },
 }
 
@@ -72,17 +74,15 @@ class StapleSettings:
         """(K, K) alpha[d, t]."""
         if isinstance(self.pseudo_counts, np.ndarray):
             return self.pseudo_counts
-        return np.where(np.eye(labels, dtype=bool), *self.pseudo_counts)
+        return with_diagonal(labels, *self.pseudo_counts)
 
 
 MULTILABEL = StapleSettings(
-    binary=False, stop=StopRule(1e-5, 2**32 - 1), plan=StartPlan("LabelVoting")
+    binary=False, stop=StopRule(1e-5, 2**32 - 1), plan=StartPlan("label_voting")
 )
 
 
-def beta_pseudo_counts(
-    sensitivity: tuple[float, float], specificity: tuple[float, float]
-) -> Floats:
+def beta_pseudo_counts(sensitivity: Sequence[float], specificity: Sequence[float]) -> Floats:
     """(2, 2) alpha[d, t] of Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
     (sa, sb), (ca, cb) = sensitivity, specificity
     return np.array([[ca - 1, sb - 1], [cb - 1, sa - 1]], dtype=np.float64)

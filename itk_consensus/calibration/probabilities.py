@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from itk_consensus.array_types import Floats
 from itk_consensus.calibration.spread import contour_areas
 from itk_consensus.errors import InputError
-
-Floats = NDArray[np.float64]
 
 EPSILON = 1e-6
 """Probabilities are taken to be at least this far from 0 and 1."""

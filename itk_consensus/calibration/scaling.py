@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit, log_softmax, softmax
 
+from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import (
-    Floats,
     ProbabilityCase,
     clipped,
     log_odds,

@@ -16,13 +16,13 @@ from itk_consensus.calibration.scores import (
     probability_scores,
 )
 from itk_consensus.calibration.spread import (
-    Box,
     box_around,
     disputed_voxels_of_fractions,
     disputed_voxels_of_raters,
     rater_spread,
 )
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

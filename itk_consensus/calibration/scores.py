@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import log_odds
-from itk_consensus.calibration.spread import Box
+from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.distance import signed_distance
 
 BACKGROUND, FOREGROUND, AMBIGUOUS, EMPTY = 0, 1, 2, 3

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Box = tuple[slice, ...]
 
 SMALLEST_SPREAD_MM = 0.5
 """Added to every spread, so that unanimous raters do not promise a band of no width."""

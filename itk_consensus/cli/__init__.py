@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-INTERRUPTED = 130
+from itk_consensus.cli.exit_codes import INTERRUPTED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    0 is success, 1 a difference that ``info`` found, 2 an error, 130 an interruption.
+    It is 0 or one of `exit_codes`.
     """
     try:
         from itk_consensus.cli.application import run

@@ -9,9 +9,10 @@ from typing import Any
 
 from itk_consensus.agreement.result import AgreementResult, Cell
 from itk_consensus.cli.console import Console
+from itk_consensus.cli.fusing import add_input_files
 from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
 from itk_consensus.cli.options import (
-    add_option,
+    add_options,
     file_name,
     given_parameters,
     is_file_name,
@@ -24,7 +25,6 @@ from itk_consensus.cli.outputs import (
     make_folders,
 )
 from itk_consensus.filters.agreement import AgreementFilter
-from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images.files import write_text
 from itk_consensus.report.text import section, table, wrapped
@@ -42,13 +42,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     """Give the parser what the command takes."""
     parser.set_defaults(run=_agreement, parser=parser)
     parser.epilog = _MEANING
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        type=file_name,
-        metavar="FILE",
-        help="label images in any format; each component of a vector image is one rater",
-    )
+    add_input_files(parser)
     parser.add_argument(
         "--consensus",
         metavar="METHOD|FILE",
@@ -57,9 +51,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     parser.add_argument("--csv", type=file_name, metavar="FILE", help="every pair and label")
     parser.add_argument("--json", type=file_name, metavar="FILE", help="all, for machines")
     add_overwrite_option(parser)
-    for parameter in parameters_of(AgreementFilter):
-        if parameter.in_cli:
-            add_option(parser, parameter)
+    add_options(parser, AgreementFilter)
 
 
 def _agreement(arguments: argparse.Namespace, console: Console) -> None:

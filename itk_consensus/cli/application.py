@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import itk_consensus
-from itk_consensus.cli import INTERRUPTED
 from itk_consensus.cli.console import Console
+from itk_consensus.cli.exit_codes import FAILED, INTERRUPTED
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
@@ -29,7 +29,6 @@ COMMANDS = {
 
 #: Set to anything, this lets a fault of the program show where it happened.
 _TRACEBACK = "ITK_CONSENSUS_TRACEBACK"
-_FAILED = 2
 
 
 def run(argv: list[str]) -> int:
@@ -61,7 +60,7 @@ def run(argv: list[str]) -> int:
     finally:
         for stream in (sys.stdout, sys.stderr):
             _settle(stream)
-    return _FAILED
+    return FAILED
 
 
 def _run(argv: list[str], console: Console) -> int:

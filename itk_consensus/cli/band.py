@@ -10,7 +10,7 @@ import numpy as np
 from itk_consensus.cli.calibrate import one_or_all
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files
-from itk_consensus.cli.options import add_option, file_name, given_parameters, naming_options
+from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
 from itk_consensus.cli.outputs import (
     add_output_options,
     check_outputs,
@@ -18,7 +18,7 @@ from itk_consensus.cli.outputs import (
     make_folders,
 )
 from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.parameters import measurements_of, parameters_of, snake_case
+from itk_consensus.filters.parameters import measurements_of, snake_case
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrapped
@@ -58,9 +58,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         help="the raters behind the probability, if the calibration measures their spread",
     )
     parser.add_argument("--json", type=file_name, metavar="FILE", help="the report, for machines")
-    for parameter in parameters_of(ConformalBandFilter):
-        if parameter.name in _FREE:
-            add_option(parser, parameter)
+    add_options(parser, ConformalBandFilter, _FREE)
 
 
 def _band(arguments: argparse.Namespace, console: Console) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
+from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.fusing import add_fusion_options
 from itk_consensus.cli.options import file_name, given_parameters, is_file_name
 from itk_consensus.cli.outputs import make_folder
@@ -20,8 +21,6 @@ from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
 from itk_consensus.pipeline.cases import BatchCase, find_cases, require_distinct
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
-
-_SOME_FAILED = 1
 
 _DESCRIPTION = """\
 Fuse many cases, with one table and a page of the worst first.
@@ -92,7 +91,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         "page": str(arguments.output / INDEX),
     }
     print(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
-    return _SOME_FAILED if failures else 0
+    return SOMETHING_FOUND if failures else 0
 
 
 def _cases(arguments: argparse.Namespace) -> list[BatchCase]:

@@ -12,7 +12,7 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import (
     add_method_option,
-    add_option,
+    add_options,
     file_name,
     given_parameters,
     naming_options,
@@ -20,7 +20,6 @@ from itk_consensus.cli.options import (
 from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, make_folders
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.held_out_rater import hold_out_raters
-from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.report.text import PROGRAM, pairs, section, shown, wrapped
 
@@ -57,10 +56,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         "--hold-out-rater", action="store_true", help="make the references from the raters"
     )
     add_method_option(parser, "how --hold-out-rater fuses the others", "vote")
-    options = parser.add_argument_group("options of the band")
-    for parameter in parameters_of(ConformalBandFilter):
-        if parameter.in_cli:
-            add_option(options, parameter)
+    add_options(parser.add_argument_group("options of the band"), ConformalBandFilter)
 
 
 def _calibrate(arguments: argparse.Namespace, console: Console) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read, read_files, require_one_space
-from itk_consensus.cli.options import add_option, file_name, given_parameters, naming_options
+from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
 from itk_consensus.cli.outputs import (
     Output,
     add_output_options,
@@ -45,27 +45,22 @@ Train on images and label lists, with or without known truths.
   raters  the raters' ids, empty (null) for one without; without this column a position is a person
 """
 
-#: Parameters of the finished model; the others only matter to Fit.
-_OF_APPLY = (
-    "RaterWeight",
-    "Region",
-    "RegionMargin",
-    "LockUnanimousVoxels",
-    "WindowSize",
-    "WindowOverlap",
-    "MissingLabel",
-    "Device",
-    "MixedPrecision",
-    "CoordinateTolerance",
-    "DirectionTolerance",
-    "NumberOfThreads",
-)
+#: Parameters that only matter to the finished model, and those that also matter to Fit.
 _ONLY_OF_APPLY = (
     "RaterWeight",
     "Region",
     "RegionMargin",
     "LockUnanimousVoxels",
     "WindowOverlap",
+)
+_OF_BOTH = (
+    "WindowSize",
+    "MissingLabel",
+    "Device",
+    "MixedPrecision",
+    "CoordinateTolerance",
+    "DirectionTolerance",
+    "NumberOfThreads",
 )
 
 
@@ -99,7 +94,8 @@ def _add_fit(commands: Any) -> None:
         metavar="FILE",
         help="kept up to date while training; if it exists, training goes on from it",
     )
-    _add_parameters(parser, lambda name: name not in _ONLY_OF_APPLY)
+    names = {parameter.name for parameter in parameters_of(DeepConsensusFilter)}
+    _add_options(parser, names.difference(_ONLY_OF_APPLY))
 
 
 def _fit(arguments: argparse.Namespace, console: Console) -> None:
@@ -176,7 +172,7 @@ def _add_apply(commands: Any) -> None:
         metavar="ID,ID,...",
         help="who drew each label image; unknown ids count as average raters [default: 1,2,...]",
     )
-    _add_parameters(parser, lambda name: name in _OF_APPLY)
+    _add_options(parser, {*_ONLY_OF_APPLY, *_OF_BOTH})
 
 
 def _apply(arguments: argparse.Namespace, console: Console) -> None:
@@ -219,8 +215,5 @@ def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[
     return [by_text.get(text) for text in given]
 
 
-def _add_parameters(parser: argparse.ArgumentParser, wanted: Any) -> None:
-    options = parser.add_argument_group("options of the filter")
-    for parameter in parameters_of(DeepConsensusFilter):
-        if parameter.in_cli and wanted(parameter.name):
-            add_option(options, parameter)
+def _add_options(parser: argparse.ArgumentParser, names: set[str]) -> None:
+    add_options(parser.add_argument_group("options of the filter"), DeepConsensusFilter, names)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import file_name
 from itk_consensus.cli.outputs import make_folder
@@ -28,8 +29,6 @@ from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
-
-Mask = NDArray[np.bool_]
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 
 from itk_consensus.cli.console import Console
+from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import file_name
 from itk_consensus.images.convert import DEFAULT_TOLERANCE
 from itk_consensus.report.image_file import differences_in_space
-
-_DIFFERENT = 1
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
@@ -31,4 +30,4 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
         print("\n".join(differing))
     elif len(files) > 1:
         print(f"All {len(files)} files share one space.")
-    return _DIFFERENT if differing else 0
+    return SOMETHING_FOUND if differing else 0

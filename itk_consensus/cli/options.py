@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from itk_consensus.filters.constraints import (
     OneOf,
     Reals,
 )
-from itk_consensus.filters.hybrid import Fuser
 from itk_consensus.filters.image_constraints import ImageLike
+from itk_consensus.filters.inner_fusers import Fuser
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
@@ -89,6 +89,15 @@ def add_option(group: argparse._ActionsContainer, parameter: Parameter[Any]) -> 
         metavar=_placeholder(parameter.kind),
         help=_as_help(f"{parameter.doc} [default: {_default_text(parameter)}]"),
     )
+
+
+def add_options(
+    group: argparse._ActionsContainer, filter_class: type, names: Container[str] | None = None
+) -> None:
+    """Give a parser the parameters of a filter, or those with these names."""
+    for parameter in parameters_of(filter_class):
+        if parameter.in_cli and (names is None or parameter.name in names):
+            add_option(group, parameter)
 
 
 def given_parameters(arguments: argparse.Namespace, filter_class: type) -> dict[str, Any]:

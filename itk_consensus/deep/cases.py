@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ class Case:
 
     Attributes
     ----------
-    image : ndarray of float32, shape S
-        Normalised.
+    image : (C, \\*S) ndarray of float32
+        Each channel normalised.
     labels : (A, \\*S) ndarray of uint8
         Class indices, or `MISSING`.
     raters : (A,) ndarray of int64
@@ -45,6 +46,28 @@ class Case:
     raters: NDArray[np.int64]
     truth: NDArray[np.uint8] | None = None
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """S."""
+        return self.labels.shape[1:]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its voxels, and of the places that patches may be centred on."""
+        arrays = (self.image, self.labels, self.truth, self.centres)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @cached_property
+    def centres(self) -> NDArray[np.int64]:
+        """Voxels to centre patches on: disputed ones of which something is known, else any such."""
+        present = (self.labels != MISSING).any(0)
+        # A missing label is the largest, so it is the lowest only where there is no other.
+        lowest = self.labels.min(0)
+        differs = lowest != np.where(self.labels != MISSING, self.labels, 0).max(0)
+        known = present if self.truth is None else self.truth != MISSING
+        found = np.flatnonzero(present & differs & known)
+        return found if len(found) else np.flatnonzero(known)
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -52,7 +75,7 @@ class Batch:
 
     Attributes
     ----------
-    images : (N, 1, \\*S) ndarray of float32
+    images : (N, C, \\*S) ndarray of float32
     labels : (N, A, \\*S) ndarray of uint8
     raters : (N, A) ndarray of int64
     truths : (N, \\*S) ndarray of uint8
@@ -96,14 +119,16 @@ def split(number: int, fraction: float, seed: int) -> tuple[list[int], list[int]
     return sorted(order[held:]), sorted(order[:held])
 
 
-def patch_shape(cases: Sequence[Case], window: Sequence[int], stride: int) -> tuple[int, ...]:
+def patch_shape(
+    shapes: Sequence[Sequence[int]], window: Sequence[int], stride: int, least: int = 1
+) -> tuple[int, ...]:
     """The largest patch that some case fills and `window` allows, in multiples of `stride`.
 
     Along the last axis it is two strides at least: the normalisation of a batch needs two values.
     """
-    largest = np.max([case.image.shape for case in cases], axis=0)
+    largest = np.max(shapes, axis=0)
     *others, last = (
-        -(-min(int(side), int(limit)) // stride) * stride
+        -(-max(min(int(side), int(limit)), least) // stride) * stride
         for side, limit in zip(largest, window, strict=True)
     )
     return (*others, max(last, 2 * stride))
@@ -111,8 +136,8 @@ def patch_shape(cases: Sequence[Case], window: Sequence[int], stride: int) -> tu
 
 def telling_patches(case: Case, shape: Sequence[int]) -> list[Case]:
     """The whole case if a patch holds it, else up to three patches around disputed voxels."""
-    sides = np.array(case.image.shape)
-    centres = _candidates(case)
+    sides = np.array(case.shape)
+    centres = case.centres
     if (sides <= shape).all() or not len(centres):
         return [cropped(case, _start_around(sides // 2, sides, shape), shape)]
     quartiles = centres[np.linspace(0, len(centres) - 1, 5).astype(int)[1:-1]]
@@ -131,7 +156,6 @@ class PatchSampler:
         self._shape = tuple(shape)
         self._size = batch_size
         self._seed = seed
-        self._centres = [_candidates(case) for case in cases]
 
     def draw(self, iteration: int) -> tuple[Batch, np.random.Generator]:
         """The batch of an iteration, and the generator that continues its random choices."""
@@ -146,8 +170,9 @@ class PatchSampler:
         return int(order[place])
 
     def _patch(self, number: int, rng: np.random.Generator) -> Case:
-        case, centres = self._cases[number], self._centres[number]
-        sides = np.array(case.image.shape)
+        case = self._cases[number]
+        centres = case.centres
+        sides = np.array(case.shape)
         room = np.maximum(sides - self._shape, 0)
         start = rng.integers(0, room + 1)
         if len(centres) and rng.random() < _DISPUTED_PATCHES:
@@ -161,7 +186,7 @@ def cropped(case: Case, start: Sequence[int], shape: Sequence[int]) -> Case:
     box = tuple(slice(a, a + side) for a, side in zip(start, shape, strict=True))
     truth = None if case.truth is None else _padded(case.truth[box], shape, MISSING)
     labels = _padded(case.labels[(slice(None), *box)], shape, MISSING)
-    return Case(_padded(case.image[box], shape, 0), labels, case.raters, truth)
+    return Case(_padded(case.image[(slice(None), *box)], shape, 0), labels, case.raters, truth)
 
 
 def digest(cases: Sequence[Case]) -> str:
@@ -179,7 +204,7 @@ def digest(cases: Sequence[Case]) -> str:
 
 def as_batch(patches: Sequence[Case]) -> Batch:
     """Stack equally large patches."""
-    shape = patches[0].image.shape
+    shape = patches[0].shape
     most = max(len(patch.raters) for patch in patches)
     labels = np.full((len(patches), most, *shape), MISSING, np.uint8)
     raters = np.zeros((len(patches), most), np.int64)
@@ -189,7 +214,7 @@ def as_batch(patches: Sequence[Case]) -> Batch:
         raters[row, : len(patch.raters)] = patch.raters
         if patch.truth is not None:
             truths[row] = patch.truth
-    return Batch(np.stack([patch.image for patch in patches])[:, None], labels, raters, truths)
+    return Batch(np.stack([patch.image for patch in patches]), labels, raters, truths)
 
 
 def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
@@ -233,17 +258,6 @@ def _start_around(centre: NDArray[Any], sides: NDArray[Any], shape: Sequence[int
     return [int(i) for i in np.clip(centre - np.array(shape) // 2, 0, room)]
 
 
-def _candidates(case: Case) -> NDArray[np.int64]:
-    """Voxels to centre patches on: disputed ones of which something is known, else any such."""
-    present = (case.labels != MISSING).any(0)
-    # A missing label is the largest, so it is the lowest only where there is no other.
-    lowest = case.labels.min(0)
-    differs = lowest != np.where(case.labels != MISSING, case.labels, 0).max(0)
-    known = present if case.truth is None else case.truth != MISSING
-    found = np.flatnonzero(present & differs & known)
-    return found if len(found) else np.flatnonzero(known)
-
-
 def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[Any]:
     leading = array.ndim - len(shape)
     lacking = [want - have for want, have in zip(shape, array.shape[leading:], strict=True)]
@@ -254,11 +268,12 @@ def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[An
 
 
 def _augmented(patch: Case, rng: np.random.Generator) -> Case:
-    """Flipped at random, brighter or darker, with a little more or less contrast."""
-    axes = tuple(
-        int(a) for a in np.flatnonzero(rng.random(patch.image.ndim) < 0.5) - patch.image.ndim
-    )
-    gain, offset = rng.uniform(0.9, 1.1), rng.uniform(-0.1, 0.1)
-    image = (np.flip(patch.image, axes) * np.float32(gain) + np.float32(offset)).astype(np.float32)
+    """Flipped at random; each channel brighter or darker, with a little more or less contrast."""
+    space = len(patch.shape)
+    axes = tuple(int(a) for a in np.flatnonzero(rng.random(space) < 0.5) - space)
+    channels = (len(patch.image), *(1,) * space)
+    gain = rng.uniform(0.9, 1.1, channels).astype(np.float32)
+    offset = rng.uniform(-0.1, 0.1, channels).astype(np.float32)
     truth = None if patch.truth is None else np.flip(patch.truth, axes)
+    image = np.flip(patch.image, axes) * gain + offset
     return Case(image, np.flip(patch.labels, axes), patch.raters, truth)

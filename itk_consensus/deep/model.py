@@ -13,7 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from itk_consensus.deep.network import ConsensusNetwork, NetworkShape, rater_log_likelihood
+from itk_consensus.deep.network import (
+    OWN_SIDES,
+    ConsensusNetwork,
+    NetworkShape,
+    StreamSides,
+    rater_log_likelihood,
+)
 from itk_consensus.errors import ParameterError
 
 RaterId = int | str
@@ -23,6 +29,8 @@ _PRIOR_VOTES = 10.0
 _PRIOR_ACCURACY = 0.8
 #: No rater is infallible; log C stays finite.
 _SMALLEST_RATE = 1e-4
+#: CUDA compute capability of the first GPUs that compute in bfloat16.
+_FIRST_BFLOAT16 = (8, 0)
 
 
 @dataclass
@@ -105,10 +113,12 @@ class ConsensusModel:
         rater_ids: tuple[RaterId, ...],
         seed: int,
         image_stream: Any = None,
+        sides: StreamSides = OWN_SIDES,
     ) -> ConsensusModel:
         """A model that has seen nothing; its first weights depend on the seed only."""
         rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
-        return cls(new_network(shape, seed, image_stream), mode, labels, rater_ids, rater_model)
+        network = new_network(shape, seed, image_stream, sides)
+        return cls(network, mode, labels, rater_ids, rater_model)
 
     @property
     def device(self) -> torch.device:
@@ -143,7 +153,7 @@ class ConsensusModel:
 
         Parameters
         ----------
-        image : (N, 1, \\*S) Tensor
+        image : (N, inputs, \\*S) Tensor
         votes : (N, A, K, \\*S) Tensor of the image's type
         raters : (N, A) Tensor of int64
         rater_weight : float
@@ -165,10 +175,12 @@ class ConsensusModel:
         return probability, total.squeeze(1) - alpha.shape[1]
 
 
-def new_network(shape: NetworkShape, seed: int, image_stream: Any = None) -> ConsensusNetwork:
+def new_network(
+    shape: NetworkShape, seed: int, image_stream: Any = None, sides: StreamSides = OWN_SIDES
+) -> ConsensusNetwork:
     """A network whose first weights depend on the seed only; a stream of the user's is copied."""
     with seeded(seed, torch.device("cpu")):
-        return ConsensusNetwork(shape, copy.deepcopy(image_stream))
+        return ConsensusNetwork(shape, copy.deepcopy(image_stream), sides)
 
 
 @contextmanager
@@ -183,10 +195,15 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
-    """bfloat16 on CUDA if wanted; everywhere else float32, which is faster or safer there."""
-    if mixed and device.type == "cuda" and torch.cuda.is_bf16_supported():
+    """bfloat16 on CUDA devices that have it; elsewhere float32, which is faster or safer there."""
+    if mixed and device.type == "cuda" and _has_bfloat16(device):
         return torch.autocast("cuda", torch.bfloat16)
     return nullcontext()
+
+
+def _has_bfloat16(device: torch.device) -> bool:
+    """Whether the device computes in bfloat16 (from Ampere on) rather than emulates it."""
+    return torch.cuda.get_device_capability(device) >= _FIRST_BFLOAT16
 
 
 def find_device(name: str, owner: str) -> torch.device:
@@ -198,9 +215,13 @@ def find_device(name: str, owner: str) -> torch.device:
     }
     if name == "auto":
         name = next(kind for kind, available in there.items() if available)
-    if not there[name]:
+    kind, _, number = name.partition(":")
+    count = torch.cuda.device_count() if there["cuda"] else 0
+    if not there[kind] or (number and int(number) >= count):
+        usable = [kind for kind, available in there.items() if available and kind != "cuda"]
+        usable += [f"cuda:{index}" for index in range(count)]
         raise ParameterError(
             f"{owner}: Device must be one this machine's torch can use "
-            f"({', '.join(kind for kind, available in there.items() if available)}), got {name}"
+            f"({', '.join(sorted(usable))}), got {name}"
         )
     return torch.device(name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,8 @@ _DOWNSAMPLINGS = 2
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
 #: Sides of the network's input must be multiples of this.
 STRIDE = 2**_DOWNSAMPLINGS
+#: Of streams that do not say what they want.
+_TRIED_STRIDES = (4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class NetworkShape:
         Features of the image stream at full resolution.
     sees_labels : bool
         False for a network of the image alone, as the joint mode trains it.
+    inputs : int
+        Channels of the image.
     """
 
     dimension: int
@@ -46,17 +50,43 @@ class NetworkShape:
     raters: int
     channels: int
     sees_labels: bool
+    inputs: int = 1
+
+
+class StreamSides(NamedTuple):
+    """What an image stream wants of the sides of its input.
+
+    Attributes
+    ----------
+    stride : int
+        Sides must be multiples of it.
+    least : int
+        No side may be smaller.
+    """
+
+    stride: int
+    least: int
+
+
+#: Of the built-in U-Net.
+OWN_SIDES = StreamSides(STRIDE, STRIDE)
 
 
 class ConsensusNetwork(nn.Module):
     """Image and label stack to the concentrations of a Dirichlet distribution per voxel."""
 
-    def __init__(self, shape: NetworkShape, image_stream: nn.Module | None = None) -> None:
-        """`image_stream` replaces the U-Net: (N, 1, \\*S) to (N, shape.channels, \\*S)."""
+    def __init__(
+        self,
+        shape: NetworkShape,
+        image_stream: nn.Module | None = None,
+        sides: StreamSides = OWN_SIDES,
+    ) -> None:
+        """`image_stream` replaces the U-Net: (N, inputs, \\*S) to (N, channels, \\*S)."""
         super().__init__()
         self.shape = shape
+        self.sides = sides
         self.has_own_image_stream = image_stream is not None
-        self.image_stream = image_stream or UNet(shape.dimension, shape.channels)
+        self.image_stream = image_stream or UNet(shape.dimension, shape.channels, shape.inputs)
         self.label_stream = LabelStream(shape) if shape.sees_labels else None
         seen = shape.channels + (self.label_stream.width if self.label_stream else 0)
         head = [
@@ -78,7 +108,7 @@ class ConsensusNetwork(nn.Module):
 
         Parameters
         ----------
-        image : (N, 1, \\*S) Tensor
+        image : (N, inputs, \\*S) Tensor
         votes : (N, A, K, \\*S) Tensor
             What each rater drew, one-hot; all zero where the rater is missing.
         raters : (N, A) Tensor of int64
@@ -90,7 +120,7 @@ class ConsensusNetwork(nn.Module):
         -------
         (N, K, \\*S) Tensor of float32
         """
-        features = self.image_stream(image.contiguous(memory_format=self._layout))
+        features = _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
         if self.label_stream is not None:
             features = torch.cat([features, self.label_stream(votes, raters, likelihood)], 1)
         logits = self.head(features).float()
@@ -165,31 +195,65 @@ class UNet(nn.Module):
         return features
 
 
-def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> None:
-    """Raise unless a stream of the user's turns a small image into the features that are wanted."""
+def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSides:
+    """The sides a stream of the user's wants; raise unless it makes the features that are wanted.
+
+    A stream says so itself by the attributes `stride` and `least_size`; of any other the smallest
+    stride is found by trying, and twice the stride is the least size: what normalises each image by
+    itself needs more than one value where the image is smallest.
+    """
     if not isinstance(stream, nn.Module):
         raise ParameterError(f"{owner}: image_stream must be a torch module, got {stream!r:.80}")
-    sides = (2 * STRIDE,) * shape.dimension
-    try:
-        with torch.no_grad():
-            features = copy.deepcopy(stream).cpu().eval()(torch.zeros(1, 1, *sides))
-        found = (tuple(features.shape), features.dtype)
-    except Exception as error:
-        raise ParameterError(
-            f"{owner}: image_stream must take (N, 1, ...) float32 images, it failed: {error}"
-        ) from error
     odd = {value.dtype for value in stream.state_dict().values()} - _KEPT_TYPES
     if odd:
         raise ParameterError(
             f"{owner}: image_stream must hold float32, float64, int64 or uint8 tensors only, which "
             f"can be saved; got {odd.pop()}"
         )
-    wanted = ((1, shape.channels, *sides), torch.float32)
-    if found != wanted:
-        raise ParameterError(
-            f"{owner}: image_stream must turn (1, 1, {', '.join(map(str, sides))}) into "
-            f"{wanted[0]} float32 features, got {found[0]} {found[1]}"
+    trial = copy.deepcopy(stream).cpu().eval()
+    declared = getattr(stream, "stride", None)
+    strides = (declared,) if isinstance(declared, int) and declared > 0 else _TRIED_STRIDES
+    complaint = ""
+    for stride in strides:
+        least = getattr(stream, "least_size", None)
+        sides = StreamSides(stride, least if isinstance(least, int) else 2 * stride)
+        # Of an even multiple a stream may take more than its stride.
+        sizes = {rounded_up(size, sides) for size in (sides.least, sides.least + stride)}
+        complaint = next(
+            (said for size in sorted(sizes) if (said := _complaint(trial, shape, size))), ""
         )
+        if not complaint:
+            return sides
+    raise ParameterError(f"{owner}: image_stream must {complaint}")
+
+
+def rounded_up(side: int, sides: StreamSides) -> int:
+    """The smallest side a stream takes that is not below this one."""
+    return -(-max(side, sides.least) // sides.stride) * sides.stride
+
+
+def _complaint(stream: nn.Module, shape: NetworkShape, side: int) -> str:
+    """What is wrong with what a stream makes of an image with these sides; empty if nothing."""
+    space = (side,) * shape.dimension
+    try:
+        with torch.no_grad():
+            features = _finest(stream(torch.zeros(1, shape.inputs, *space)))
+        found = (tuple(features.shape), features.dtype)
+    except Exception as error:
+        return f"take (N, {shape.inputs}, ...) float32 images, it failed: {error}"
+    wanted = ((1, shape.channels, *space), torch.float32)
+    if found == wanted:
+        return ""
+    return (
+        f"turn {(1, shape.inputs, *space)} into {wanted[0]} float32 features, got {found[0]} "
+        f"{found[1]}"
+    )
+
+
+def _finest(features: Any) -> Tensor:
+    """The features at full resolution, which come first from networks that give several."""
+    first: Tensor = features[0] if isinstance(features, (list, tuple)) else features
+    return first
 
 
 def one_hot(labels: Tensor, classes: int, dtype: torch.dtype = torch.float32) -> Tensor:

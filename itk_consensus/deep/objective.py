@@ -188,7 +188,7 @@ def _score_rater(
     votes = one_hot(torch.from_numpy(others)[None].to(device), classes)
     with torch.no_grad():
         probability, _ = model.posterior(
-            torch.from_numpy(case.image)[None, None].to(device),
+            torch.from_numpy(case.image)[None].to(device),
             votes,
             torch.from_numpy(case.raters)[None].to(device),
             rater_weight,

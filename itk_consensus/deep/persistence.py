@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itk_consensus.deep.model import ConsensusModel
-from itk_consensus.deep.network import ConsensusNetwork, NetworkShape, check_image_stream
+from itk_consensus.deep.network import (
+    OWN_SIDES,
+    ConsensusNetwork,
+    NetworkShape,
+    check_image_stream,
+)
 from itk_consensus.deep.training import Trainer, TrainingState
 from itk_consensus.deep.weights import pack, refusing_damage, unpack
 from itk_consensus.errors import FileError
@@ -25,7 +30,7 @@ _TALLY, _BEST_TALLY = "rater_model/tally", "rater_model/best_tally"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
 #: More voxels than any training sees.
 _LARGEST_TALLY = 1e15
-_COUNTS = ("dimension", "classes", "raters", "channels")
+_COUNTS = ("dimension", "classes", "raters", "channels", "inputs")
 
 
 def pack_model(model: ConsensusModel) -> bytes:
@@ -168,6 +173,7 @@ def _described_model(
         all(type(getattr(shape, name)) is int for name in _COUNTS)
         and shape.dimension in (2, 3)
         and 1 <= shape.channels <= 1024
+        and 1 <= shape.inputs <= 1024
         and mode in _MODES
         and shape.sees_labels is (mode != "joint")
         and all(type(label) is int for label in labels)
@@ -183,12 +189,13 @@ def _described_model(
             if image_stream is None
             else f"{path}: was trained with the built-in image stream; pass none to Load"
         )
+    sides = OWN_SIDES
     if image_stream is not None:
-        check_image_stream(image_stream, shape, path)
+        sides = check_image_stream(image_stream, shape, path)
     with torch.device("meta"):
         # Without memory: what the weights do not fit must not be built.
         _checked_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
-    model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream)
+    model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream, sides)
     _load_weights(model.network, weights, path)
     return model
 

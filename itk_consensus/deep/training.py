@@ -8,6 +8,7 @@ set   : nobody knows the truth. The network sees image and some raters and predi
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from itk_consensus.deep.case_store import ChosenCases
 from itk_consensus.deep.cases import (
     Case,
     PatchSampler,
@@ -28,7 +30,6 @@ from itk_consensus.deep.cases import (
     telling_patches,
 )
 from itk_consensus.deep.model import ConsensusModel, seeded
-from itk_consensus.deep.network import STRIDE
 from itk_consensus.deep.objective import Objective, first_tally
 from itk_consensus.errors import TrainingError
 
@@ -36,6 +37,10 @@ _LARGEST_KL_WEIGHT = 0.05
 _WEIGHT_DECAY = 1e-2
 _GRADIENT_LIMIT = 5.0
 _EVALUATIONS = 10
+#: Share of a training in which the learning rate rises.
+_RISE = 0.3
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class TrainingSettings:
     validation_fraction : float
         Share of the cases that only decide when to stop.
     patience : int
-        Evaluations, of ten in a full training, without improvement before training stops.
+        Evaluations, of ten in a full training, without improvement after the peak of the learning
+        rate before training stops.
     seed : int
     edge_weight : float
         Joint mode: how much it costs if labels change where the image does not.
@@ -96,16 +102,17 @@ class Trainer:
         self.state = TrainingState()
         self.cases = cases
         training, validation = split(len(cases), settings.validation_fraction, settings.seed)
-        shape = patch_shape(cases, settings.window, STRIDE)
-        train_cases = [cases[i] for i in training]
+        shape = patch_shape([case.shape for case in cases], settings.window, *model.network.sides)
+        train_cases = ChosenCases(cases, training)
         self._shape = shape
-        self._judged = [cases[i] for i in validation] or train_cases
+        self._judged = ChosenCases(cases, validation or training)
         self._validation = [patch for i in validation for patch in telling_patches(cases[i], shape)]
         self._sampler = PatchSampler(train_cases, shape, settings.batch_size, settings.seed)
         self.optimizer = torch.optim.AdamW(
             model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
         )
         self._objective = Objective(model, settings.edge_weight, settings.mixed_precision)
+        self._finite = torch.tensor(True, device=model.device)
         if not model.rater_model.tally.any():
             first_tally(model, train_cases)
 
@@ -141,6 +148,7 @@ class Trainer:
             self._step(state.iteration)
             state.iteration += 1
             if state.iteration % every == 0 or state.iteration == settings.iterations:
+                self._require_finite(bool(self._finite))
                 self._evaluate()
                 checkpoint()
             if not after_iteration(state.iteration / settings.iterations):
@@ -169,7 +177,10 @@ class Trainer:
         # A stream of the user's may draw random numbers too, for dropout.
         with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
             loss = self._objective.loss(batch, rng, kl_weight, learn=True)
-        self._require_finite(bool(torch.isfinite(loss)))
+        self._finite &= torch.isfinite(loss.detach())
+        if self.model.device.type == "cpu":
+            # A GPU would have to be waited for; it is asked at the next evaluation.
+            self._require_finite(bool(self._finite))
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.model.network.parameters(), _GRADIENT_LIMIT)
@@ -188,16 +199,23 @@ class Trainer:
             ]
         score, state = float(np.mean(scores)), self.state
         self.model.history.append({"iteration": state.iteration, "validation": score})
+        _LOG.info(
+            "iteration %d of %d: validation loss %.4f",
+            state.iteration,
+            self.settings.iterations,
+            score,
+        )
         if score < state.best_score:
             state.best_score, state.stale = score, 0
             weights = self.model.network.state_dict()
             state.best_weights = {name: value.clone() for name, value in weights.items()}
             state.best_tally = self.model.rater_model.tally.copy()
-        else:
+        elif state.iteration > _RISE * self.settings.iterations:
+            # Before its peak the learning rate is too low, or too new, to judge by.
             state.stale += 1
 
 
-def one_cycle(progress: float, rise: float = 0.3, start: float = 0.04) -> float:
+def one_cycle(progress: float, rise: float = _RISE, start: float = 0.04) -> float:
     """Learning rate as a share of its peak: up along a cosine, then down to nothing."""
     if progress < rise:
         return start + (1 - start) * (1 - math.cos(math.pi * progress / rise)) / 2

@@ -62,8 +62,8 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         default_doc="smallest voxel side",
     )
 
-    MeanWeights: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Mean weight of each atlas over disputed voxels; they sum to 1."
+    MeanWeights = Measurement(
+        tuple[float, ...], "Mean weight of each atlas over disputed voxels; they sum to 1."
     )
 
     @abstractmethod

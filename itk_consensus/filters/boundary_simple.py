@@ -83,13 +83,13 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         Choice(TIE_RULES), BoundarySettings.tie_rule, "What a tie of the weighted votes becomes."
     )
 
-    Weights: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Mean weight of each rater over disputed voxels; they sum to 1."
+    Weights = Measurement(
+        tuple[float, ...], "Mean weight of each rater over disputed voxels; they sum to 1."
     )
-    Trace: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Mean change of the label shares of disputed voxels per iteration."
+    Trace = Measurement(
+        tuple[float, ...], "Mean change of the label shares of disputed voxels per iteration."
     )
-    Converged: Measurement[bool] = Measurement("bool", "Whether the consensus became stable.")
+    Converged = Measurement(bool, "Whether the consensus became stable.")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = settings_from(self, BoundarySettings, radii=self._radii(case))

@@ -19,13 +19,13 @@ from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 class ResolutionMixin(ProcessObject):
     """How fine raters agree about each label, measured when asked for."""
 
-    CoherenceCurves: Measurement[dict[int, CoherenceCurve]] = Measurement(
-        "dict[int, CoherenceCurve]",
+    CoherenceCurves = Measurement(
+        dict[int, CoherenceCurve],
         "By label that raters differ about: the share of their detail that they have in common, "
         "and the scales in mm at which it was measured.",
     )
-    Resolution: Measurement[dict[int, Resolution]] = Measurement(
-        "dict[int, Resolution]",
+    Resolution = Measurement(
+        dict[int, Resolution],
         "By label that raters differ about: the scale in mm at which they share half of their "
         "detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest.",
     )

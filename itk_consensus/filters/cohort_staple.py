@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.cohort_staple import CohortResult, cohort_staple
-from itk_consensus.errors import InputError, NotExecutedError
+from itk_consensus.algorithms.staple_result import in_pairs
+from itk_consensus.errors import InputError
 from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
@@ -17,7 +18,6 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images import convert
-from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.label_types import common_type
@@ -31,7 +31,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     cases need not share a grid. For one case the answer is STAPLE's.
     """
 
-    Prior: Parameter[Any] = Parameter(
+    Prior = Parameter(
         optional(Real(0.0, 1.0, exclusive=True), Reals(0.0, 1.0)),
         None,
         "Foreground prior: a number, or one for each case.",
@@ -39,13 +39,11 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     )
     MissingLabel = LabelFusionFilter.MissingLabel
 
-    Priors: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Foreground prior of each case at the end."
-    )
+    Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.")
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
-        self._fused: list[FusedImages] = []
+        self._fused: list[FusedImages] | None = None
 
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.
@@ -62,7 +60,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
             The float64 foreground probability of each case, with the family, geometry and
             metadata of its first image.
         """
-        self._fused = []
+        self._fused = None
         with self._running():
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
@@ -76,16 +74,17 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""
-        return [fused.probability_image(fused.labels[1]) for fused in self._done()]
+        return [fused.probability_image(fused.labels[1]) for fused in self._made(self._fused)]
 
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
-        return [fused.label_image() for fused in self._done()]
+        return [fused.label_image() for fused in self._made(self._fused)]
 
     def _fused_images(self, case: FusionCase, posterior: NDArray[np.float64]) -> FusedImages:
         labels = self._both_labels()
         dtype = common_type(case.loaded.arrays, labels)
-        fusion = _fusion(case.patterns, posterior)
+        decision = (posterior >= 0.5).astype(np.int64)
+        fusion = PatternFusion(case.patterns, decision, in_pairs(posterior))
         return FusedImages(case.loaded.without_inputs(), fusion, tuple(labels), dtype)
 
     @property
@@ -128,13 +127,3 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         self.Priors = tuple(float(prior) for prior in result.priors)
         self._warn_of(result.shared)
         return result
-
-    def _done(self) -> list[FusedImages]:
-        if not self._fused:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._fused
-
-
-def _fusion(patterns: DecisionPatterns, posterior: NDArray[np.float64]) -> PatternFusion:
-    decision = (posterior >= 0.5).astype(np.int64)
-    return PatternFusion(patterns, decision, np.stack([1 - posterior, posterior], axis=1))

@@ -62,19 +62,17 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         Integer(1, 2**32 - 1), CollateSettings.stop.maximum_iterations, "Most iterations of EM."
     )
 
-    ElapsedIterations: Measurement[int] = Measurement("int", "Iterations of EM that were run.")
-    Converged: Measurement[bool] = Measurement("bool", "Whether EM stopped by itself.")
-    LogPosteriorTrace: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Log posterior after each iteration."
+    ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
+    Converged = Measurement(bool, "Whether EM stopped by itself.")
+    LogPosteriorTrace = Measurement(tuple[float, ...], "Log posterior after each iteration.")
+    LevelShares = Measurement(
+        tuple[float, ...], "Estimated share of the voxels at each of ConsensusLevels."
     )
-    LevelShares: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Estimated share of the voxels at each of ConsensusLevels."
+    EstimatedPriorProbabilities = Measurement(
+        tuple[float, ...], "Label prior at the end, in the order of GetLabels()."
     )
-    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Label prior at the end, in the order of GetLabels()."
-    )
-    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]", "(raters, labels, labels): [rater, observed, true] where it is hard."
+    ConfusionTables = Measurement(
+        NDArray[np.float64], "(raters, labels, labels): [rater, observed, true] where it is hard."
     )
 
     def __init__(self, **parameters: Any) -> None:

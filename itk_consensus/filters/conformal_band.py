@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from math import nan, prod
 from typing import Any
 
@@ -32,10 +32,10 @@ from itk_consensus.calibration.scores import (
     label_bits,
     prediction_sets,
 )
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
-from itk_consensus.filters.parameters import Measurement, Parameter, find_parameter
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
 
@@ -102,17 +102,15 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         "nothing is promised for them.",
     )
 
-    Spread: Measurement[float] = Measurement(
-        "float", "How far apart the raters drew the foreground, in mm; NaN if not needed."
+    Spread = Measurement(
+        float, "How far apart the raters drew the foreground, in mm; NaN if not needed."
     )
-    AmbiguousVolume: Measurement[float] = Measurement(
-        "float", "Volume in mm³ (area in mm², in 2D) with more than one possible label."
+    AmbiguousVolume = Measurement(
+        float, "Volume in mm³ (area in mm², in 2D) with more than one possible label."
     )
-    BandThickness: Measurement[float] = Measurement(
-        "float", "Ambiguous volume per area of the consensus contour, in mm."
-    )
-    EmptyFraction: Measurement[float] = Measurement(
-        "float", "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
+    BandThickness = Measurement(float, "Ambiguous volume per area of the consensus contour, in mm.")
+    EmptyFraction = Measurement(
+        float, "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
     )
 
     def __init__(self, **parameters: Any) -> None:
@@ -157,11 +155,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             self._tell(self._record.doubts())
 
     def _options(self) -> BandOptions:
-        values = {
-            field.name: getattr(self, find_parameter(type(self), field.name, self.GetName()).name)
-            for field in fields(BandOptions)
-        }
-        options = BandOptions(**values)
+        options = settings_from(self, BandOptions)
         for contradiction in options.contradictions():
             raise ParameterError(f"{self.GetName()}: {contradiction}")
         return options
@@ -214,16 +208,15 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
             self._measure(case, spreads, sets, int(empty.sum()))
-            loaded = replace(loaded, arrays=(), owners=())  # lets the caller's images go
-            self._band = _Band(loaded, box, sets, len(case.probabilities) == 1, promise)
+            self._band = _Band(
+                loaded.without_inputs(), box, sets, len(case.probabilities) == 1, promise
+            )
             return self._band_image(self._band)
 
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
-        if self._band is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        sizes = self._band.sets.sum(axis=0, dtype=np.uint16)
-        return _filled(self._band, sizes, outside=1)
+        band = self._made(self._band)
+        return _filled(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
     def _measure(
         self,
@@ -278,7 +271,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
 
 def _filled(band: _Band, inside: NDArray[Any], outside: int) -> Any:
-    output = convert.allocate(inside.dtype, band.loaded)
-    output.array.fill(outside)
-    output.array[band.box] = inside
-    return output.image()
+    def write(out: NDArray[Any]) -> None:
+        out.fill(outside)
+        out[band.box] = inside
+
+    return convert.written(write, inside.dtype, band.loaded)

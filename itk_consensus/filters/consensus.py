@@ -24,8 +24,8 @@ from itk_consensus.filters.listed_components import (
     listed_components,
     lone_components,
 )
-from itk_consensus.filters.parameters import Deferred, Measurement, parameters_of
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.filters.parameters import Deferred, Measurement
+from itk_consensus.labels.fusions import Fusion
 
 ONE_RATER = "the only rater"
 COHERENCE = "coherence vote"
@@ -33,7 +33,7 @@ WITH_LESIONS = "coherence vote with overlooked lesions"
 VOTE = "vote"
 SMOOTHED = "smoothed vote"
 CORRECTED = "corrected vote"
-STAPLE = "STAPLE (Advanced)"
+STAPLE = "STAPLE (advanced)"
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
@@ -56,20 +56,20 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
-    Choice: Measurement[str] = Measurement("str", "The rule that made the label map.")
-    Explanation: Measurement[str] = Measurement(
-        "str", "One paragraph: what was taken and why, in numbers of this case."
+    Choice = Measurement(str, "The rule that made the label map.")
+    Explanation = Measurement(
+        str, "One paragraph: what was taken and why, in numbers of this case."
     )
-    CopiedRaters: Measurement[tuple[tuple[int, ...], ...]] = Measurement(
-        "tuple[tuple[int, ...], ...]", "Groups of raters who are nearly copies and count once."
+    CopiedRaters = Measurement(
+        tuple[tuple[int, ...], ...], "Groups of raters who are nearly copies and count once."
     )
-    ComponentsLost: Measurement[tuple[ListedComponent, ...]] = Measurement(
-        "tuple[ListedComponent, ...]",
+    ComponentsLost = Measurement(
+        tuple[ListedComponent, ...],
         "Components of two or more voxels that more than half of the raters marked and the answer "
         "does not have: label, voxels, ml, and position in mm.",
     )
-    ComponentsGained: Measurement[tuple[ListedComponent, ...]] = Measurement(
-        "tuple[ListedComponent, ...]",
+    ComponentsGained = Measurement(
+        tuple[ListedComponent, ...],
         "Components of two or more voxels that the answer has and nobody marked: label, voxels, "
         "ml, and position in mm.",
     )
@@ -106,13 +106,10 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         return chosen
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
-        parameters = frozenset(parameter.name for parameter in parameters_of(type(self)))
-        return replace(
-            Estimate.of(fusion, case.patterns),
-            parameters=parameters,
-            looks_at_neighbours=True,
-            merges_copies=True,
-        )
+        return replace(super()._estimate(case, fusion), merges_copies=True)
+
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> None:
+        """The result is what the raters share."""
 
     def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
         """Components and the explanation, which counts them, are made when asked for."""
@@ -144,15 +141,11 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
     sigma = case.smallest_side
     alone = found.coherence
 
-    def advanced() -> Fusion:
-        result = staple(patterns, MULTILABEL.for_variant("Advanced"))
-        return PatternFusion(patterns, result.decision, result.shares)
-
     others: dict[str, Callable[[], Fusion]] = {
         VOTE: lambda: majority_vote(patterns, ties="prior"),
         SMOOTHED: lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
         CORRECTED: lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        STAPLE: advanced,
+        STAPLE: lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
     }
     if not found.missed:
         return others

@@ -28,8 +28,8 @@ class CorrectedVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, LabelFusionFilt
     )
     laws = frozenset({"rater permutation", "relabelling"})
 
-    VoteShares: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]",
+    VoteShares = Measurement(
+        NDArray[np.float64],
         "(labels, labels): mean share of votes for a label (row) where the smoothed vote says "
         "another (column), far from its contours; NaN where it never does.",
     )

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.deep.runtime import require_torch
-from itk_consensus.errors import (
-    InputError,
-    NotExecutedError,
-    ParameterError,
-)
+from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import is_integer
 from itk_consensus.filters.deep_inputs import (
     DeepInput,
@@ -31,8 +27,6 @@ from itk_consensus.labels.label_types import common_type
 
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
-
-T = TypeVar("T")
 
 
 class DeepConsensusFilter(DeepTraining):
@@ -74,23 +68,25 @@ class DeepConsensusFilter(DeepTraining):
         self._forget()
         with self._running(), self._torch_threads():
             given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
-            dimension = model.network.shape.dimension
-            if given.image.ndim != dimension:
+            wanted = (model.network.shape.dimension, model.network.shape.inputs)
+            found = (len(given.shape), len(given.channels))
+            if found != wanted:
                 raise InputError(
-                    f"{self.GetName()}: was trained on {dimension}D images, got {given.image.ndim}D"
+                    f"{self.GetName()}: was trained on {wanted[0]}D images{_channels(wanted[1])}, "
+                    f"got {found[0]}D{_channels(found[1])}"
                 )
-            reject_other_labels(given, model.labels, self.GetName())
+            reject_other_labels(given.summary(), model.labels, self.GetName())
             self._report(0.1)
             self._predict(model, given)
             return self.GetLabelImage()
 
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
-        return self._done(self._fused).label_image()
+        return self._made(self._fused).label_image()
 
     def GetProbabilityImage(self, label: int = 1) -> Any:
         """Probability, as float64, that the truth is this label; 0 or 1 where raters decided."""
-        fused = self._done(self._fused)
+        fused = self._made(self._fused)
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
                 f"{self.GetName()}: GetProbabilityImage's label must be one of {fused.labels}, "
@@ -100,7 +96,7 @@ class DeepConsensusFilter(DeepTraining):
 
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
-        return self._done(self._fused).image(self._done(self._write_evidence))
+        return self._made(self._fused).image(self._made(self._write_evidence))
 
     def _predict(self, model: ConsensusModel, given: DeepInput) -> None:
         from itk_consensus.deep.inference import predict, voxels_to_ask
@@ -119,7 +115,7 @@ class DeepConsensusFilter(DeepTraining):
                 model,
                 case,
                 asked,
-                window=self._window(case.image.ndim),
+                window=self._window(len(case.shape)),
                 overlap=self.WindowOverlap,
                 rater_weight=self.RaterWeight,
                 mixed_precision=self.MixedPrecision == "cuda",
@@ -175,7 +171,6 @@ class DeepConsensusFilter(DeepTraining):
         super().__setstate__(state)
         self._model = state["model"]
 
-    def _done(self, made: T | None) -> T:
-        if made is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return made
+
+def _channels(number: int) -> str:
+    return "" if number == 1 else f" with {number} channels"

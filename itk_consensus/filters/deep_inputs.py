@@ -26,6 +26,27 @@ RaterIds: TypeAlias = Sequence[RaterId | None]
 
 
 @dataclass(frozen=True)
+class CaseSummary:
+    """What has to be known of all cases before any of them teaches.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    number_of_channels : int
+    label_values : frozenset of int
+        Every label that a rater or the truth uses.
+    missing_label : float or None
+    rater_ids : tuple of int, str or None
+    """
+
+    shape: tuple[int, ...]
+    number_of_channels: int
+    label_values: frozenset[int]
+    missing_label: float | None
+    rater_ids: tuple[RaterId | None, ...]
+
+
+@dataclass(frozen=True)
 class DeepInput:
     """One image with its raters' labels, loaded and checked.
 
@@ -34,7 +55,8 @@ class DeepInput:
     loaded : LoadedImages
         The labels.
     stack : LabelStack
-    image : ndarray
+    channels : tuple of ndarray
+        Of the image.
     truth : LabelStack of one, or None
     rater_ids : tuple of int, str or None
         One per rater.
@@ -42,15 +64,21 @@ class DeepInput:
 
     loaded: LoadedImages
     stack: LabelStack
-    image: NDArray[Any]
+    channels: tuple[NDArray[Any], ...]
     truth: LabelStack | None
     rater_ids: tuple[RaterId | None, ...]
 
     @property
-    def label_values(self) -> set[int]:
-        """Every label that a rater or the truth uses."""
-        values = {int(label) for label in self.stack.labels}
-        return values if self.truth is None else values | {int(v) for v in self.truth.labels}
+    def shape(self) -> tuple[int, ...]:
+        """Of the image, without its channels."""
+        return self.channels[0].shape
+
+    def summary(self) -> CaseSummary:
+        """The case without its voxels."""
+        stacks = [self.stack] if self.truth is None else [self.stack, self.truth]
+        values = frozenset(int(label) for stack in stacks for label in stack.labels)
+        missing = self.stack.missing_label
+        return CaseSummary(self.shape, len(self.channels), values, missing, self.rater_ids)
 
     def agreed_classes(self, labels: Sequence[int], threads: int) -> NDArray[np.uint8]:
         """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
@@ -63,11 +91,11 @@ class DeepInput:
 
     def as_case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
         """Class indices, rater indices and normalised intensities; unknown raters become 0."""
-        truth = None if self.truth is None else _encoded(self.truth, labels, self.image.shape)[0]
+        truth = None if self.truth is None else _encoded(self.truth, labels, self.shape)[0]
         indices = [0 if name is None else raters.get(name, 0) for name in self.rater_ids]
         return Case(
-            normalised(self.image),
-            _encoded(self.stack, labels, self.image.shape),
+            np.stack([normalised(channel) for channel in self.channels]),
+            _encoded(self.stack, labels, self.shape),
             np.array(indices, np.int64),
             truth,
         )
@@ -103,12 +131,8 @@ def load_input(
     if loaded.geometry.dimension not in (2, 3):
         raise InputError(f"{owner}: needs 2D or 3D images, got {loaded.geometry.dimension}D")
     stack = LabelStack.multilabel(loaded.arrays, missing_label=missing_label, owner=owner)
-    others = {
-        name: convert.load_one(one, loaded, owner=owner, parameter=name, **tolerances)
-        for name, one in (("image", image), ("truth", truth))
-        if one is not None
-    }
-    low, high = others["image"].min(), others["image"].max()
+    channels = convert.load_channels(image, loaded, owner=owner, parameter="image", **tolerances)
+    low, high = min(one.min() for one in channels), max(one.max() for one in channels)
     if not -_LARGEST_INTENSITY <= low <= high <= _LARGEST_INTENSITY:
         raise InputError(
             f"{owner}: image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
@@ -124,58 +148,13 @@ def load_input(
         )
     known = None
     if truth is not None:
-        known = LabelStack.multilabel(
-            [others["truth"]], missing_label=missing_label, owner=f"{owner}: truth"
-        )
-    return DeepInput(loaded, stack, others["image"], known, ids)
-
-
-def load_inputs(
-    images: Sequence[Any],
-    label_lists: Sequence[Any],
-    truths: Sequence[Any] | None,
-    rater_ids: RaterIds | Sequence[RaterIds] | None,
-    *,
-    missing_label: int | None,
-    owner: str,
-    tolerances: Mapping[str, float],
-) -> list[DeepInput]:
-    """Load several cases, of one dimension; see `load_input`."""
-    images = as_list(images, f"{owner}: Fit needs a list of images")
-    label_lists = as_list(label_lists, f"{owner}: Fit needs a list of label lists")
-    known = [None] * len(images)
-    if truths is not None:
-        known = as_list(truths, f"{owner}: Fit needs a list of truths, or None")
-    if not images or not len(images) == len(label_lists) == len(known):
-        raise InputError(
-            f"{owner}: Fit needs as many label lists (and truths) as images, "
-            f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths"
-        )
-    without = [number for number, truth in enumerate(known) if truth is None]
-    if truths is not None and without:
-        raise InputError(f"{owner}: truths must be given for all cases, case {without[0]} has none")
-    ids = ids_per_case(rater_ids, len(images), owner)
-    inputs = [
-        load_input(
-            image,
-            labels,
-            truth=truth,
-            rater_ids=who,
-            missing_label=missing_label,
-            owner=f"{owner}: case {number}",
-            tolerances=tolerances,
-        )
-        for number, (image, labels, truth, who) in enumerate(
-            zip(images, label_lists, known, ids, strict=True)
-        )
-    ]
-    if len({one.image.ndim for one in inputs}) > 1:
-        raise InputError(f"{owner}: Fit needs cases of one dimension, got 2D and 3D")
-    return inputs
+        drawn = convert.load_one(truth, loaded, owner=owner, parameter="truth", **tolerances)
+        known = LabelStack.multilabel([drawn], missing_label=missing_label, owner=f"{owner}: truth")
+    return DeepInput(loaded, stack, channels, known, ids)
 
 
 def class_labels(
-    inputs: Sequence[DeepInput], number_of_classes: int | None, owner: str
+    inputs: Sequence[CaseSummary], number_of_classes: int | None, owner: str
 ) -> tuple[int, ...]:
     """The label of each class: 0, 1, ... if their number is given, else those that occur."""
     if number_of_classes is not None:
@@ -189,9 +168,9 @@ def class_labels(
     return tuple(found)
 
 
-def reject_other_labels(one: DeepInput, labels: tuple[int, ...], owner: str) -> None:
+def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -> None:
     """Raise if a label belongs to no class, or if the missing label is one of the classes'."""
-    missing = one.stack.missing_label
+    missing = one.missing_label
     if missing in labels:
         raise ParameterError(
             f"{owner}: MissingLabel must not be the label of a class {labels}, got {missing}"
@@ -236,7 +215,7 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, str) or is_integer(value)
 
 
-def known_raters(inputs: Sequence[DeepInput]) -> tuple[RaterId, ...]:
+def known_raters(inputs: Sequence[CaseSummary]) -> tuple[RaterId, ...]:
     """The ids that occur, in order of appearance."""
     seen = dict.fromkeys(name for one in inputs for name in one.rater_ids)
     return tuple(name for name in seen if name is not None and name != 0)

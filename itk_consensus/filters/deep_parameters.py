@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from typing import Any
+
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.filters.constraints import (
     LENGTH,
@@ -9,12 +13,35 @@ from itk_consensus.filters.constraints import (
     Choice,
     Integer,
     Integers,
+    Kind,
     OneOf,
     Real,
     optional,
 )
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
+
+
+@dataclass(frozen=True)
+class DeviceName(Kind[str]):
+    """Where torch computes; a number tells GPUs apart."""
+
+    annotation = "str"
+
+    @property
+    def wanted(self) -> str:
+        return "auto, cpu, cuda, cuda:0, cuda:1, ... or mps"
+
+    def accept(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError
+        name = value.strip().lower()
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]{1,3})?", name):
+            raise ValueError
+        return name
+
+    def parse(self, text: str) -> str:
+        return self.accept(text)
 
 
 class DeepConsensusParameters(ProcessObject):
@@ -65,7 +92,17 @@ class DeepConsensusParameters(ProcessObject):
     WindowOverlap = Parameter(
         Real(low=0.0, high=0.9), 0.25, "Share of a window that its neighbour covers too."
     )
-    NumberOfIterations = Parameter(Integer(low=1), 200, "Most batches that Fit learns from.")
+    NumberOfIterations = Parameter(
+        Integer(low=1), 200, "Batches that Fit learns from, unless NumberOfEpochs asks for more."
+    )
+    NumberOfEpochs = Parameter(
+        Real(low=0.0), 0.0, "Passes over the cases that Fit makes at least, however many there are."
+    )
+    CacheSize = Parameter(
+        Integer(low=0, high=2**30),
+        4096,
+        "Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed.",
+    )
     BatchSize = Parameter(
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
     )
@@ -82,13 +119,16 @@ class DeepConsensusParameters(ProcessObject):
         Real(low=0.0, high=0.9), 0.1, "Share of the cases that only decide when to stop."
     )
     Patience = Parameter(
-        Integer(low=1), 5, "Evaluations, ten in a full Fit, without improvement before it stops."
+        Integer(low=1),
+        5,
+        "Evaluations, ten in a full Fit, without improvement before it stops; counted after the "
+        "peak of the learning rate.",
     )
     MissingLabel = Parameter(
         optional(Integer()), None, "The value by which a rater says 'not annotated here'."
     )
     Device = Parameter(
-        Choice(("auto", "cpu", "cuda", "mps")), "auto", "auto takes CUDA, then MPS, then the CPU."
+        DeviceName(), "auto", "cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."
     )
     NumberOfThreads = Parameter(
         ProcessObject.NumberOfThreads.kind,

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from itk_consensus.deep.case_store import CaseStore
 from itk_consensus.deep.cases import Case
 from itk_consensus.deep.runtime import require_torch, torch_threads
 from itk_consensus.errors import NotExecutedError, ParameterError, TrainingError
+from itk_consensus.filters.deep_cases import case_sources, summaries_of
 from itk_consensus.filters.deep_inputs import (
-    DeepInput,
+    CaseSummary,
     RaterId,
     RaterIds,
     class_labels,
     known_raters,
-    load_inputs,
 )
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
 from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
@@ -55,6 +58,8 @@ class DeepTraining(DeepConsensusParameters):
         Parameters
         ----------
         images : sequence of images
+            With one or more components, each of which is a channel. Images, labels and truths may
+            be paths of files, which are read case by case and kept within CacheSize.
         label_lists : sequence of lists of images
             For each image what its raters drew; None is a missing rater.
         truths : sequence of images, optional
@@ -64,18 +69,21 @@ class DeepTraining(DeepConsensusParameters):
         checkpoint : path, optional
             Written after each evaluation; if it exists, training goes on where it was written.
         image_stream : torch module, optional
-            Used instead of the built-in U-Net: (N, 1, \\\\*S) to (N, NumberOfChannels, \\\\*S). A
-            copy of it is trained.
+            Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
+            (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
+            Its stride is found by trying, unless it has attributes `stride` and `least_size`.
         """
         require_torch(self.GetName())
         self._forget()
         with self._running(), self._torch_threads():
-            inputs = load_inputs(images, label_lists, truths, rater_ids, **self._reading())
+            sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
+            summaries = summaries_of(sources, self.GetName())
             self._report(0.05)
             mode = self._chosen_mode(truths)
-            model = self._new_model(inputs, mode, image_stream)
+            model = self._new_model(summaries, mode, image_stream)
             numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
-            cases = [one.as_case(model.labels, numbers) for one in inputs]
+            makers = [partial(source.case, model.labels, numbers) for source in sources]
+            cases = CaseStore(makers, self.CacheSize * 2**20)
             trainer = self._train(model, cases, checkpoint)
             self._model = model
             self._compare_with_vote(trainer.checked_cases(_CHECKED_CASES))
@@ -88,6 +96,10 @@ class DeepTraining(DeepConsensusParameters):
         """
         return self._trained().reliability()
 
+    def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
+        """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
+        return tuple(dict(entry) for entry in self._trained().history)
+
     def _chosen_mode(self, truths: Any) -> str:
         if self.Mode == "truth" and truths is None:
             raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
@@ -96,28 +108,33 @@ class DeepTraining(DeepConsensusParameters):
         return self.Mode
 
     def _new_model(
-        self, inputs: Sequence[DeepInput], mode: str, image_stream: Any
+        self, inputs: Sequence[CaseSummary], mode: str, image_stream: Any
     ) -> ConsensusModel:
         from itk_consensus.deep.model import ConsensusModel, find_device
-        from itk_consensus.deep.network import NetworkShape, check_image_stream
+        from itk_consensus.deep.network import OWN_SIDES, NetworkShape, check_image_stream
 
         labels = class_labels(inputs, self.NumberOfClasses, self.GetName())
         names = known_raters(inputs)
-        dimension = inputs[0].image.ndim
+        dimension, seen = len(inputs[0].shape), inputs[0].number_of_channels
         channels = self.NumberOfChannels or (16 if dimension == 2 else 8)
-        shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint")
+        shape = NetworkShape(dimension, len(labels), len(names), channels, mode != "joint", seen)
+        sides = OWN_SIDES
         if image_stream is not None:
-            check_image_stream(image_stream, shape, self.GetName())
-        model = ConsensusModel.untrained(shape, mode, labels, names, self.RandomSeed, image_stream)
+            sides = check_image_stream(image_stream, shape, self.GetName())
+        model = ConsensusModel.untrained(
+            shape, mode, labels, names, self.RandomSeed, image_stream, sides
+        )
         model.network.to(find_device(self.Device, self.GetName()))
         return model
 
-    def _settings(self, dimension: int) -> TrainingSettings:
+    def _settings(self, dimension: int, number_of_cases: int) -> TrainingSettings:
         from itk_consensus.deep.training import TrainingSettings
 
+        batch_size = self.BatchSize or (8 if dimension == 2 else 2)
+        passes = math.ceil(self.NumberOfEpochs * number_of_cases / batch_size)
         return TrainingSettings(
-            iterations=self.NumberOfIterations,
-            batch_size=self.BatchSize or (8 if dimension == 2 else 2),
+            iterations=max(self.NumberOfIterations, passes),
+            batch_size=batch_size,
             learning_rate=self.LearningRate,
             window=self._window(dimension),
             validation_fraction=self.ValidationFraction,
@@ -144,7 +161,7 @@ class DeepTraining(DeepConsensusParameters):
         from itk_consensus.deep.persistence import pack_checkpoint, resume
         from itk_consensus.deep.training import Trainer
 
-        trainer = Trainer(model, cases, self._settings(cases[0].image.ndim))
+        trainer = Trainer(model, cases, self._settings(len(cases[0].shape), len(cases)))
 
         def keep() -> None:
             if checkpoint is not None:

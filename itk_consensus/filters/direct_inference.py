@@ -47,7 +47,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
         DirectInferenceSettings.plan.number,
-        "Starts of EM, in its Basic and in its Advanced variant, whose label maps are tried; the "
+        "Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the "
         "vote and its thresholds are tried always.",
     )
     NumberOfSamples = Parameter(
@@ -62,38 +62,36 @@ class DirectInferenceFilter(LabelFusionFilter):
     )
     RandomSeed = Parameter(Integer(low=0), 0, "Seed of EM's random starts and of the samples.")
 
-    LogEvidence: Measurement[float] = Measurement("float", "log p(t, D) of the label map.")
-    LogEvidences: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Log evidence that each start reached."
+    LogEvidence = Measurement(float, "log p(t, D) of the label map.")
+    LogEvidences = Measurement(tuple[float, ...], "Log evidence that each start reached.")
+    StartNames = Measurement(
+        tuple[str, ...], "What each start was: a vote, or the variant and number of an EM start."
     )
-    StartNames: Measurement[tuple[str, ...]] = Measurement(
-        "tuple[str, ...]", "What each start was: a vote, or the variant and number of an EM start."
+    WinningStart = Measurement(str, "The start that led to the label map.")
+    ExactOptimum = Measurement(
+        bool, "Whether all maps were tried, so that none has a higher evidence for certain."
     )
-    WinningStart: Measurement[str] = Measurement("str", "The start that led to the label map.")
-    ExactOptimum: Measurement[bool] = Measurement(
-        "bool", "Whether all maps were tried, so that none has a higher evidence for certain."
+    Starts = Measurement(
+        StartSummary, "Every start's evidence, rounds, trace, overlap with the others."
     )
-    Starts: Measurement[StartSummary] = Measurement(
-        "StartSummary", "Every start's evidence, rounds, trace, overlap with the others."
-    )
-    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]",
+    ConfusionTables = Measurement(
+        NDArray[np.float64],
         "(raters, labels, labels): posterior mean of [rater, observed, true], as GetLabels().",
     )
-    PerformanceDeviations: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]",
+    PerformanceDeviations = Measurement(
+        NDArray[np.float64],
         "(raters, labels): posterior standard deviation of the confusions' diagonal; given the "
         "label map alone, and so too small, unless sampled.",
     )
-    PerformanceQuantiles: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]",
+    PerformanceQuantiles = Measurement(
+        NDArray[np.float64],
         "(raters, labels, 3): posterior quantiles .025, .5 and .975 of the confusions' diagonal.",
     )
-    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Posterior mean of the label prior, in the order of GetLabels()."
+    EstimatedPriorProbabilities = Measurement(
+        tuple[float, ...], "Posterior mean of the label prior, in the order of GetLabels()."
     )
-    SamplingError: Measurement[float] = Measurement(
-        "float", "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."
+    SamplingError = Measurement(
+        float, "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
@@ -113,7 +111,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     def _store(self, result: DirectInferenceResult) -> None:
         self._result = result
         self.LogEvidence = result.log_evidence
-        self.LogEvidences = tuple(float(value) for value in result.starts.log_posterior)
+        self.LogEvidences = tuple(result.starts.log_posterior.tolist())
         self.StartNames = result.start_names
         self.WinningStart = result.start_names[result.starts.winner]
         self.ExactOptimum = result.exact
@@ -121,7 +119,7 @@ class DirectInferenceFilter(LabelFusionFilter):
         self.ConfusionTables = result.theta
         self.PerformanceDeviations = result.performance.deviation
         self.PerformanceQuantiles = result.performance.quantiles
-        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
+        self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
         samples = result.samples
         self.SamplingError = np.nan if samples is None else float(samples.marginal_errors.max())
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import VoxelBeliefs
 from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.markov_field import MarkovField
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real
 from itk_consensus.filters.fusion_case import FusionCase
@@ -21,8 +20,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import ExpectationMaximizationMixin
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
-from itk_consensus.labels.ties import BACKGROUND
+from itk_consensus.labels.fusions import Fusion
 
 
 class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):
@@ -32,11 +30,11 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         OneOf((Real(low=0.0), Choice(("estimate",)))),
         0.0,
         "Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field "
-        "in place of the prior); 2 is recommended, with Variant Advanced; 0: no field.",
+        "in place of the prior); 2 is recommended, with Variant advanced; 0: no field.",
     )
 
-    EstimatedSmoothnessWeight: Measurement[float] = Measurement(
-        "float", "Weight of the Potts field at the end; 0 without one."
+    EstimatedSmoothnessWeight = Measurement(
+        float, "Weight of the Potts field at the end; 0 without one."
     )
 
     def _field(self, case: FusionCase) -> MarkovField | None:
@@ -76,41 +74,27 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             alternatives=self._alternatives(case),
         )
 
+    def _fusion(
+        self, result: StapleResult, decide: Callable[[NDArray[np.float32]], NDArray[np.int32]]
+    ) -> Fusion:
+        """The answer by pattern but, where a field has (K, N) beliefs, by voxel."""
+        if result.voxels is None:
+            return result.fusion()
+        beliefs = result.voxels.beliefs
+        return result.fusion().but_at(result.voxels.voxels, decide(beliefs), beliefs)
+
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""
         if self._result.settings.estimate_prior or case.patterns.strata is not None:
             return {}
 
         def advanced() -> float:
-            result = staple(case.patterns, self.defaults.for_variant("Advanced"))
-            fusion = PatternFusion(case.patterns, result.decision, result.shares)
-            return self._consensus_dice(case, fusion)
+            result = staple(case.patterns, self.defaults.for_variant("advanced"))
+            return case.shared_consensus.overlap(result.fusion().volume(), case.patterns.labels)
 
-        return {"Variant=Advanced": advanced}
+        return {"Variant=advanced": advanced}
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight
-
-
-def with_voxels(
-    answer: PatternFusion, voxels: VoxelBeliefs, decision: NDArray[np.int32]
-) -> VolumeFusion:
-    """An answer by pattern, but where a field has beliefs of its own by voxel.
-
-    Parameters
-    ----------
-    decision : (N,) ndarray
-        Label index of each of those voxels, or a code of `labels.ties`.
-    """
-
-    def expanded(by_pattern: NDArray[Any], by_voxel: NDArray[Any], outside: Any) -> NDArray[Any]:
-        volume = answer.patterns.expand(np.ascontiguousarray(by_pattern), outside=outside)
-        volume.reshape(-1)[voxels.voxels] = by_voxel
-        return volume
-
-    return VolumeFusion(
-        expanded(answer.decision.astype(np.int32), decision, BACKGROUND),
-        lambda label: expanded(answer.of_label(label), voxels.beliefs[label], 0.0),
-    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from itk_consensus.algorithms.frechet_consensus import frechet_labels
+from itk_consensus.algorithms.frechet_consensus import MEASURES, frechet_labels
 from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -31,12 +29,10 @@ class FrechetConsensusFilter(LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
 
-    Measure: Parameter[Any] = Parameter(
-        Choice(("dice", "jaccard")), "dice", "Overlap that is made highest."
-    )
+    Measure = Parameter(Choice(MEASURES), "dice", "Overlap that is made highest.")
 
-    MeanOverlaps: Measurement[dict[int, float]] = Measurement(
-        "dict[int, float]", "Mean overlap of the map with the raters, by label but the first."
+    MeanOverlaps = Measurement(
+        dict[int, float], "Mean overlap of the map with the raters, by label but the first."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.fusions import Fusion, Measure, PatternFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
@@ -70,12 +70,6 @@ class FusedImages:
         mask = np.where(chosen, label, 0).reshape(probability.shape)
         return self.image(lambda out: np.copyto(out, mask, casting="unsafe"), self.dtype)
 
-    def measure_image(self, measure: Measure, dtype: DTypeLike = np.float64) -> Any:
-        """What `measure` makes of each voxel's (K, N) probabilities, as an entropy does."""
-        return self.image(
-            lambda out: self.fusion.write_measure(measure, len(self.labels), out), dtype
-        )
-
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
         """How unsure the probabilities leave each voxel, as float32."""
 
@@ -93,9 +87,7 @@ class FusedImages:
 
     def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
         """An image whose every voxel `write` fills in."""
-        output = convert.allocate(dtype, self.like)
-        write(output.array)
-        return output.image()
+        return convert.written(write, dtype, self.like)
 
     def decision(self, labels: Sequence[int]) -> NDArray[np.int32]:
         """Each voxel's index into other labels, or a code of `labels.ties`.

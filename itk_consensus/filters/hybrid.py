@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.hybrid import contour_band, hybrid_fusion
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
-from itk_consensus.filters.fused_images import FusedImages, background_index
+from itk_consensus.filters.constraints import LENGTH, Choice, optional
+from itk_consensus.filters.fused_images import background_index
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.filters.inner_fusers import Fuser, InnerFusersMixin
+from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.process_object import lent
-from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.fusions import Fusion
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
 DEFAULT_BAND = 3.0
 
 
-@dataclass(frozen=True)
-class Fuser(Kind[LabelFusionFilter]):
-    """A fuser; on a command line, the name of its method."""
-
-    annotation = "LabelFusionFilter"
-
-    @property
-    def wanted(self) -> str:
-        return "a label fusion filter"
-
-    def accept(self, value: Any) -> LabelFusionFilter:
-        if not isinstance(value, LabelFusionFilter):
-            raise TypeError
-        return value
-
-
-class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
+class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     """Takes the interior fuser's answer, except in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -84,23 +62,7 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
         "The contour that the band follows: the majority vote's or the interior fuser's.",
     )
 
-    BandVoxels: Measurement[int] = Measurement("int", "Number of voxels in the band.")
-
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._abort_fuser: Callable[[], None] = _nothing
-
-    def Abort(self) -> None:
-        """Stop at the next chance, the fuser at work included."""
-        super().Abort()
-        self._abort_fuser()
-
-    def _check_parameters(self) -> None:
-        for name in ("InteriorFilter", "BoundaryFilter"):
-            if getattr(self, name) is self:
-                raise ParameterError(
-                    f"{self.GetName()}: {name} must be another filter, got the hybrid itself"
-                )
+    BandVoxels = Measurement(int, "Number of voxels in the band.")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         interior = self._run(self.InteriorFilter or MajorityVoteFilter(), case)
@@ -117,27 +79,13 @@ class HybridFusionFilter(UndecidedLabelMixin, LabelFusionFilter):
             (inside, lambda label: interior.probability(labels[label])),
         )
 
-    def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
-        """What a fuser makes of the case on this filter's terms."""
-        self._abort_fuser = fuser.Abort
-        try:
-            with lent(fuser, self._terms()):
-                fuser.Execute(list(case.loaded.owners))
-        finally:
-            self._abort_fuser = _nothing
-        return fuser.fused
-
     def _band(self, case: FusionCase, interior: NDArray[np.int32]) -> NDArray[np.bool_]:
         width = self.BandWidth
         if width is None:
-            width = DEFAULT_BAND * min(voxel_sides(case.spacing))
+            width = DEFAULT_BAND * case.smallest_side
         contoured = interior
         if self.BandContour == "vote":
             vote = majority_vote(case.patterns).decision.astype(np.int32)
             outside = background_index(self._label_values(case))
             contoured = case.patterns.expand(vote, outside=outside)
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
-
-
-def _nothing() -> None:
-    """There is no fuser at work."""

@@ -17,7 +17,7 @@ from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
@@ -114,9 +114,7 @@ class LabelFusionFilter(RaterInputs):
     @property
     def fused(self) -> FusedImages:
         """What the last Execute made, for other parts of the package to build on."""
-        if self._fused is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._fused
+        return self._made(self._fused)
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -176,8 +174,8 @@ class LabelFusionFilter(RaterInputs):
             looks_at_neighbours=not isinstance(fusion, PatternFusion),
         )
 
-    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float:
-        """How much of a result is what the raters share."""
+    def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float | None:
+        """How much of a result is what the raters share; None if it is that by definition."""
         return case.shared_consensus.overlap(fusion.volume(), case.patterns.labels)
 
     def _label_values(self, case: FusionCase) -> list[int]:
@@ -204,9 +202,7 @@ class LabelFusionFilter(RaterInputs):
             self._warn("label-switched optimum: the mean rater does worse than chance")
 
     def _executed_case(self) -> FusionCase:
-        if self._case is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
-        return self._case
+        return self._made(self._case)
 
 
 class UndecidedLabelMixin(ProcessObject):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import (
@@ -21,16 +20,13 @@ from itk_consensus.filters.constraints import (
     Real,
     Reals,
 )
-from itk_consensus.filters.expectation_maximization import (
-    ExpectationMaximizationFilter,
-    with_voxels,
-)
+from itk_consensus.filters.expectation_maximization import ExpectationMaximizationFilter
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import from_variant
 from itk_consensus.labels.disputed_voxels import decide_voxels
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
@@ -57,40 +53,40 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     method = "multilabel-staple"
     summary = "Assumes raters independent given the truth, each with one confusion matrix."
 
-    TerminationUpdateThreshold: Parameter[float] = Parameter(
+    TerminationUpdateThreshold = Parameter(
         Real(low=0.0),
         1e-5,
         "EM stops when no element of a confusion matrix changes by more; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
-    MaximumNumberOfIterations: Parameter[int] = Parameter(
+    MaximumNumberOfIterations = Parameter(
         Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
     )
-    PriorProbabilities: Parameter[Any] = Parameter(
+    PriorProbabilities = Parameter(
         OneOf((LabelProbabilities(), Reals(0.0, 1.0))),
         (),
         "Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is "
         "ignored), or {label: probability}.",
         default_doc="label frequencies",
     )
-    PseudoCounts: Parameter[Any] = Parameter(
+    PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
         from_variant(lambda settings: settings.pseudo_counts),
         "Dirichlet prior of the confusion matrices: counts added on and off the diagonal.",
         default_doc="from Variant",
     )
-    Initialization: Parameter[Any] = Parameter(
-        Choice(("LabelVoting", "Mean", "MajorityVote", "Theta")),
+    Initialization = Parameter(
+        Choice(("label_voting", "mean", "majority_vote", "theta")),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: LabelVoting (ITK's confusion with the vote), Mean, MajorityVote or Theta.",
+        "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.",
         default_doc="from Variant",
     )
 
-    EstimatedPriorProbabilities: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Label prior at the end, in the order of GetLabels()."
+    EstimatedPriorProbabilities = Measurement(
+        tuple[float, ...], "Label prior at the end, in the order of GetLabels()."
     )
-    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]", "(raters, labels, labels): [rater, observed, true], as GetLabels()."
+    ConfusionTables = Measurement(
+        NDArray[np.float64], "(raters, labels, labels): [rater, observed, true], as GetLabels()."
     )
 
     @property
@@ -99,7 +95,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("PriorProbabilities")
-        if self.MaximumNumberOfIterations == 0 and self.Initialization in ("Mean", "MajorityVote"):
+        if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
             raise ParameterError(
                 f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
                 f"Initialization is {self.Initialization}, which gives no confusion matrix; got 0"
@@ -118,11 +114,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         dense = self.ConfusionTables[self._rater(rater)]
         labels = self.GetLabels()
         if labels[0] < 0 or labels[-1] > _LARGEST_FLAT_LABEL:
-            return tuple(float(value) for value in dense.ravel())
+            return tuple(dense.ravel().tolist())
         size = labels[-1] + 1
         full = np.zeros((size + 1, size))
         full[np.ix_(labels, labels)] = dense
-        return tuple(float(value) for value in full.ravel())
+        return tuple(full.ravel().tolist())
 
     def _rater(self, rater: int) -> int:
         raters = len(self.ConfusionTables)
@@ -138,22 +134,18 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             observer=self._after_iteration,
         )
         self._store(result)
-        if result.starts.switched[result.starts.winner]:
-            self._warn("label-switched optimum: the mean rater does worse than chance")
-        answer = PatternFusion(case.patterns, result.decision, result.shares)
-        if result.voxels is None:
-            return answer
-        decision = decide_voxels(
-            result.voxels.beliefs, case.patterns.labels, "undecided", tolerance=BELIEF_TOLERANCE
+        self._warn_of_doubts(case, result.starts)
+        labels = case.patterns.labels
+        return self._fusion(
+            result,
+            lambda beliefs: decide_voxels(beliefs, labels, "undecided", tolerance=BELIEF_TOLERANCE),
         )
-        return with_voxels(answer, result.voxels, decision)
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns
         prior = self._prior([int(label) for label in patterns.labels])
         asks = any(self.PseudoCounts) or self.NumberOfInitializations > 1 or prior is not None
-        if not self._check_raters(patterns, asks):
-            self._warn("one rater only; the answer is that rater's labels")
+        self._check_raters(patterns, asks)
         return self._common_settings(
             prior,
             pseudo_counts=self.PseudoCounts,
@@ -188,7 +180,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
-        self.EstimatedPriorProbabilities = tuple(float(value) for value in result.prior)
+        self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
         self.ConfusionTables = result.theta

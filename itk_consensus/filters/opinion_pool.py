@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.algorithms.class_pool import pool_class_probabilities
-from itk_consensus.algorithms.opinion_pool import PoolSettings, fuse_probabilities, pool_votes
+from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -62,16 +62,10 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
 
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = self._settings(case)
-        if self._classes:
-            opinions = self._opinions(case) or []
-            return pool_class_probabilities(
-                opinions, case.stack.rater_masks, case.stack.mask, settings
-            )
-        if case.stack.foreground is None:
+        opinions = self._opinions(case)
+        if opinions is None:
             return pool_votes(case.patterns, settings)
-        return fuse_probabilities(
-            case.loaded.arrays, case.stack.rater_masks, case.stack.mask, case.patterns, settings
-        )
+        return pool_class_probabilities(opinions, case.stack.rater_masks, case.stack.mask, settings)
 
     def _settings(self, case: FusionCase) -> PoolSettings:
         weights = self._weights(case.patterns.number_of_raters)

@@ -131,14 +131,14 @@ class Measurement(Generic[T]):
 
     Parameters
     ----------
-    annotation : str
-        How a stub file spells its type.
+    type_ : type
+        Of the value.
     doc : str
         One sentence for users.
     """
 
-    def __init__(self, annotation: str, doc: str) -> None:
-        self.annotation = annotation
+    def __init__(self, type_: type[T], doc: str) -> None:
+        self.type = type_
         self.doc = doc
         self.name = ""
 

@@ -149,12 +149,10 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             )
 
     def _opinions(self, case: FusionCase) -> list[Sequence[Array] | None] | None:
-        """The classes of each rater, or None if the inputs are labels."""
-        if self._classes:
-            return grouped_opinions(case.loaded.arrays, self._classes)
-        if case.stack.foreground is None:
+        """The classes of each rater, or its foreground alone; None if the inputs are labels."""
+        if not self._classes and case.stack.foreground is None:
             return None
-        return [None if p is None else (1.0 - p.astype(np.float64), p) for p in case.loaded.arrays]
+        return grouped_opinions(case.loaded.arrays, self._classes or 1)
 
 
 def grouped_opinions(arrays: Sequence[Array | None], classes: int) -> list[Sequence[Array] | None]:

@@ -106,8 +106,9 @@ def numpydoc(fuser: type[LabelFusionFilter], style: str) -> str:
         "Parameters",
         "----------",
         "*images : list of images, or the images themselves",
-        "    SimpleITK or itk images, or NumPy arrays, on one grid. None is a missing rater; a",
-        "    vector image holds one rater per component.",
+        "    On one grid: of SimpleITK, itk, nibabel or xarray, tensors or arrays. None is a",
+        "    missing rater, a masked voxel a missing vote; a vector image holds one rater per",
+        "    component.",
     ]
     for parameter in parameters_of(fuser):
         name, kind = getattr(parameter, style), parameter.kind.wanted

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from itk_consensus.errors import (
-    ConsensusWarning,
-    NotExecutedError,
-    ParameterError,
-    ProcessAborted,
-)
+from itk_consensus.errors import NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.events import (
     ABORT_EVENT,
-    ANY_EVENT,
     END_EVENT,
     EVENTS,
     ITERATION_EVENT,
     PROGRESS_EVENT,
     START_EVENT,
+    EventSource,
 )
 from itk_consensus.filters.parameters import (
     Deferred,
@@ -36,8 +29,10 @@ from itk_consensus.filters.parameters import (
 )
 from itk_consensus.labels.label_stack import default_threads
 
+T = TypeVar("T")
 
-class ProcessObject:
+
+class ProcessObject(EventSource):
     """Base of every filter. Not re-entrant: one Execute at a time for one object."""
 
     _global_coordinate_tolerance: ClassVar[float] = 1e-6
@@ -71,9 +66,9 @@ class ProcessObject:
     Debug = Parameter(Boolean(), False, "Print the filter before each Execute.", in_cli=False)
 
     def __init__(self, **parameters: Any) -> None:
+        super().__init__()
         self._values: dict[str, Any] = {}
         self._measured: dict[str, Any] = {}
-        self._commands: list[tuple[int, Callable[[], Any]]] = []
         self._progress = 0.0
         self._aborting = False
         for spelled, value in parameters.items():
@@ -86,10 +81,6 @@ class ProcessObject:
         getattr(self, f"Set{parameter.name}")(value)
 
     # -- identity ---------------------------------------------------------------------------
-
-    def GetName(self) -> str:
-        """The name of the filter's class."""
-        return type(self).__name__
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
@@ -115,41 +106,7 @@ class ProcessObject:
         self.__init__()  # type: ignore[misc]
         self._values.update(state["values"])
 
-    # -- events -----------------------------------------------------------------------------
-
-    def AddCommand(self, event: int, command: Any) -> int:
-        """Call `command`, a callable or a SimpleITK Command, at each such event."""
-        if isinstance(event, bool) or event not in EVENTS:
-            raise ParameterError(
-                f"{self.GetName()}: AddCommand's event must be one of SimpleITK's event numbers "
-                f"{sorted(EVENTS)}, got {event!r}"
-            )
-        if not callable(command):
-            execute = getattr(command, "Execute", None)
-            if not callable(execute):
-                raise ParameterError(
-                    f"{self.GetName()}: AddCommand's command must be callable, got {command!r}"
-                )
-            command = execute
-        self._commands.append((int(event), command))
-        return len(self._commands) - 1
-
-    def HasCommand(self, event: int) -> bool:
-        """Whether a command waits for this event."""
-        return any(of == event for of, _ in self._commands)
-
-    def RemoveAllCommands(self) -> None:
-        """Forget every command."""
-        self._commands.clear()
-
-    def _invoke(self, event: int) -> None:
-        for of, command in list(self._commands):
-            if of in (event, ANY_EVENT):
-                try:
-                    command()
-                except NotExecutedError as error:
-                    # Who asks too early gets no answer, but need not lose the whole run for it.
-                    self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
+    # -- progress ---------------------------------------------------------------------------
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""
@@ -202,12 +159,11 @@ class ProcessObject:
         self._invoke(PROGRESS_EVENT)
         self._invoke(END_EVENT)
 
-    def _warn(self, message: str) -> None:
-        """Warn in the name of the line outside this package that led here."""
-        level, frame = 1, sys._getframe()
-        while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
-            level, frame = level + 1, frame.f_back
-        warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
+    def _made(self, output: T | None) -> T:
+        """What the last Execute left behind, if there was one."""
+        if output is None:
+            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+        return output
 
     def _tolerances(self) -> dict[str, float]:
         return {
@@ -270,10 +226,6 @@ def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None
     finally:
         filter_._values.clear()
         filter_._values.update(own)
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def _measured(value: Any) -> str:

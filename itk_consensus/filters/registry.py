@@ -35,6 +35,7 @@ FUSER_MODULES = {
 
 #: Filters whose Execute takes, or needs, something else than a list of label images.
 OTHER_FILTER_MODULES = {
+    "IntensityRefinementFilter": "intensity_refinement",
     "LocallyWeightedVoteFilter": "locally_weighted_vote",
     "JointLabelFusionFilter": "joint_label_fusion",
     "ConformalBandFilter": "conformal_band",

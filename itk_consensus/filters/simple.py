@@ -35,16 +35,14 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     MaximumIterations = Parameter(Integer(low=1), 10, "Most iterations.")
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tie of the weighted votes becomes.")
 
-    Weights: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Weight of each rater: its Dice overlap with the vote."
+    Weights = Measurement(
+        tuple[float, ...], "Weight of each rater: its Dice overlap with the vote."
     )
-    DroppedRaters: Measurement[tuple[int, ...]] = Measurement(
-        "tuple[int, ...]", "Raters that were dropped, counted from 0."
+    DroppedRaters = Measurement(tuple[int, ...], "Raters that were dropped, counted from 0.")
+    Trace = Measurement(
+        tuple[float, ...], "Mean change of the label shares of disputed voxels per iteration."
     )
-    Trace: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Mean change of the label shares of disputed voxels per iteration."
-    )
-    Converged: Measurement[bool] = Measurement("bool", "Whether the selection became stable.")
+    Converged = Measurement(bool, "Whether the selection became stable.")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         result = selective_simple(

@@ -84,16 +84,16 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "EM stops when the mean posterior of disputed voxels moves by less.",
     )
 
-    ElapsedIterations: Measurement[int] = Measurement("int", "Iterations of EM that were run.")
-    Converged: Measurement[bool] = Measurement("bool", "Whether the tolerance was met.")
-    LogLikelihoodTrace: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Log likelihood of the disputed voxels' votes in each iteration."
+    ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
+    Converged = Measurement(bool, "Whether the tolerance was met.")
+    LogLikelihoodTrace = Measurement(
+        tuple[float, ...], "Log likelihood of the disputed voxels' votes in each iteration."
     )
-    ChangeTrace: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Mean change of the disputed voxels' posteriors in each iteration."
+    ChangeTrace = Measurement(
+        tuple[float, ...], "Mean change of the disputed voxels' posteriors in each iteration."
     )
-    ConfusionTables: Measurement[NDArray[np.float64]] = Measurement(
-        "NDArray[float64]",
+    ConfusionTables = Measurement(
+        NDArray[np.float64],
         "(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels().",
     )
 

@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.packed_staple import PackedStapleResult, packed_staple
-from itk_consensus.algorithms.staple import StapleResult, staple
+from itk_consensus.algorithms.packed_staple import packed_staple
+from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Real, optional
-from itk_consensus.filters.expectation_maximization import (
-    ExpectationMaximizationFilter,
-    with_voxels,
-)
+from itk_consensus.filters.expectation_maximization import ExpectationMaximizationFilter
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.staple_parameters import BinaryStapleMixin
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
 
@@ -41,16 +39,16 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
     method = "staple"
     summary = (
         "Assumes raters independent given the truth, each with one sensitivity and specificity. "
-        "Use Variant=Advanced for small structures."
+        "Use Variant=advanced for small structures."
     )
 
-    Prior: Parameter[Any] = Parameter(
+    Prior = Parameter(
         optional(Real(0.0, 1.0, exclusive=True), ImageLike()),
         None,
         "Foreground prior: a number, or a probability image on the inputs' grid.",
         default_doc="mean of the masks",
     )
-    EstimatedPrior: Measurement[float] = Measurement("float", "Foreground prior at the end.")
+    EstimatedPrior = Measurement(float, "Foreground prior at the end.")
 
     @property
     def _prior_is_open(self) -> bool:
@@ -89,11 +87,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
         )
         self._store(result)
         self._warn_of(result)
-        answer = PatternFusion(case.patterns, result.decision, result.shares)
-        if result.voxels is None:
-            return answer
-        foreground = result.voxels.beliefs[1] >= 0.5
-        return with_voxels(answer, result.voxels, foreground.astype(np.int32))
+        return self._fusion(result, lambda beliefs: (beliefs[1] >= 0.5).astype(np.int32))
 
     @property
     def _is_plain(self) -> bool:
@@ -122,7 +116,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter):
             self._warn("one rater only; the answer is that rater's mask")
         return settings
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
         self.EstimatedPrior = float(result.prior[1])
 

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.packed_staple import PackedStapleResult
-from itk_consensus.algorithms.staple import StapleResult
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.algorithms.staple_settings import (
     VARIANTS,
     StapleSettings,
@@ -42,20 +40,20 @@ class ExpectationMaximizationMixin(ProcessObject):
     #: What holds without a variant.
     defaults: ClassVar[StapleSettings] = StapleSettings()
 
-    Variant: Parameter[Any] = Parameter(
+    Variant = Parameter(
         Choice(tuple(VARIANTS)),
-        "Basic",
-        "Basic is SimpleITK's; Restricted leaves consensus voxels out; Advanced estimates the "
+        "basic",
+        "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
         "prior, expects raters better than chance and starts from the vote. "
         "Parameters that are set themselves win over it.",
     )
-    ExcludeConsensusVoxels: Parameter[bool] = Parameter(
+    ExcludeConsensusVoxels = Parameter(
         Boolean(),
         from_variant(lambda settings: settings.exclude_consensus),
         "Leave voxels where all raters agree out of the estimation; they keep their label.",
         default_doc="from Variant",
     )
-    EstimatePrior: Parameter[bool] = Parameter(
+    EstimatePrior = Parameter(
         Boolean(),
         lambda filter_: (
             filter_._prior_is_open and filter_.defaults.for_variant(filter_.Variant).estimate_prior
@@ -63,37 +61,31 @@ class ExpectationMaximizationMixin(ProcessObject):
         "Estimate the label prior in every iteration instead of fixing it.",
         default_doc="from Variant, unless a prior is given",
     )
-    Damping: Parameter[float] = Parameter(
-        Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration."
-    )
-    NumberOfInitializations: Parameter[int] = Parameter(
+    Damping = Parameter(Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration.")
+    NumberOfInitializations = Parameter(
         Integer(1, 10_000),
         1,
-        "Starts of EM: first Initialization, then the other of Mean and MajorityVote, then random "
+        "Starts of EM: first Initialization, then the other of mean and majority_vote, then random "
         "ones; the highest log posterior wins.",
     )
-    RandomSeed: Parameter[int] = Parameter(Integer(low=0), 0, "Seed of the random starts.")
-    InitializationRange: Parameter[tuple[float, ...]] = Parameter(
+    RandomSeed = Parameter(Integer(low=0), 0, "Seed of the random starts.")
+    InitializationRange = Parameter(
         Reals(0.0, 1.0, length=2, increasing=True),
         (0.5, 1.0),
         "Range from which random starts draw each rater's performance.",
     )
 
-    ElapsedIterations: Measurement[int] = Measurement(
-        "int", "Index of the iteration that met the stop rule, or the cap."
+    ElapsedIterations = Measurement(
+        int, "Index of the iteration that met the stop rule, or the cap."
     )
-    Converged: Measurement[bool] = Measurement("bool", "Whether the stop rule was met.")
-    LogLikelihood: Measurement[float] = Measurement(
-        "float", "Log likelihood of the votes under the estimate."
+    Converged = Measurement(bool, "Whether the stop rule was met.")
+    LogLikelihood = Measurement(float, "Log likelihood of the votes under the estimate.")
+    LogPosterior = Measurement(
+        float, "Log likelihood plus the log of the parameters' prior, which picks the winner."
     )
-    LogPosterior: Measurement[float] = Measurement(
-        "float", "Log likelihood plus the log of the parameters' prior, which picks the winner."
-    )
-    LogLikelihoods: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Log likelihood that each start reached."
-    )
-    Starts: Measurement[StartSummary] = Measurement(
-        "StartSummary", "Every start's likelihood, iterations, trace, overlap with the others."
+    LogLikelihoods = Measurement(tuple[float, ...], "Log likelihood that each start reached.")
+    Starts = Measurement(
+        StartSummary, "Every start's likelihood, iterations, trace, overlap with the others."
     )
 
     #: Which start comes first; each filter has its own choice.
@@ -125,63 +117,57 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
         self.LogPosterior = result.log_posterior
-        self.LogLikelihoods = tuple(float(value) for value in result.starts.log_likelihood)
+        self.LogLikelihoods = tuple(result.starts.log_likelihood.tolist())
         self.Starts = result.starts
 
 
 class BinaryStapleMixin(ExpectationMaximizationMixin):
     """The parameters and measurements of binary STAPLE."""
 
-    ConfidenceWeight: Parameter[float] = Parameter(
-        Real(), 1.0, "Scales the prior, which is the mean of the masks."
-    )
-    ForegroundValue: Parameter[float] = Parameter(
+    ConfidenceWeight = Parameter(Real(), 1.0, "Scales the prior, which is the mean of the masks.")
+    ForegroundValue = Parameter(
         Real(), 1.0, "The pixel value that is foreground; every other value is background."
     )
-    MaximumIterations: Parameter[int] = Parameter(
+    MaximumIterations = Parameter(
         Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
     )
-    Tolerance: Parameter[float] = Parameter(
+    Tolerance = Parameter(
         Real(low=0.0),
         1e-7,
         "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
-    SensitivityPrior: Parameter[Any] = Parameter(
+    SensitivityPrior = Parameter(
         Reals(low=1.0, length=2),
         from_variant(_beta_prior),
         "Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.",
         default_doc="from Variant",
     )
-    SpecificityPrior: Parameter[Any] = Parameter(
+    SpecificityPrior = Parameter(
         Reals(low=1.0, length=2),
         from_variant(_beta_prior),
         "Beta(a, b) prior of the specificities.",
         default_doc="from Variant",
     )
-    Initialization: Parameter[Any] = Parameter(
-        Choice(("Mean", "MajorityVote", "Theta")),
+    Initialization = Parameter(
+        Choice(("mean", "majority_vote", "theta")),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: Mean of the masks, MajorityVote, or Theta (.9999 for every rater).",
+        "First start: mean of the masks, majority_vote, or theta (.9999 for every rater).",
         default_doc="from Variant",
     )
 
-    Sensitivity: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Each rater's sensitivity; NaN where undefined."
+    Sensitivity = Measurement(tuple[float, ...], "Each rater's sensitivity; NaN where undefined.")
+    Specificity = Measurement(tuple[float, ...], "Each rater's specificity; NaN where undefined.")
+    PositivePredictiveValue = Measurement(
+        tuple[float, ...], "Probability that a rater's foreground vote is right."
     )
-    Specificity: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Each rater's specificity; NaN where undefined."
-    )
-    PositivePredictiveValue: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Probability that a rater's foreground vote is right."
-    )
-    NegativePredictiveValue: Measurement[tuple[float, ...]] = Measurement(
-        "tuple[float, ...]", "Probability that a rater's background vote is right."
+    NegativePredictiveValue = Measurement(
+        tuple[float, ...], "Probability that a rater's background vote is right."
     )
 
     def _settings_with(self, prior: Any) -> StapleSettings:
@@ -226,14 +212,18 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"got {self.ForegroundValue:g}"
             )
 
-    def _store(self, result: StapleResult | PackedStapleResult) -> None:
+    def _store(self, result: StapleEstimate) -> None:
         super()._store(result)
-        self.Sensitivity = _floats(result.sensitivity)
-        self.Specificity = _floats(result.specificity)
-        self.PositivePredictiveValue = Deferred(lambda: _floats(result.predictive_values[:, 1]))
-        self.NegativePredictiveValue = Deferred(lambda: _floats(result.predictive_values[:, 0]))
+        self.Sensitivity = tuple(result.sensitivity.tolist())
+        self.Specificity = tuple(result.specificity.tolist())
+        self.PositivePredictiveValue = Deferred(
+            lambda: tuple(result.predictive_values[:, 1].tolist())
+        )
+        self.NegativePredictiveValue = Deferred(
+            lambda: tuple(result.predictive_values[:, 0].tolist())
+        )
 
-    def _warn_of(self, result: StapleResult | PackedStapleResult) -> None:
+    def _warn_of(self, result: StapleEstimate) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]
@@ -247,10 +237,6 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 "label-switched optimum: the mean rater does worse than chance; foreground and "
                 "background may have changed places"
             )
-
-
-def _floats(values: NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
 
 
 def _listed(values: list[int]) -> str:

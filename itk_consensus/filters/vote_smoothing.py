@@ -17,8 +17,8 @@ class VoteSmoothingMixin(ProcessObject):
         "Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.",
     )
 
-    SmoothingSigmaInMillimetres: Measurement[float] = Measurement(
-        "float", "Standard deviation of the smoothing of the votes in mm, the same on every axis."
+    SmoothingSigmaInMillimetres = Measurement(
+        float, "Standard deviation of the smoothing of the votes in mm, the same on every axis."
     )
 
     def _sigma(self, case: FusionCase) -> float:

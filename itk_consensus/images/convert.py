@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,12 @@ __all__ = [
     "as_list",
     "has_components",
     "load",
+    "load_channels",
     "load_one",
     "load_with_gaps",
     "to_image",
     "to_vector_image",
+    "written",
 ]
 
 
@@ -143,6 +145,31 @@ def load_one(
     ndarray, shape ``like.geometry.shape``, read-only
         It keeps its image alive.
     """
+    components = load_channels(
+        image,
+        like,
+        owner=owner,
+        parameter=parameter,
+        coordinate_tolerance=coordinate_tolerance,
+        direction_tolerance=direction_tolerance,
+    )
+    if len(components) != 1:
+        raise InputError(
+            f"{owner}: {parameter} must be a scalar image, got {len(components)} components"
+        )
+    return components[0]
+
+
+def load_channels(
+    image: Any,
+    like: LoadedImages,
+    *,
+    owner: str,
+    parameter: str,
+    coordinate_tolerance: float = DEFAULT_TOLERANCE,
+    direction_tolerance: float = DEFAULT_TOLERANCE,
+) -> tuple[Array, ...]:
+    """View the components of one more image in the space of `like`, as `load_one` does."""
     where = f"{owner}: {parameter}"
     family = _family_of(image, where)
     if family.has_space != like.family.has_space:
@@ -152,22 +179,26 @@ def load_one(
         )
     read = _read(image, family, where)
     _reject_gaps(read.annotated, where)
-    components, geometry = read.components, read.geometry
-    if len(components) != 1:
-        raise InputError(f"{where} must be a scalar image, got {len(components)} components")
     check_same_space(
-        [like.geometry, geometry],
+        [like.geometry, read.geometry],
         coordinate_tolerance=coordinate_tolerance,
         direction_tolerance=direction_tolerance,
         owner=owner,
         names=[f"input {like.reference_index}", parameter],
     )
-    return components[0]
+    return tuple(read.components)
 
 
 def allocate(dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
     """Make an output of the family, geometry and metadata of `like`, for a kernel to write into."""
     return _ADAPTERS[like.family].allocate(dtype, like)
+
+
+def written(write: Callable[[Array], Any], dtype: npt.DTypeLike, like: LoadedImages) -> Any:
+    """An image of the family, geometry and metadata of `like` whose voxels `write` fills in."""
+    output = allocate(dtype, like)
+    write(output.array)
+    return output.image()
 
 
 def to_image(array: Array, like: LoadedImages) -> Any:
@@ -185,7 +216,7 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 def as_list(images: Any, owner: str) -> list[Any]:
     """The inputs of a filter, whether one image, a list or a generator was given."""
-    family = _find_family(images)
+    family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
             f"{owner}: needs a list of images, got one array of shape {np.shape(images)}; "

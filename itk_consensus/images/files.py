@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -99,11 +99,6 @@ def read_quietly(path: PathLike) -> tuple[Any, str]:
             image = read_image(path)
         printed.seek(0)
         return image, printed.read().decode(errors="replace")
-
-
-def read_label_images(paths: Iterable[PathLike]) -> list[Any]:
-    """Read several image files; the first that cannot be read is named in the error."""
-    return [read_image(path) for path in paths]
 
 
 def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:

@@ -109,8 +109,9 @@ def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
     """NRRD: ``field: value`` lines up to an empty one; voxels follow or are in other files."""
     if packed or not re.match(rb"NRRD000\d", head):
         return None
-    text, _, rest = head.replace(b"\r\n", b"\n").partition(b"\n\n")
-    lines = [line.decode("latin-1") for line in text.split(b"\n")[1:]]
+    blank = re.search(rb"\r?\n\r?\n", head)
+    end = blank.end() if blank else len(head)
+    lines = [line.decode("latin-1") for line in re.split(rb"\r?\n", head[:end].rstrip())[1:]]
     fields, after = _nrrd_fields(lines)
     extents = _integers(fields.get("sizes", ""), path)
     bytes_each = [
@@ -127,7 +128,7 @@ def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
         return Header("NrrdImageIO", data)
     # A byte skip of -1 means that the voxels are the last bytes, wherever they begin.
     skipped = max(0, _integer(fields.get("byteskip", "0"), path))
-    start = len(head) - len(rest) if data == (path,) else 0
+    start = end if data == (path,) else 0
     return Header("NrrdImageIO", data, needed + start + skipped * len(data))
 
 

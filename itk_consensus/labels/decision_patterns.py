@@ -79,7 +79,7 @@ class DecisionPatterns:
     def if_few(cls, stack: LabelStack, threads: int | None = None) -> DecisionPatterns | None:
         """The same, or None where patterns are many: nearly as many as voxels, in noise."""
         threads = threads or default_threads()
-        encoding = encode_if_few(stack, threads)
+        encoding = encode_if_few(stack, None, threads, np.dtype(np.uint16))
         if encoding is None:
             return None
         return cls(labels=stack.labels, threads=threads, **encoding._asdict())

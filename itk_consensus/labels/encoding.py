@@ -33,25 +33,30 @@ class Encoding(NamedTuple):
 
 def encode(stack: LabelStack, strata: NDArray[np.uint32] | None, threads: int) -> Encoding:
     """Encode a stack in one compiled pass, by the cheaper of two ways."""
+    # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
+    for width in (np.uint16, np.uint32):
+        encoded = encode_if_few(stack, strata, threads, np.dtype(width))
+        if encoded is not None:
+            return encoded
+    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
+
+
+def encode_if_few(
+    stack: LabelStack,
+    strata: NDArray[np.uint32] | None,
+    threads: int,
+    width: np.dtype[Any],
+) -> Encoding | None:
+    """Encode a stack, but give up, early, where patterns outnumber codes of this width."""
     radix = len(stack.labels) + int(stack.may_be_missing)
     votes = stack.votes()
     number_of_codes = radix ** len(votes) + int(stack.mask is not None)
     if number_of_codes <= MOST_DIRECT_CODES and strata is None:
-        return encode_direct(stack, votes, radix, number_of_codes, threads)
-    return encode_hashed(stack, votes, radix, strata, threads)
+        return _encode_direct(stack, votes, radix, number_of_codes, threads)
+    return _encode_hashed(stack, votes, radix, strata, threads, width)
 
 
-def encode_if_few(stack: LabelStack, threads: int) -> Encoding | None:
-    """Encode a stack, but give up, early, where patterns outnumber codes of two bytes."""
-    radix = len(stack.labels) + int(stack.may_be_missing)
-    votes = stack.votes()
-    number_of_codes = radix ** len(votes) + int(stack.mask is not None)
-    if number_of_codes <= MOST_DIRECT_CODES:
-        return encode_direct(stack, votes, radix, number_of_codes, threads)
-    return _try_hashed(stack, votes, radix, None, threads, np.dtype(np.uint16))
-
-
-def encode_direct(
+def _encode_direct(
     stack: LabelStack,
     votes: list[_kernels.RaterVotes],
     radix: int,
@@ -78,23 +83,7 @@ def encode_direct(
     )
 
 
-def encode_hashed(
-    stack: LabelStack,
-    votes: list[_kernels.RaterVotes],
-    radix: int,
-    strata: NDArray[np.uint32] | None,
-    threads: int,
-) -> Encoding:
-    """Number the patterns as they come, then renumber them in sorted order."""
-    # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
-    for width in (np.uint16, np.uint32):
-        encoded = _try_hashed(stack, votes, radix, strata, threads, np.dtype(width))
-        if encoded is not None:
-            return encoded
-    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
-
-
-def _try_hashed(
+def _encode_hashed(
     stack: LabelStack,
     votes: list[_kernels.RaterVotes],
     radix: int,
@@ -102,7 +91,10 @@ def _try_hashed(
     threads: int,
     width: np.dtype[Any],
 ) -> Encoding | None:
-    """Encode with codes of this width; None if the patterns outnumber them."""
+    """Number the patterns as they come, then renumber them in sorted order.
+
+    None if they outnumber the codes of this width.
+    """
     first = int(stack.mask is not None)
     codes = np.empty(stack.shape, dtype=width)
     parts = _kernels.encode_hashed(

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-
-Floats = NDArray[np.float64]
 
 #: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
 #: most, shared by tied ones; or the same, patterns that tie being left out.

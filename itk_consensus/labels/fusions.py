@@ -14,14 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import DisputedVoxels, chunks
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
-
-#: Patterns whose probabilities of all labels are made together.
-_PATTERNS_AT_ONCE = 1 << 13
-
-#: Makes of (K, N) probabilities one value for each of N voxels or patterns.
-Measure = Callable[[NDArray[np.float64]], NDArray[Any]]
 
 
 class DecisionTable(NamedTuple):
@@ -74,9 +68,6 @@ class Fusion(Protocol):
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
 
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        """Write what `measure` makes of the probabilities of all labels; 0 outside the mask."""
-
 
 @dataclass(frozen=True)
 class PatternFusion:
@@ -96,15 +87,37 @@ class PatternFusion:
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """(P, K); where patterns and labels are many, ask for `of_label` instead."""
-        return self._rows(slice(None))
+        shares = self.shares
+        return shares if isinstance(shares, np.ndarray) else shares.rows(slice(None))
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         """(P,) probability of the label with this index."""
         shares = self.shares
         return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
 
-    def _rows(self, part: slice) -> NDArray[np.float64]:
-        return self.shares[part] if isinstance(self.shares, np.ndarray) else self.shares.rows(part)
+    def but_at(
+        self, voxels: NDArray[np.intp], decision: NDArray[np.int32], shares: NDArray[Any]
+    ) -> VolumeFusion:
+        """This answer, but at some voxels another.
+
+        Parameters
+        ----------
+        voxels : (N,) ndarray
+            Flat indices in the volume.
+        decision : (N,) ndarray
+            Label index of each, or a code of `labels.ties`.
+        shares : (K, N) ndarray
+        """
+
+        def expanded(by_pattern: NDArray[Any], by_voxel: NDArray[Any], outside: Any) -> Any:
+            volume = self.patterns.expand(np.ascontiguousarray(by_pattern), outside=outside)
+            volume.reshape(-1)[voxels] = by_voxel
+            return volume
+
+        return VolumeFusion(
+            expanded(self.decision.astype(np.int32), decision, BACKGROUND),
+            lambda label: expanded(self.of_label(label), shares[label], 0.0),
+        )
 
     @property
     def has_undecided(self) -> bool:
@@ -123,12 +136,6 @@ class PatternFusion:
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         values = np.ascontiguousarray(self.of_label(label), dtype=out.dtype)
-        self.patterns.expand(values, out=out)
-
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        values = np.empty(len(self.decision), dtype=out.dtype)
-        for part in chunks(len(values), _PATTERNS_AT_ONCE):
-            values[part] = measure(self._rows(part).T)
         self.patterns.expand(values, out=out)
 
 
@@ -173,11 +180,6 @@ class DisputedFusion:
         self.others.write_probability(label, out)
         self.voxels.write(self.probability(label), out)
 
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        self.others.write_measure(measure, labels, out)
-        shares = np.stack([self.probability(label) for label in range(labels)])
-        self.voxels.write(measure(shares.astype(np.float64, copy=False)), out)
-
 
 @dataclass(frozen=True)
 class VolumeFusion:
@@ -209,12 +211,6 @@ class VolumeFusion:
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         out[...] = self.probability(label)
-
-    def write_measure(self, measure: Measure, labels: int, out: NDArray[Any]) -> None:
-        shares = np.stack([self.probability(label).reshape(-1) for label in range(labels)])
-        values = measure(shares.astype(np.float64, copy=False))
-        # Inside the mask the probabilities of a voxel sum to one.
-        out[...] = np.where(shares.any(axis=0), values, 0).reshape(out.shape)
 
 
 def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.labels.expected_counts import ExpectedCounts
 from itk_consensus.labels.label_stack import LabelStack, default_threads
-
-Floats = NDArray[np.float64]
 
 #: (256, 8) whether a byte has each of its bits.
 _BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from itk_consensus.array_types import Floats
 
 #: entropy: - sum p ln p, in nats. disagreement: 1 - largest p. variance: sum p (1 - p) / 2, which
 #: with two labels is the variance p (1 - p) of either.

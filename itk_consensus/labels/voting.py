@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 from itk_consensus.labels.ties import TIE_RULES, TieRule
-
-Floats = NDArray[np.float64]
 
 #: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
 TIE_SHARE = 1e-12

@@ -34,7 +34,6 @@ OF_EACH_RATER = (
     "Specificity",
     "PositivePredictiveValue",
     "NegativePredictiveValue",
-    "RaterWeights",
     "Weights",
 )
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
 from itk_consensus.report.slices import (
     PANEL_INCHES,
     RATER_COLORS,
     TEXT_COLOR,
-    Mask,
     Window,
     draw_scale_bar,
     figure_class,
@@ -63,7 +64,7 @@ def draw_consensus(
         top.set_title(f"slice {index}", fontsize=8, color=TEXT_COLOR)
         for panel in (top, bottom):
             _shade(panel, window, votes[index], shades)
-        for mask, color in zip(masks, _cycled(RATER_COLORS, len(masks)), strict=True):
+        for mask, color in zip(masks, cycle(RATER_COLORS), strict=False):
             outline(top, window, mask[index], color, "-")
         for mask, (color, dashes) in zip(consensus.values(), _CONSENSUS_STYLES, strict=False):
             outline(bottom, window, mask[index], color, dashes)
@@ -73,10 +74,6 @@ def draw_consensus(
     figure.suptitle(title, fontsize=10)
     _draw_legend(figure, len(masks), list(consensus), shades)
     save_figure(figure, path)
-
-
-def _cycled(values: Sequence[str], number: int) -> list[str]:
-    return [values[index % len(values)] for index in range(number)]
 
 
 def _shade(panel: Any, window: Window, votes: NDArray[Any], shades: Sequence[str]) -> None:
@@ -93,7 +90,7 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
 
     lines = [
         Line2D([], [], color=color, linewidth=1.6, label=f"rater {number}")
-        for number, color in enumerate(_cycled(RATER_COLORS, raters))
+        for number, color in zip(range(raters), cycle(RATER_COLORS), strict=False)
     ]
     lines += [
         Line2D([], [], color=color, linestyle=dashes, linewidth=1.6, label=name)

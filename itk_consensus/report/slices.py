@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Mask
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.images.files import replacing
-
-Mask = NDArray[np.bool_]
 
 PANEL_INCHES = 1.7
 # Okabe and Ito's colours, which colour-blind readers tell apart.

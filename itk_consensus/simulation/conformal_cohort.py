@@ -18,7 +18,8 @@ from scipy.ndimage import (
     label,
 )
 
-from itk_consensus.simulation.raters import Mask, Seed
+from itk_consensus.array_types import Mask
+from itk_consensus.simulation.raters import Seed
 
 COHORT_SHAPE = (28, 68, 68)
 COHORT_SPACING = (2.5, 1.0, 1.0)

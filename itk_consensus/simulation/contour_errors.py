@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, find_objects, gaussian_filter, map_coordinates
 
 from itk_consensus.errors import ParameterError
-
-Box = tuple[slice, ...]
+from itk_consensus.labels.boxes import Box, grown
 
 NODES_PER_LENGTH = 2
 """Coarse nodes per correlation length: interpolating between them loses < 4 % of the spread."""
@@ -190,8 +189,4 @@ def _distance_outside(
 
 
 def _padded_box(mask: NDArray[np.bool_], margin: NDArray[np.int_]) -> Box:
-    tight = find_objects(mask.view(np.uint8))[0]
-    return tuple(
-        slice(max(part.start - pad, 0), min(part.stop + pad, side))
-        for part, pad, side in zip(tight, margin.tolist(), mask.shape, strict=True)
-    )
+    return grown(find_objects(mask.view(np.uint8))[0], margin.tolist(), mask.shape)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from itk_consensus.array_types import Mask
 from itk_consensus.errors import ParameterError
 
 Shape = Sequence[int]
-Mask = NDArray[np.bool_]
 Field = NDArray[np.float32]
 
 _ORGAN, _LESION = 1, 2

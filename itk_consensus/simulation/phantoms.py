@@ -109,7 +109,8 @@ def nested_phantom(
     for shell in range(shells):
         scale = 0.4 * (shells - shell) / shells
         truth += ellipsoid_mask(shape, [max(scale * side, 0.5) for side in shape])
-    return _label_phantom(truth, shells, np.random.default_rng(seed), noise, contrast)
+    rng = np.random.default_rng(seed)
+    return Phantom(truth, _noisy_image(contrast * truth / shells, noise, rng))
 
 
 def organs_phantom(
@@ -136,17 +137,7 @@ def organs_phantom(
         slack = half - semi_axes - 0.5
         center = half - 0.5 + np.maximum(slack, 0) * rng.uniform(-1, 1, region.ndim)
         region[ellipsoid_mask(region.shape, semi_axes.tolist(), center.tolist())] = label
-    return _label_phantom(truth, number_of_organs, rng, noise, contrast)
-
-
-def _label_phantom(
-    truth: NDArray[np.uint8],
-    highest_label: int,
-    rng: np.random.Generator,
-    noise: float,
-    contrast: float,
-) -> Phantom:
-    return Phantom(truth, _noisy_image(contrast * truth / highest_label, noise, rng))
+    return Phantom(truth, _noisy_image(contrast * truth / number_of_organs, noise, rng))
 
 
 def _cell_slices(shape: Sequence[int], number: int) -> list[list[slice]]:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 
+from itk_consensus.array_types import Mask
 from itk_consensus.errors import ParameterError
 
-Mask = NDArray[np.bool_]
 Quality = tuple[float, float]
 """Sensitivity and specificity."""
 Seed = int | np.random.Generator

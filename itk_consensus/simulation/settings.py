@@ -32,7 +32,6 @@ ONE_RANDOM_RADIUS = 10
 ONE_GOOD_FOUR_POOR: tuple[Quality, ...] = ((0.95, 0.98), *[(0.65, 0.85)] * 4)
 ONE_RANDOM: tuple[Quality, ...] = (*[(0.9, 0.95)] * 4, (0.5, 0.5))
 
-
 NOISY_ORGANS = 5
 NOISY_SENSITIVITY = 0.87
 NOISY_SPECIFICITY = 0.985

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_dilation, binary_erosion
 
+from itk_consensus.array_types import Mask
 from itk_consensus.simulation.contour_errors import contour_error_raters
 from itk_consensus.simulation.phantoms import disc_phantom, ellipsoid_mask, nested_phantom
 from itk_consensus.simulation.raters import heterogeneous_raters
 from itk_consensus.simulation.structures import ring, scattered_lesions, vessel_tree
-
-Mask = NDArray[np.bool_]
 
 PLANE = (96, 96)
 VOLUME = (32, 40, 40)

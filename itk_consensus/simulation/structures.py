@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, gaussian_filter1d
 
+from itk_consensus.array_types import Mask
 from itk_consensus.simulation.phantoms import ellipsoid_mask
-
-Mask = NDArray[np.bool_]
 
 #: Voxels between a structure and the border of its volume, or the next structure.
 GAP = 4

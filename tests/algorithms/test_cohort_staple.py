@@ -75,8 +75,8 @@ def test_the_order_of_cases_does_not_matter(variant):
 @pytest.mark.parametrize("damping", [0.0, 0.5])
 def test_the_log_posterior_never_falls(damping):
     cases = [encoded(case) for case in small_cases(6, 2)]
-    settings = StapleSettings().for_variant("Advanced", damping=damping, stop=StopRule(1e-9, 60))
-    settings = replace(settings, plan=StartPlan("MajorityVote", 5))
+    settings = StapleSettings().for_variant("advanced", damping=damping, stop=StopRule(1e-9, 60))
+    settings = replace(settings, plan=StartPlan("majority_vote", 5))
     steps = np.diff(cohort_staple(cases, settings).shared.starts.trace, axis=0)
     assert (steps[~np.isnan(steps)] >= -1e-6).all()
 
@@ -84,14 +84,14 @@ def test_the_log_posterior_never_falls(damping):
 def test_every_case_has_its_own_prior():
     truths = [disc_phantom(radius, shape=(40, 40)).truth for radius in (4, 8, 14)]
     cases = [encoded(heterogeneous_raters(t, 3, QUALITIES)) for t in truths]
-    priors = cohort_staple(cases, StapleSettings().for_variant("Advanced")).priors
+    priors = cohort_staple(cases, StapleSettings().for_variant("advanced")).priors
     np.testing.assert_allclose(priors, [truth.mean() for truth in truths], atol=0.01)
 
 
 def test_a_case_without_foreground_stays_empty_and_spoils_nothing():
     cases = [encoded(case) for case in small_cases(3, 4)]
     empty = encoded(np.zeros((5, 12, 12), bool))
-    result = cohort_staple([*cases, empty], StapleSettings().for_variant("Advanced"))
+    result = cohort_staple([*cases, empty], StapleSettings().for_variant("advanced"))
     assert result.priors[-1] == 0
     assert not result.posteriors[-1].any()
     assert np.isfinite(performance(result.shared)).all()
@@ -112,12 +112,12 @@ def test_raters_may_be_absent_from_some_cases():
         for n, case in enumerate(cases)
     ]
     result = cohort_staple(
-        [encoded(case) for case in gappy], StapleSettings().for_variant("Advanced")
+        [encoded(case) for case in gappy], StapleSettings().for_variant("advanced")
     )
     np.testing.assert_allclose(performance(result.shared), QUALITIES, atol=0.04)
 
 
-@pytest.mark.parametrize("variant", ["Basic", "Advanced"])
+@pytest.mark.parametrize("variant", ["basic", "advanced"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_cohort_knows_its_raters_better_than_any_case(variant, seed):
     cases = [encoded(case) for case in small_cases(20, 10 + seed)]

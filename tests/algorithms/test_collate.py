@@ -43,7 +43,7 @@ def test_ease_zero_alone_is_staple():
             prior=prior,
             pseudo_counts=pseudo,
             stop=UNTIL_STILL,
-            plan=StartPlan("MajorityVote"),
+            plan=StartPlan("majority_vote"),
         ),
     )
     ours = collate(patterns, CollateSettings((0.0,), prior=prior, stop=UNTIL_STILL))
@@ -111,7 +111,7 @@ def test_confusion_is_that_of_hard_voxels_however_many_are_easy(easy_voxels):
     assert filter_.GetLevelShares()[1] == pytest.approx(
         easy_voxels / (easy_voxels + 4000), abs=0.02
     )
-    plain = MultiLabelSTAPLEImageFilter(Variant="Advanced")
+    plain = MultiLabelSTAPLEImageFilter(Variant="advanced")
     plain.Execute(list(drawn))
     specificity = plain.GetConfusionTables()[:, 0, 0]
     assert (specificity > found[:, 0]).all()

@@ -37,7 +37,7 @@ def sound():
 
 
 def test_nothing_speaks_against_a_sound_case(sound):
-    found = diagnose(sound, Variant="Advanced")
+    found = diagnose(sound, Variant="advanced")
     assert found.concerns == ()
     assert str(found).splitlines()[0] == "nothing gives reason for doubt"
 
@@ -49,13 +49,13 @@ def test_two_raters_are_too_few(sound):
 
 def test_a_small_structure_is_reported_with_its_share():
     truth = disc_phantom(5).truth
-    finding = diagnose(paper_raters(truth, 5, 0), Variant="Advanced")["prevalence"]
+    finding = diagnose(paper_raters(truth, 5, 0), Variant="advanced")["prevalence"]
     assert finding.severity == "note"
     assert 0 < finding.value < 0.1
 
 
 def test_a_mirrored_rater_is_named(sound):
-    finding = diagnose([*sound, 1 - sound[0]], Variant="Advanced")["rater under one half"]
+    finding = diagnose([*sound, 1 - sound[0]], Variant="advanced")["rater under one half"]
     assert finding.severity == "note"
     assert "Rater 8" in finding.message
 
@@ -69,11 +69,11 @@ def test_an_infallible_rater_is_implausible():
 
 
 def test_a_copied_rater_is_found(sound):
-    finding = diagnose([*sound, sound[2]], Variant="Advanced")["correlated raters"]
+    finding = diagnose([*sound, sound[2]], Variant="advanced")["correlated raters"]
     assert finding.severity == "note"
     assert finding.value > 0.6
     assert "Raters 2 and 8" in finding.message
-    assert diagnose(sound, Variant="Advanced")["correlated raters"].value < 0.1
+    assert diagnose(sound, Variant="advanced")["correlated raters"].value < 0.1
 
 
 def test_an_answer_no_rater_supports_is_found(sound):
@@ -98,7 +98,7 @@ def test_start_disagreement_needs_several_starts(sound):
 
 def test_mirrored_starts_are_counted(sound):
     finding = diagnose(
-        sound, Variant="Advanced", NumberOfInitializations=20, InitializationRange=(0, 1)
+        sound, Variant="advanced", NumberOfInitializations=20, InitializationRange=(0, 1)
     )["label switching"]
     assert 0 < finding.value < 1
 
@@ -166,8 +166,8 @@ def test_restricted_and_masked_runs_do_not_change_with_padding_on_real_experts(s
     for raters in expert_sets(shared_data):
         padded = padded_to_ten_times_the_background(raters)
         flat = raters.reshape(len(raters), 1, -1)
-        assert area(padded, Variant="Restricted") == area(flat, Variant="Restricted")
-        assert diagnose(raters, Variant="Restricted")["background size"].value == 0
+        assert area(padded, Variant="restricted") == area(flat, Variant="restricted")
+        assert diagnose(raters, Variant="restricted")["background size"].value == 0
         mask = np.ones(flat.shape[1:], np.uint8)
         wide = np.pad(mask, ((0, 0), (0, padded.shape[-1] - flat.shape[-1])))
         assert area(padded, MaskImage=wide) == area(flat, MaskImage=mask)
@@ -230,11 +230,11 @@ def test_advice_names_a_setting_only_where_it_was_tried_and_helps():
         images = [rater.astype(np.uint8) for rater in raters]
         finding = diagnose(raters)["far from the consensus"]
         shared = itk_consensus.Consensus(images)
-        advanced = itk_consensus.STAPLEImageFilter(Variant="Advanced")
+        advanced = itk_consensus.STAPLEImageFilter(Variant="advanced")
         advanced.Execute(images)
         closer = dice(advanced.GetLabelImage(), shared) > finding.value + 0.01
-        assert ("Variant=Advanced" in finding.advice) == (finding.concern and closer)
-        named += "Variant=Advanced" in finding.advice
+        assert ("Variant=advanced" in finding.advice) == (finding.concern and closer)
+        named += "Variant=advanced" in finding.advice
         assert "Variant" not in str(advanced.GetDiagnostics())
     assert named
 

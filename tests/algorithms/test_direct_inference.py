@@ -157,17 +157,17 @@ def em_maps(patterns: DecisionPatterns) -> Iterator[np.ndarray]:
     for number in (1, 4):
         if patterns.number_of_labels == 2:
             stop = StopRule(1e-7, 1000)
-            for variant, first in product(("Basic", "Advanced"), ("Mean", "MajorityVote")):
+            for variant, first in product(("basic", "advanced"), ("mean", "majority_vote")):
                 plan = StartPlan(first, number)
                 chosen = StapleSettings().for_variant(variant, plan=plan, stop=stop)
                 yield staple(patterns, chosen).decision
         else:
             stop = StopRule(1e-5, 1000)
-            basic = replace(MULTILABEL, plan=StartPlan("LabelVoting", number), stop=stop)
+            basic = replace(MULTILABEL, plan=StartPlan("label_voting", number), stop=stop)
             yield staple(patterns, basic).decision
-            plan = StartPlan("MajorityVote", number)
+            plan = StartPlan("majority_vote", number)
             yield staple(
-                patterns, MULTILABEL.for_variant("Advanced", stop=stop, plan=plan)
+                patterns, MULTILABEL.for_variant("advanced", stop=stop, plan=plan)
             ).decision
 
 
@@ -318,7 +318,7 @@ def test_where_nobody_annotated_the_most_frequent_label_is_taken():
 def test_the_vote_is_the_first_start(masks):
     patterns = DecisionPatterns.from_stack(LabelStack.binary(masks[:3], 1.0))
     names, maps = starting_maps(patterns, StartPlan(number=1))
-    assert names[0] == "MajorityVote"
+    assert names[0] == "majority_vote"
     np.testing.assert_array_equal(maps[:, 0], majority_vote(patterns).decision)
 
 

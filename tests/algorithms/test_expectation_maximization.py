@@ -22,7 +22,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 ROUNDING = 1e-12
 
-initializations = st.sampled_from(["Mean", "MajorityVote", "Theta", "LabelVoting"])
+initializations = st.sampled_from(["mean", "majority_vote", "theta", "label_voting"])
 
 
 def annotated(drawn: Drawn) -> DecisionPatterns | None:
@@ -108,7 +108,9 @@ def test_maximize_is_em_step_repeated(built: tuple) -> None:
         responsibilities = expectation.responsibilities
     # The steps are compiled, the book's are NumPy's: exponentials may differ in the last digit.
     np.testing.assert_allclose(optima.theta, theta, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(optima.responsibilities, responsibilities, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        optima.truth.probabilities(), responsibilities, rtol=1e-9, atol=1e-15
+    )
     np.testing.assert_allclose(optima.log_likelihood, expectation.log_likelihood, rtol=1e-11)
     if model.estimate_prior:
         np.testing.assert_allclose(optima.prior, prior, rtol=1e-9, atol=1e-15)
@@ -135,7 +137,7 @@ def test_starts_do_not_see_each_other(built: tuple) -> None:
         assert alone.iterations[0] == together.iterations[start]
         assert alone.converged[0] == together.converged[start]
         np.testing.assert_allclose(
-            alone.responsibilities[:, 0], together.responsibilities[:, start], atol=1e-9
+            alone.truth.probabilities()[:, 0], together.truth.probabilities()[:, start], atol=1e-9
         )
         np.testing.assert_allclose(
             alone.log_posterior[0], together.log_posterior[start], rtol=1e-12
@@ -146,9 +148,9 @@ def test_starts_do_not_see_each_other(built: tuple) -> None:
 def test_posteriors_are_probabilities(built: tuple) -> None:
     model, starts = built
     optima = maximize(model, starts, StopRule(1e-7, 30))
-    assert ((optima.responsibilities >= 0) & (optima.responsibilities <= 1)).all()
+    assert ((optima.truth.probabilities() >= 0) & (optima.truth.probabilities() <= 1)).all()
     counted = model.weights > 0
-    np.testing.assert_allclose(optima.responsibilities[counted].sum(axis=2), 1, rtol=1e-14)
+    np.testing.assert_allclose(optima.truth.probabilities()[counted].sum(axis=2), 1, rtol=1e-14)
     columns = optima.theta.sum(axis=1)
     np.testing.assert_allclose(columns[~np.isnan(columns)], 1, rtol=1e-14)
 
@@ -177,7 +179,7 @@ def patterns(masks: list[np.ndarray]) -> DecisionPatterns:
 
 @pytest.mark.parametrize("cap", [1, 2, 5])
 def test_the_cap_is_the_iteration_count_it_reports(patterns: DecisionPatterns, cap: int) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Mean", 2))
+    model, starts = model_and_starts(patterns, StartPlan("mean", 2))
     optima = maximize(model, starts, StopRule(0.0, cap))
     assert optima.iterations.tolist() == [cap, cap]
     assert not optima.converged.any()
@@ -187,7 +189,7 @@ def test_the_cap_is_the_iteration_count_it_reports(patterns: DecisionPatterns, c
 def test_the_count_is_the_index_of_the_step_that_met_the_stop_rule(
     patterns: DecisionPatterns,
 ) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Mean", 4))
+    model, starts = model_and_starts(patterns, StartPlan("mean", 4))
     optima = maximize(model, starts, StopRule(1e-7, 10_000))
     assert optima.converged.all()
     steps = np.sum(~np.isnan(optima.trace), axis=0)
@@ -198,12 +200,12 @@ def test_the_count_is_the_index_of_the_step_that_met_the_stop_rule(
 def test_a_start_made_from_votes_never_stops_at_its_first_step() -> None:
     agreed = np.array([0, 1, 1, 0], np.uint8)
     patterns = encode(Drawn([agreed, agreed]), foreground=1)
-    model, starts = model_and_starts(patterns, StartPlan("Mean"))
+    model, starts = model_and_starts(patterns, StartPlan("mean"))
     assert maximize(model, starts, StopRule(1e-7, 100)).iterations.tolist() == [1]
 
 
 def test_the_observer_is_told_every_iteration_and_may_stop(patterns: DecisionPatterns) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Mean", 3))
+    model, starts = model_and_starts(patterns, StartPlan("mean", 3))
     told: list[int] = []
 
     def observer(number: int) -> bool:
@@ -219,7 +221,7 @@ def test_the_observer_is_told_every_iteration_and_may_stop(patterns: DecisionPat
 
 
 def test_inputs_of_maximize_are_left_as_they_were(patterns: DecisionPatterns) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Theta", 3), estimate_prior=True)
+    model, starts = model_and_starts(patterns, StartPlan("theta", 3), estimate_prior=True)
     before = [starts.theta.copy(), starts.prior.copy(), starts.frequencies.copy()]
     maximize(model, starts, StopRule(1e-7, 100))
     after = [starts.theta, starts.prior, starts.frequencies]
@@ -228,11 +230,11 @@ def test_inputs_of_maximize_are_left_as_they_were(patterns: DecisionPatterns) ->
 
 
 def test_damping_of_the_first_step_needs_an_old_theta(patterns: DecisionPatterns) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Mean"))
+    model, starts = model_and_starts(patterns, StartPlan("mean"))
     damped = maximize(model, starts, StopRule(0.0, 1), damping=0.9)
     plain = maximize(model, starts, StopRule(0.0, 1))
     np.testing.assert_allclose(damped.theta, plain.theta, rtol=1e-14)
-    model, starts = model_and_starts(patterns, StartPlan("Theta"))
+    model, starts = model_and_starts(patterns, StartPlan("theta"))
     damped = maximize(model, starts, StopRule(0.0, 1), damping=0.9)
     plain = maximize(model, starts, StopRule(0.0, 1))
     np.testing.assert_allclose(damped.theta, 0.1 * plain.theta + 0.9 * starts.theta, rtol=1e-14)
@@ -242,7 +244,7 @@ def test_damping_of_the_first_step_needs_an_old_theta(patterns: DecisionPatterns
 def test_damping_changes_the_path_not_the_destination(
     patterns: DecisionPatterns, damping: float
 ) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Mean"))
+    model, starts = model_and_starts(patterns, StartPlan("mean"))
     plain = maximize(model, starts, StopRule(1e-12, 10_000))
     damped = maximize(model, starts, StopRule(1e-12, 10_000), damping=damping)
     np.testing.assert_allclose(damped.theta, plain.theta, atol=1e-9)
@@ -260,15 +262,15 @@ def test_largest_change_ignores_what_is_undefined_before_and_after() -> None:
 def test_random_starts_are_the_same_however_many_follow(data: st.DataObject) -> None:
     drawn = data.draw(drawn_stacks(raters=(2, 3)).filter(annotated))
     patterns, seed = annotated(drawn), data.draw(st.integers(0, 1000))
-    _, few = model_and_starts(patterns, StartPlan("Mean", 4, seed))
-    _, many = model_and_starts(patterns, StartPlan("Mean", 9, seed))
+    _, few = model_and_starts(patterns, StartPlan("mean", 4, seed))
+    _, many = model_and_starts(patterns, StartPlan("mean", 9, seed))
     np.testing.assert_array_equal(few.theta, many.theta[:, :, :4])
-    _, other = model_and_starts(patterns, StartPlan("Mean", 4, seed + 1))
+    _, other = model_and_starts(patterns, StartPlan("mean", 4, seed + 1))
     assert not np.array_equal(few.theta[:, :, 2:], other.theta[:, :, 2:])
 
 
 def test_random_starts_stay_in_their_range(patterns: DecisionPatterns) -> None:
-    _, starts = model_and_starts(patterns, StartPlan("Mean", 200, 3, 0.6, 0.7))
+    _, starts = model_and_starts(patterns, StartPlan("mean", 200, 3, 0.6, 0.7))
     diagonal = np.einsum("jksk->jks", starts.theta)[:, :, 2:]
     assert 0.6 <= diagonal.min() < 0.61
     assert 0.69 < diagonal.max() <= 0.7
@@ -276,7 +278,7 @@ def test_random_starts_stay_in_their_range(patterns: DecisionPatterns) -> None:
 
 
 def test_the_best_start_is_the_likeliest_that_is_not_switched(patterns: DecisionPatterns) -> None:
-    model, starts = model_and_starts(patterns, StartPlan("Mean", 3))
+    model, starts = model_and_starts(patterns, StartPlan("mean", 3))
     optima = maximize(model, starts, StopRule(1e-7, 1000))
     theta = optima.theta.copy()
     theta[:, :, 1] = theta[:, ::-1, 1]

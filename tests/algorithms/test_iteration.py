@@ -108,7 +108,7 @@ def test_multilabel_staple_without_tolerance_ends(variant: str, seed: int) -> No
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_starts_without_tolerance_end_each_by_itself(variant: str) -> None:
     patterns = encode(Drawn(list(noisy_raters(7))))
-    settings = MULTILABEL.for_variant(variant, stop=NEVER, plan=StartPlan("Mean", 6))
+    settings = MULTILABEL.for_variant(variant, stop=NEVER, plan=StartPlan("mean", 6))
     result = staple(patterns, replace(settings, damping=0.3))
     assert (result.starts.iterations < NEVER.maximum_iterations).all()
 

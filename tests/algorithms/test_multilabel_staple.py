@@ -56,19 +56,19 @@ class NaiveMultiLabelStaple:
 
     def _start(self, votes, weight, frequency, prior) -> tuple[np.ndarray, np.ndarray]:
         raters, name = self.digits.shape[1], self.settings.plan.initialization
-        if name == "Theta":
+        if name == "theta":
             off = (1 - 0.9999) / max(self.labels - 1, 1)
             theta = np.full((raters, self.labels, self.labels), off)
             for label in range(self.labels):
                 theta[:, label, label] = 0.9999
             return theta, self._expect(theta, prior)
-        if name == "LabelVoting":
+        if name == "label_voting":
             theta = self._seed(votes, weight)
             return theta, self._expect(theta, prior)
         truth = np.tile(frequency, (len(votes), 1))
         for voxel, row in enumerate(votes):
             if row.sum() > 0:
-                best = row if name == "Mean" else (row == row.max()).astype(float)
+                best = row if name == "mean" else (row == row.max()).astype(float)
                 truth[voxel] = best / best.sum()
         return np.full((raters, self.labels, self.labels), np.nan), truth
 
@@ -144,7 +144,7 @@ def all_settings(draw: st.DrawFn, labels: int) -> StapleSettings:
         exclude_consensus=draw(st.booleans()),
         pseudo_counts=pseudo,
         damping=draw(st.sampled_from([0.0, 0.4])),
-        plan=StartPlan(draw(st.sampled_from(["LabelVoting", "Mean", "MajorityVote", "Theta"]))),
+        plan=StartPlan(draw(st.sampled_from(["label_voting", "mean", "majority_vote", "theta"]))),
     )
 
 
@@ -155,7 +155,7 @@ def test_patterns_give_what_voxels_give(data: st.DataObject) -> None:
     settings = data.draw(all_settings(len(drawn.labels())))
     if settings.exclude_consensus:
         assume(is_disputed(drawn))
-    if settings.plan.initialization == "LabelVoting":
+    if settings.plan.initialization == "label_voting":
         assume(is_decided_somewhere(drawn, settings.exclude_consensus))
     settings = replace(settings, stop=StopRule(-1.0, iterations))
     patterns = encode(drawn)
@@ -182,7 +182,7 @@ def test_two_labels_are_binary_staple(drawn: Drawn, data: st.DataObject) -> None
     votes = binary.patterns[binary.present]
     assume((votes == 0).any() and (votes == 1).any())
     estimate = data.draw(st.booleans())
-    start = data.draw(st.sampled_from(["Mean", "MajorityVote", "Theta"]))
+    start = data.draw(st.sampled_from(["mean", "majority_vote", "theta"]))
     stop = StopRule(-1.0, data.draw(st.integers(1, 8)))
     one = staple(binary, StapleSettings(estimate_prior=estimate, stop=stop, plan=StartPlan(start)))
     other = staple(
@@ -261,7 +261,7 @@ def test_absent_raters_change_nothing(drawn: Drawn, more: int) -> None:
 def test_identical_raters_are_believed_exactly(drawn: Drawn, raters: int) -> None:
     only = drawn.present[0]
     patterns = encode(Drawn([only] * raters))
-    for plan in ("LabelVoting", "Mean", "MajorityVote", "Theta"):
+    for plan in ("label_voting", "mean", "majority_vote", "theta"):
         settings = replace(MULTILABEL, stop=StopRule(1e-5, 100), plan=StartPlan(plan))
         result = staple(patterns, settings)
         labels = patterns.expand(patterns.labels[result.decision])
@@ -279,7 +279,7 @@ def test_the_seed_leaves_tied_voxels_out() -> None:
 
 
 @pytest.mark.parametrize("estimate_prior", [False, True])
-@pytest.mark.parametrize("start", ["LabelVoting", "Mean", "MajorityVote", "Theta"])
+@pytest.mark.parametrize("start", ["label_voting", "mean", "majority_vote", "theta"])
 @pytest.mark.parametrize("iterations", [0, 1, 50])
 def test_two_raters_who_never_agree_leave_everything_undecided(
     estimate_prior: bool, start: Any, iterations: int
@@ -297,7 +297,7 @@ def test_two_raters_who_never_agree_leave_everything_undecided(
     assert np.isfinite(result.prior).all()
 
 
-@pytest.mark.parametrize("start", ["LabelVoting", "Mean", "MajorityVote", "Theta"])
+@pytest.mark.parametrize("start", ["label_voting", "mean", "majority_vote", "theta"])
 def test_excluded_consensus_beside_voxels_nobody_annotated_keeps_its_label(start: Any) -> None:
     annotated = np.array([1, 1, 1, 0], np.uint8)
     labels = np.array([0, 2, 2, 0], np.uint8)
@@ -308,7 +308,7 @@ def test_excluded_consensus_beside_voxels_nobody_annotated_keeps_its_label(start
     assert np.isfinite(result.posterior).all()
 
 
-@pytest.mark.parametrize("start", ["LabelVoting", "Mean", "MajorityVote", "Theta"])
+@pytest.mark.parametrize("start", ["label_voting", "mean", "majority_vote", "theta"])
 def test_without_iterations_the_labels_are_those_of_the_probabilities(
     label_maps: list[np.ndarray], start: Any
 ) -> None:

@@ -5,12 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.algorithms.opinion_pool import (
-    PoolSettings,
-    foreground_probability,
-    pool_probabilities,
-    pool_votes,
-)
+from itk_consensus.algorithms.class_pool import pool_class_probabilities
+from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
@@ -26,6 +22,11 @@ def pooled(raters, settings, **common):
     patterns = encode(raters, **common)
     result = pool_votes(patterns, settings)
     return np.stack([patterns.expand(np.ascontiguousarray(p)) for p in result.probabilities.T])
+
+
+def foreground(opinions, masks, settings):
+    """Foreground probability of pooled foreground probabilities."""
+    return pool_class_probabilities([[p] for p in opinions], masks, None, settings).probability(1)
 
 
 @given(
@@ -50,12 +51,12 @@ def test_labels_pool_as_the_product_of_powers(seed, number, labels, error):
 def test_probabilities_pool_as_the_product_of_powers(seed, number):
     rng = np.random.default_rng(seed)
     opinions = rng.uniform(0.1, 0.9, (number, 30))
-    exponents, foreground = rng.uniform(0, 2, number), rng.uniform(0.1, 0.9)
-    settings = PoolSettings(exponents, np.array([1 - foreground, foreground]), 0.05)
-    yes = foreground * np.prod(opinions ** exponents[:, None], axis=0)
-    no = (1 - foreground) * np.prod((1 - opinions) ** exponents[:, None], axis=0)
-    log_odds = pool_probabilities(list(opinions), [None] * number, settings)
-    np.testing.assert_allclose(foreground_probability(log_odds), yes / (yes + no), rtol=1e-9)
+    exponents, share = rng.uniform(0, 2, number), rng.uniform(0.1, 0.9)
+    settings = PoolSettings(exponents, np.array([1 - share, share]), 0.05)
+    yes = share * np.prod(opinions ** exponents[:, None], axis=0)
+    no = (1 - share) * np.prod((1 - opinions) ** exponents[:, None], axis=0)
+    found = foreground(list(opinions), [None] * number, settings)
+    np.testing.assert_allclose(found, yes / (yes + no), rtol=1e-9)
 
 
 def test_masks_are_probabilities_of_0_and_1():
@@ -63,24 +64,24 @@ def test_masks_are_probabilities_of_0_and_1():
     raters = rng.integers(0, 2, (4, 50))
     settings = PoolSettings(rng.uniform(0.2, 1, 4), np.array([0.7, 0.3]), 0.1)
     as_labels = pooled(raters, settings)[1]
-    log_odds = pool_probabilities(list(raters.astype(float)), [None] * 4, settings)
-    np.testing.assert_allclose(foreground_probability(log_odds), as_labels, rtol=1e-12)
+    found = foreground(list(raters.astype(float)), [None] * 4, settings)
+    np.testing.assert_allclose(found, as_labels, rtol=1e-12)
 
 
 def test_a_rater_asked_twice_changes_nothing_if_weights_sum_to_one():
     rng = np.random.default_rng(1)
     opinion = rng.uniform(0.1, 0.9, 20)
     even = np.array([0.5, 0.5])
-    once = pool_probabilities([opinion], [None], PoolSettings(np.ones(1), even))
-    twice = pool_probabilities([opinion] * 2, [None] * 2, PoolSettings(even, even))
+    once = foreground([opinion], [None], PoolSettings(np.ones(1), even))
+    twice = foreground([opinion] * 2, [None] * 2, PoolSettings(even, even))
     np.testing.assert_allclose(once, twice, atol=1e-12)
-    np.testing.assert_allclose(foreground_probability(once), opinion, atol=1e-12)
+    np.testing.assert_allclose(once, opinion, atol=1e-12)
 
 
 def test_no_single_opinion_overrules_the_others():
     certain = [np.zeros(1), np.ones(1), np.ones(1)]
     settings = PoolSettings(np.full(3, 1 / 3), np.array([0.5, 0.5]), 1e-6)
-    assert foreground_probability(pool_probabilities(certain, [None] * 3, settings)) > 0.5
+    assert foreground(certain, [None] * 3, settings) > 0.5
 
 
 @pytest.mark.parametrize("missing", ["label", "mask", "weight"])
@@ -107,5 +108,5 @@ def test_where_nobody_spoke_the_prior_stands():
     raters = np.array([[0, 1, 9], [0, 1, 9]])
     np.testing.assert_allclose(pooled(raters, settings, missing_label=9)[:, 2], prior)
     masks = [np.array([1, 1, 0])] * 2
-    log_odds = pool_probabilities([np.array([0.3, 0.6, 0.1])] * 2, masks, settings)
-    np.testing.assert_allclose(foreground_probability(log_odds)[2], 0.8)
+    found = foreground([np.array([0.3, 0.6, 0.1])] * 2, masks, settings)
+    np.testing.assert_allclose(found[2], 0.8)

@@ -21,7 +21,7 @@ def noisy_raters(number=20, shape=(40, 50, 60), seed=7):
 
 SETTINGS = [
     StapleSettings(),
-    StapleSettings().for_variant("Advanced"),
+    StapleSettings().for_variant("advanced"),
     StapleSettings(prior=0.2, damping=0.3),
 ]
 

@@ -59,10 +59,10 @@ class NaiveStaple:
 
     def _start(self, marked, left, share, frequency, prior):
         unknown = np.full(len(marked), np.nan)
-        if self.settings.plan.initialization == "Theta":
+        if self.settings.plan.initialization == "theta":
             sure = np.full(len(marked), 0.9999)
             return self._expect(marked, left, sure, sure, prior), sure, sure
-        if self.settings.plan.initialization == "MajorityVote":
+        if self.settings.plan.initialization == "majority_vote":
             share = np.where(np.isnan(share), np.nan, np.sign(share - 0.5) / 2 + 0.5)
         return np.where(np.isnan(share), frequency, share), unknown, unknown
 
@@ -108,7 +108,7 @@ def all_settings(draw: st.DrawFn) -> StapleSettings:
         exclude_consensus=draw(st.booleans()),
         pseudo_counts=beta_pseudo_counts(draw(beta), draw(beta)),
         damping=draw(st.sampled_from([0.0, 0.3, 0.9])),
-        plan=StartPlan(draw(st.sampled_from(["Mean", "MajorityVote", "Theta"]))),
+        plan=StartPlan(draw(st.sampled_from(["mean", "majority_vote", "theta"]))),
     )
 
 
@@ -142,7 +142,7 @@ def test_patterns_give_what_voxels_give(
     assert result.iterations == iterations
 
 
-@pytest.mark.parametrize("variant", ["Basic", "Restricted", "Advanced"])
+@pytest.mark.parametrize("variant", ["basic", "restricted", "advanced"])
 @pytest.mark.parametrize("damping", [0.0, 0.5])
 def test_converged_variants_equal_the_naive_ones(
     masks: list[np.ndarray], variant: str, damping: float
@@ -247,7 +247,7 @@ def test_identical_raters_are_believed_exactly(drawn: Drawn, damping: float) -> 
     only = drawn.present[0]
     twins = Drawn([only] * 4)
     patterns = encode(twins, foreground=1)
-    for variant in ("Basic", "Restricted", "Advanced"):
+    for variant in ("basic", "restricted", "advanced"):
         result = staple(patterns, StapleSettings().for_variant(variant, damping=damping))
         np.testing.assert_array_equal(patterns.expand(result.foreground), only)
 
@@ -313,7 +313,7 @@ def test_one_class_everywhere_is_that_class_and_its_opposite_undefined(everythin
 def test_restricted_ignores_how_much_agreed_background_surrounds(masks: list[np.ndarray]) -> None:
     small = encode(Drawn(list(masks)), foreground=1)
     large = encode(Drawn([np.pad(mask, 40) for mask in masks]), foreground=1)
-    restricted = StapleSettings().for_variant("Restricted")
+    restricted = StapleSettings().for_variant("restricted")
     one, other = staple(small, restricted), staple(large, restricted)
     np.testing.assert_array_equal(
         small.expand(one.foreground), large.expand(other.foreground)[40:-40, 40:-40]
@@ -327,7 +327,7 @@ def test_restricted_ignores_how_much_agreed_background_surrounds(masks: list[np.
 
 
 def test_the_winner_has_the_highest_log_posterior(masks: list[np.ndarray]) -> None:
-    settings = StapleSettings().for_variant("Advanced", plan=StartPlan("MajorityVote", 12, 5))
+    settings = StapleSettings().for_variant("advanced", plan=StartPlan("majority_vote", 12, 5))
     result = staple(encode(Drawn(list(masks)), foreground=1), settings)
     starts = result.starts
     allowed = starts.log_posterior[~starts.switched]
@@ -341,7 +341,7 @@ def test_the_winner_has_the_highest_log_posterior(masks: list[np.ndarray]) -> No
 def test_one_start_is_the_first_of_many(masks: list[np.ndarray]) -> None:
     patterns = encode(Drawn(list(masks)), foreground=1)
     one = staple(patterns)
-    many = staple(patterns, StapleSettings(plan=StartPlan("Mean", 8)))
+    many = staple(patterns, StapleSettings(plan=StartPlan("mean", 8)))
     assert many.starts.iterations[0] == one.iterations
     np.testing.assert_allclose(many.starts.log_likelihood[0], one.log_likelihood, rtol=1e-12)
 

@@ -356,7 +356,7 @@ def test_parameters_that_were_set_are_reported(
     options += ["--exclude-consensus-voxels", "yes", "--maximum-iterations", "7"]
     assert main(["fuse", *masks, *options, "--output", output, "--json", str(path)]) == 0
     parameters = strictly(path.read_text())["parameters"]
-    assert parameters["Variant"] == "Advanced"
+    assert parameters["Variant"] == "advanced"
     assert parameters["InitializationRange"] == [0.6, 0.9]
     assert parameters["ExcludeConsensusVoxels"] is True
     assert parameters["MaximumIterations"] == 7

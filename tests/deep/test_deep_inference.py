@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
+from itk_consensus.deep import inference  # noqa: E402
 from itk_consensus.deep.cases import Case  # noqa: E402
 from itk_consensus.deep.inference import predict, window_grid  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel, RaterModel, new_network  # noqa: E402
 from itk_consensus.deep.network import NetworkShape  # noqa: E402
+from itk_consensus.labels.disputed_voxels import chunks  # noqa: E402
 
 
 @given(
@@ -39,7 +41,7 @@ def setting(shape, classes=2, raters=3):
     )
     labels = rng.integers(0, classes, (raters, *shape)).astype(np.uint8)
     image = rng.normal(size=shape).astype(np.float32)
-    return model, Case(image, labels, np.arange(1, raters + 1))
+    return model, Case(image[None], labels, np.arange(1, raters + 1))
 
 
 def run(model, case, asked, window, overlap=0.25):
@@ -80,14 +82,12 @@ def test_blending_agrees_with_monai():
         stacked = window.numpy()
         labels = stacked[:, 1:].astype(np.uint8)
         answers = [
-            run(model, Case(s[0], d, case.raters), np.ones(s[0].shape, bool), s[0].shape)
+            run(model, Case(s[0][None], d, case.raters), np.ones(s[0].shape, bool), s[0].shape)
             for s, d in zip(stacked, labels, strict=True)
         ]
         return torch.from_numpy(np.stack([answer.probability for answer in answers]))
 
-    both = torch.from_numpy(
-        np.concatenate([case.image[None], case.labels])[None].astype(np.float32)
-    )
+    both = torch.from_numpy(np.concatenate([case.image, case.labels])[None].astype(np.float32))
     theirs = inferers.sliding_window_inference(
         both, (32, 32), 1, alone, overlap=0.5, mode="gaussian", sigma_scale=0.125
     )[0].numpy()
@@ -107,3 +107,20 @@ def test_probabilities_sum_to_one_whatever_the_window():
 def test_nothing_asked_is_nothing_done():
     model, case = setting((20, 20))
     assert run(model, case, np.zeros((20, 20), bool), (16, 16)).probability.size == 0
+
+
+def test_windows_of_one_batch_do_not_touch_each_other(monkeypatch):
+    model, case = setting((48, 64))
+    single = run(model, case, np.ones((48, 64), bool), (16, 16)).probability
+    several = []
+    whole = inference._predict_windows
+
+    def counted(model, case, places, *others):
+        several.append(len(places))
+        return whole(model, case, places, *others)
+
+    monkeypatch.setattr(inference, "_predict_windows", counted)
+    monkeypatch.setattr(inference, "chunks", lambda number, _: chunks(number, 4))
+    batched = run(model, case, np.ones((48, 64), bool), (16, 16)).probability
+    assert max(several) == 4
+    np.testing.assert_allclose(batched, single, atol=1e-6)

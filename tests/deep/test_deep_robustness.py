@@ -71,7 +71,7 @@ def corner_case():
     """Raters who dispute a corner of a large image only."""
     labels = np.zeros((2, 96, 96), np.uint8)
     labels[0, 4:20, 4:20] = 1
-    return Case(np.zeros((96, 96), np.float32), labels, np.array([1, 2]))
+    return Case(np.zeros((1, 96, 96), np.float32), labels, np.array([1, 2]))
 
 
 def test_patches_that_judge_a_training_hold_what_is_disputed():
@@ -80,14 +80,14 @@ def test_patches_that_judge_a_training_hold_what_is_disputed():
     assert 1 <= len(patches) <= 3
     small = telling_patches(corner_case(), (128, 96))
     assert len(small) == 1
-    assert small[0].image.shape == (128, 96)
+    assert small[0].shape == (128, 96)
 
 
 def test_patches_are_centred_where_something_is_known():
     labels = np.full((2, 64, 64), MISSING, np.uint8)
     labels[:, 28:36, 28:36] = 0
     labels[0, 30:33, 30:33] = 1
-    sparse = Case(np.zeros((64, 64), np.float32), labels, np.array([1, 2]))
+    sparse = Case(np.zeros((1, 64, 64), np.float32), labels, np.array([1, 2]))
     assert all((patch.labels == 1).any() for patch in telling_patches(sparse, (16, 16)))
     truth = np.full((64, 64), MISSING, np.uint8)
     truth[40:44, 40:44] = 1
@@ -114,8 +114,8 @@ def test_a_batch_holds_as_many_patches_as_asked_for():
 
 
 def test_patches_of_tiny_cases_leave_normalisation_two_values():
-    case = Case(np.zeros((3, 3), np.float32), np.zeros((1, 3, 3), np.uint8), np.array([1]))
-    assert patch_shape([case], (64, 64), 4) == (4, 8)
+    case = Case(np.zeros((1, 3, 3), np.float32), np.zeros((1, 3, 3), np.uint8), np.array([1]))
+    assert patch_shape([case.shape], (64, 64), 4) == (4, 8)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (4, 4), (1, 9, 7), (3, 6, 6)])

@@ -16,7 +16,7 @@ def example(request, monkeypatch):
 
 
 @pytest.mark.parametrize("example", ["cohort"], indirect=True)
-@pytest.mark.parametrize("variant", ["Basic", "Advanced"])
+@pytest.mark.parametrize("variant", ["basic", "advanced"])
 def test_cohorts_beat_case_by_case_on_simulated_raters(example, variant):
     cohorts = [example.simulated_cohort(seed) for seed in range(3)]
     together = np.mean([example.together(cohort, variant) for cohort in cohorts], axis=0)
@@ -31,7 +31,7 @@ def test_the_cohort_example_prints_both_variants(example, capsys, monkeypatch, t
     monkeypatch.setattr(example, "BUBIL", tmp_path / "absent")
     example.main(["--seeds", "1"])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(",")[0] for line in lines[2:]] == ["Basic"] * 2 + ["Advanced"] * 2
+    assert [line.split(",")[0] for line in lines[2:]] == ["basic"] * 2 + ["advanced"] * 2
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def cases() -> list[list[np.ndarray]]:
     return [case(seed) for seed in range(4)]
 
 
-@pytest.mark.parametrize("variant", ["Basic", "Restricted", "Advanced"])
+@pytest.mark.parametrize("variant", ["basic", "restricted", "advanced"])
 def test_one_case_gives_staples_answer(variant):
     images = case(0)
     cohort = CohortSTAPLEFilter(Variant=variant)
@@ -52,7 +52,7 @@ def test_cases_may_differ_in_grid_family_and_missing_raters():
     for image in images:
         image.SetSpacing((0.5, 0.5, 2.0))
         image.SetOrigin((1.0, 2.0, 3.0))
-    cohort = CohortSTAPLEFilter(Variant="Advanced")
+    cohort = CohortSTAPLEFilter(Variant="advanced")
     first, second = cohort.Execute([flat, [images[0], None, images[2]]])
     assert isinstance(first, np.ndarray)
     assert first.shape == (20, 24)
@@ -71,7 +71,7 @@ def test_a_vector_image_is_a_case(cases):
 
 
 def test_small_structures_are_judged_together(cases):
-    cohort = CohortSTAPLEFilter(Variant="Advanced")
+    cohort = CohortSTAPLEFilter(Variant="advanced")
     cohort.Execute([case(seed) for seed in range(20)])
     found = np.stack([cohort.GetSensitivity(), cohort.GetSpecificity()], axis=1)
     np.testing.assert_allclose(found, QUALITIES, atol=0.03)
@@ -117,9 +117,9 @@ def test_empty_cohorts_warn_that_sensitivity_is_undefined():
 
 
 def test_parameters_survive_pickling_and_are_printed(cases):
-    cohort = CohortSTAPLEFilter(Variant="Advanced", tolerance=1e-5)
+    cohort = CohortSTAPLEFilter(Variant="advanced", tolerance=1e-5)
     copied = pickle.loads(pickle.dumps(cohort))
-    assert copied.GetVariant() == "Advanced"
+    assert copied.GetVariant() == "advanced"
     assert copied.GetTolerance() == 1e-5
     copied.Execute(cases)
     assert "Priors: [" in str(copied)
@@ -159,7 +159,7 @@ def test_a_foreground_that_never_occurs_is_refused(cases):
 
 def test_impossible_combinations_are_refused(cases):
     with pytest.raises(ParameterError, match=r"ConfidenceWeight .* it must stay 1, got 2"):
-        CohortSTAPLEFilter(Variant="Advanced", ConfidenceWeight=2.0).Execute(cases)
+        CohortSTAPLEFilter(Variant="advanced", ConfidenceWeight=2.0).Execute(cases)
     with pytest.raises(ParameterError, match="Prior must be one number, or one for each of the 4"):
         CohortSTAPLEFilter(Prior=[0.1, 0.2]).Execute(cases)
     with pytest.raises(ParameterError, match="there is no parameter 'SmoothnessWeight'"):

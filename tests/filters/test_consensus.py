@@ -182,7 +182,7 @@ def test_the_mask_bounds_the_answer(unequal):
 def test_every_candidate_is_at_hand_and_the_choice_stays(unequal):
     consensus, fused = consensus_of(unequal[1])
     maps = {name: consensus.GetCandidateImage(name) for name in consensus.GetCandidateNames()}
-    assert set(maps) >= {"vote", "smoothed vote", "corrected vote", "STAPLE (Advanced)"}
+    assert set(maps) >= {"vote", "smoothed vote", "corrected vote", "STAPLE (advanced)"}
     np.testing.assert_array_equal(maps[consensus.GetChoice()], fused)
     np.testing.assert_array_equal(consensus.GetLabelImage(), fused)
     with pytest.raises(ParameterError, match="candidate must be one of"):

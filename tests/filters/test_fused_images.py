@@ -14,16 +14,16 @@ from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
 
 @pytest.mark.parametrize("fuser", FUSERS)
-def test_any_measure_of_the_probabilities_becomes_an_image(fuser: Fuser) -> None:
+def test_the_entropy_of_the_probabilities_becomes_an_image(fuser: Fuser) -> None:
     mask = np.ones((9, 11), np.uint8)
     mask[:2] = 0
     filter_ = fuser(MaskImage=mask)
     filter_.Execute(raters())
-    found = filter_.fused.measure_image(lambda shares: entropy(shares, axis=0))
+    found = filter_.GetUncertaintyImage("entropy")
     shares = [filter_.GetProbabilityImage(label) for label in filter_.GetLabels()]
     expected = np.where(mask == 1, entropy(np.where(mask == 1, shares, 1.0), axis=0), 0.0)
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert found.dtype == np.float64
+    assert found.dtype == np.float32
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -31,9 +31,9 @@ def test_derived_images_have_the_family_and_space_of_the_first_input(family: str
     images = [make(array, family, space=ASKEW) for array in raters()]
     filter_ = LabelVotingImageFilter()
     filter_.Execute(images)
-    largest = filter_.fused.measure_image(lambda shares: shares.max(axis=0), np.float32)
-    assert header(largest) == header(images[0])
-    assert to_array(largest).dtype == np.float32
+    unsure = filter_.GetUncertaintyImage("disagreement")
+    assert header(unsure) == header(images[0])
+    assert to_array(unsure).dtype == np.float32
 
     def write(out: np.ndarray) -> None:
         out[...] = 3

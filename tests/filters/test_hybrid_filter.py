@@ -158,7 +158,7 @@ def test_a_hybrid_can_be_part_of_a_hybrid_but_not_of_itself(masks):
     outer = HybridFusionFilter(InteriorFilter=inner, BoundaryFilter=SIMPLEFilter(), BandWidth=1.0)
     outer.Execute(masks)
     outer.SetInteriorFilter(outer)
-    with pytest.raises(ParameterError, match="InteriorFilter must be another filter, got the hyb"):
+    with pytest.raises(ParameterError, match="InteriorFilter must be another filter, got the fil"):
         outer.Execute(masks)
 
 

@@ -38,7 +38,7 @@ from itk_consensus.filters.process_object import ProcessObject
 
 class Base(ProcessObject):
     Shared = Parameter(Integer(low=0), 7, "Shared by all.")
-    Iterations: Measurement[int] = Measurement("int", "How many.")
+    Iterations = Measurement(int, "How many.")
 
 
 class Sample(Base):
@@ -49,7 +49,7 @@ class Sample(Base):
         "How far to go.",
         default_doc="from Mode",
     )
-    Score: Measurement[float] = Measurement("float", "How good.")
+    Score = Measurement(float, "How good.")
 
     def SetMode(self, value: str) -> None:
         """A setter of the class's own."""

@@ -51,7 +51,7 @@ def test_ties_do_not_corrupt_the_seed() -> None:
         assert matrix[1].tolist() == [0.0, 1.0]
 
 
-# -- all-empty and all-full stacks (ITK issue 6575, B11) --------------------------------------
+# -- all-empty and all-full stacks (ITK issue 6575) -------------------------------------------
 
 
 @pytest.mark.parametrize("everything", [0, 1])
@@ -146,7 +146,7 @@ def test_an_undecided_label_outside_the_input_type_is_an_error(
         function(images, undecided)
 
 
-# -- hang on label 254 and 255 (B84) ----------------------------------------------------------
+# -- hang on label 254 and 255 ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("label", [253, 254, 255])
@@ -454,7 +454,7 @@ def test_one_rater_is_that_rater_plus_a_warning() -> None:
         ("STAPLEImageFilter", {"Prior": 0.3}),
         ("STAPLEImageFilter", {"SensitivityPrior": (3.0, 1.0)}),
         ("STAPLEImageFilter", {"NumberOfInitializations": 2}),
-        ("STAPLEImageFilter", {"Variant": "Advanced"}),
+        ("STAPLEImageFilter", {"Variant": "advanced"}),
         ("MultiLabelSTAPLEImageFilter", {"PseudoCounts": (1.0, 0.0)}),
         ("MultiLabelSTAPLEImageFilter", {"NumberOfInitializations": 2}),
         ("MultiLabelSTAPLEImageFilter", {"PriorProbabilities": [0.5, 0.5]}),
@@ -511,7 +511,7 @@ def test_a_prior_image_is_not_silently_ignored_by_the_advanced_variant() -> None
     def fused(share: float) -> Any:
         prior = np.full(truth.shape, share)
         try:
-            return itk_consensus.STAPLE(raters, variant="Advanced", prior=prior)
+            return itk_consensus.STAPLE(raters, variant="advanced", prior=prior)
         except ParameterError:
             return share
 

@@ -115,8 +115,8 @@ class Staple(NamedTuple):
     specificity: np.ndarray
 
     def equals(self, other: Staple) -> bool:
-        """Within the honest bar, with the same number of iterations."""
-        bar = max(1e-9, 2 * self.probability.size * 2.0**-53)
+        """Within what sequential sums of doubles may drift, with the same number of iterations."""
+        drift = max(1e-9, 2 * self.probability.size * 2.0**-53)
         differences = [
             np.abs(one - two).max()
             for one, two in (
@@ -125,7 +125,7 @@ class Staple(NamedTuple):
                 (self.specificity, other.specificity),
             )
         ]
-        return self.elapsed == other.elapsed and max(differences) <= bar
+        return self.elapsed == other.elapsed and max(differences) <= drift
 
 
 def run(module: Any, arrays: list[np.ndarray], **parameters: Any) -> Staple:

@@ -1,4 +1,4 @@
-"""SmoothnessWeight: STAPLE with a Potts field, and the corrected vote (issue 4)."""
+"""SmoothnessWeight: STAPLE with a Potts field, and the corrected vote."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from itk_consensus.simulation import (
     twelve_settings,
 )
 
-RECOMMENDED = {"Variant": "Advanced", "SmoothnessWeight": 2.0}
+RECOMMENDED = {"Variant": "advanced", "SmoothnessWeight": 2.0}
 TABLE_3_RADII = (39, 32, 22, 16, 10, 7, 5)
 FRESH_SEEDS = range(100, 124)
 
@@ -118,14 +118,14 @@ def test_the_label_map_is_the_probability_at_one_half(raters):
 
 
 def test_agreed_voxels_keep_their_label(raters):
-    probability = itk_consensus.STAPLE(raters, variant="Advanced", smoothnessWeight=4.0)
+    probability = itk_consensus.STAPLE(raters, variant="advanced", smoothnessWeight=4.0)
     stack = np.stack(raters)
     np.testing.assert_array_equal(probability[stack.min(axis=0) == 1], 1)
     np.testing.assert_array_equal(probability[stack.max(axis=0) == 0], 0)
 
 
 def test_the_estimated_weight_is_told(raters):
-    staple = itk_consensus.STAPLEImageFilter(Variant="Advanced", SmoothnessWeight="Estimate")
+    staple = itk_consensus.STAPLEImageFilter(Variant="advanced", SmoothnessWeight="Estimate")
     staple.Execute(raters)
     assert staple.GetSmoothnessWeight() == "estimate"
     assert 0 < staple.GetEstimatedSmoothnessWeight() <= 4
@@ -178,7 +178,7 @@ def test_several_labels_are_smoothed_too():
     wrong = {
         weight: np.mean(
             itk_consensus.MultiLabelSTAPLE(
-                raters, variant="Advanced", smoothnessWeight=weight, labelForUndecidedPixels=9
+                raters, variant="advanced", smoothnessWeight=weight, labelForUndecidedPixels=9
             )
             != truth
         )

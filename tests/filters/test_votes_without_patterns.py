@@ -76,9 +76,9 @@ def test_labels_equal_the_vote_on_patterns_for_any_number_of_threads(fuser):
         )
 
 
-def test_a_measure_of_the_votes_sees_all_labels():
+def test_the_disagreement_of_the_votes_sees_all_labels():
     fuser = ic.LabelVotingImageFilter()
     fuser.Execute(some_raters())
-    most = fuser.fused.measure_image(lambda shares: shares.max(axis=0))
+    unsure = fuser.GetUncertaintyImage("disagreement")
     shares = [fuser.GetProbabilityImage(label) for label in fuser.GetLabels()]
-    np.testing.assert_array_equal(most, np.max(shares, axis=0))
+    np.testing.assert_array_equal(unsure, (1 - np.max(shares, axis=0)).astype(np.float32))

@@ -14,6 +14,7 @@ from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.fusions import DisputedFusion, Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.labels.uncertainty import uncertainty
 
 #: Somebody annotated something inside the mask.
 annotated_stacks = drawn_stacks().filter(lambda drawn: encode(drawn).present.any())
@@ -40,16 +41,11 @@ def same_vote_thrice(drawn: Drawn) -> list[Fusion]:
     ]
 
 
-def spread(shares: np.ndarray) -> np.ndarray:
-    return entropy(shares, axis=0)
-
-
 def written(fusion: Fusion, drawn: Drawn) -> dict[str, Any]:
     labels, shape = len(drawn.labels()), drawn.present[0].shape
     values = np.array([*range(10, 10 + labels), 0, 7], np.uint16)
-    outputs: dict[str, Any] = {"labels": np.empty(shape, np.uint16), "spread": np.empty(shape)}
+    outputs: dict[str, Any] = {"labels": np.empty(shape, np.uint16)}
     fusion.write_labels(values, outputs["labels"])
-    fusion.write_measure(spread, labels, outputs["spread"])
     for label in range(labels):
         outputs[f"probability {label}"] = np.empty(shape)
         fusion.write_probability(label, outputs[f"probability {label}"])
@@ -68,14 +64,14 @@ def test_what_is_written_does_not_depend_on_the_kind_of_fusion(drawn):
 
 
 @given(annotated_stacks)
-def test_a_measure_is_made_voxel_by_voxel_and_is_zero_outside_the_mask(drawn):
+def test_probabilities_are_zero_outside_the_mask_and_make_an_entropy_inside(drawn):
     for fusion in same_vote_thrice(drawn):
         outputs = written(fusion, drawn)
         shares = np.stack([v for k, v in outputs.items() if k.startswith("probability")])
         inside = np.ones(shares.shape[1:], bool) if drawn.mask is None else drawn.mask != 0
-        assert not outputs["spread"][~inside].any()
-        expected = spread(shares[:, inside])
-        np.testing.assert_allclose(outputs["spread"][inside], expected, atol=1e-12)
+        assert not shares[:, ~inside].any()
+        expected = entropy(shares[:, inside], axis=0)
+        np.testing.assert_allclose(uncertainty("entropy", shares)[inside], expected, atol=1e-12)
 
 
 @given(annotated_stacks)

@@ -8,7 +8,6 @@ are few maps, all are tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.array_types import Floats, Labels
+from itk_consensus.labels.disputed_voxels import chunks
 
 #: Up to here all maps are tried, and the optimum is certain: any twelve binary voxels.
 MOST_ENUMERATED = 4096
@@ -63,9 +63,10 @@ def climb(model: LabelEvidence, maps: Labels, observer: IterationObserver | None
     rounds = np.zeros(maps.shape[1], dtype=np.int64)
     active = np.arange(maps.shape[1])
     trace: list[Floats] = []
+    at_once = max(1, _BATCH // (len(maps) * model.patterns.number_of_labels))
     while active.size and (observer is None or observer(len(trace) + 1)):
         before = log_evidence[active]
-        for batch in _batches(model, active.size):
+        for batch in chunks(active.size, at_once):
             part = active[batch]
             maps[:, part], log_evidence[part] = _move(model, maps[:, part], log_evidence[part])
         trace.append(np.full(maps.shape[1], np.nan))
@@ -206,10 +207,3 @@ def _best_of_all(model: LabelEvidence) -> tuple[Labels, float]:
     log_evidence = model.log_evidence(maps)
     best = preferred(model, maps, log_evidence)
     return maps[:, best], float(log_evidence[best])
-
-
-def _batches(model: LabelEvidence, number: int) -> Iterator[slice]:
-    """Split maps so that a batch's arrays fit the memory we allow."""
-    step = max(1, _BATCH // (len(model.patterns.counts) * model.patterns.number_of_labels))
-    for first in range(0, number, step):
-        yield slice(first, first + step)

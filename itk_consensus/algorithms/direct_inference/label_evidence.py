@@ -15,7 +15,6 @@ Array layout: P patterns, J raters, S maps, K labels. A set of maps is (P, S).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -25,6 +24,7 @@ from scipy.special import gammaln
 
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import chunks
 
 #: Numbers that one step of `block_scores` handles; keeps its arrays in the processor's cache.
 _CHUNK = 2**17
@@ -108,7 +108,8 @@ class LabelEvidence:
         log_prior, log_confusion, log_total = gammaln(prior), gammaln(confusion), gammaln(total)
         raters = np.arange(len(confusion))
         scores = np.empty((*maps.shape, prior.shape[1]))
-        for part in self._parts(confusion.size // prior.shape[1]):
+        numbers_per_pattern = confusion.size // prior.shape[1]
+        for part in chunks(len(maps), max(1, _CHUNK // numbers_per_pattern)):
             # Counts without the block's own voxels: they leave their label, or join another.
             sign = np.where(maps[part, :, None] == np.arange(prior.shape[1]), -1.0, 1.0)
             change = sign if single_voxels else self._sizes[part] * sign
@@ -143,11 +144,6 @@ class LabelEvidence:
     def _digits(self) -> Labels:
         """(P, J) voted label; 0, whose count is then left alone, for a missing rater."""
         return np.where(self.patterns.present, self.patterns.patterns, 0).astype(np.int64)
-
-    def _parts(self, numbers_per_pattern: int) -> Iterator[slice]:
-        step = max(1, _CHUNK // numbers_per_pattern)
-        for first in range(0, len(self.patterns.counts), step):
-            yield slice(first, first + step)
 
 
 def _log_beta(parameters: Floats, axis: int) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from itk_consensus.algorithms.confusion_model import with_diagonal
 from itk_consensus.algorithms.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
@@ -62,7 +63,7 @@ class DirectInferenceSettings:
     def pseudo_count_table(self, labels: int) -> Floats:
         """(K, K) alpha[d, t]."""
         diagonal, others = self.pseudo_counts
-        return np.where(np.eye(labels, dtype=bool), diagonal, others / max(labels - 1, 1))
+        return with_diagonal(labels, diagonal, others / max(labels - 1, 1))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def direct_inference(
     settings = settings or DirectInferenceSettings()
     model = LabelEvidence(patterns, settings.pseudo_count_table(patterns.number_of_labels))
     if not _several_raters(patterns):
-        names, maps = ["MajorityVote"], vote_map(patterns)[:, None]
+        names, maps = ["majority_vote"], vote_map(patterns)[:, None]
         evidence = model.log_evidence(maps)
         search = Climb(maps, evidence, np.zeros(1, dtype=np.int64), np.empty((0, 1)))
         return _result(model, search, 0, names, settings, observer)

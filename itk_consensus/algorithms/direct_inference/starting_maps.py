@@ -33,13 +33,13 @@ def starting_maps(
 ) -> tuple[list[str], Labels]:
     """Names and (P, S) maps: the vote, the vote at every threshold, and where EM ends.
 
-    EM runs in its Basic and its Advanced variant; a posterior that is tied gives two maps.
+    EM runs in its basic and its advanced variant; a posterior that is tied gives two maps.
     """
-    names, maps = ["MajorityVote"], [vote_map(patterns)]
+    names, maps = ["majority_vote"], [vote_map(patterns)]
     for level, labels in _thresholded(majority_vote(patterns)):
-        names.append(f"Threshold {level:.3g}")
+        names.append(f"threshold {level:.3g}")
         maps.append(labels)
-    for variant in ("Basic", "Advanced"):
+    for variant in ("basic", "advanced"):
         truth = _where_em_ends(patterns, variant, plan, observer)
         for start in range(plan.number):
             lowest, highest = _most_probable(truth, start)

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from itk_consensus.algorithms.confusion_model import with_diagonal
 from itk_consensus.array_types import Floats, Floats32
 
 RegularizationTarget = Literal["global", "uniform", "diagonal"]
@@ -44,7 +45,7 @@ class FieldSettings:
 
     def alpha(self, labels: int) -> Floats:
         """(K, K) pseudo-counts [observed, true]."""
-        return _with_diagonal(labels, *self.pseudo_counts)
+        return with_diagonal(labels, *self.pseudo_counts)
 
     def targets(self, theta: Floats) -> Floats32:
         """(J, K, K) performance that sparse data lean to, given the global one."""
@@ -52,7 +53,7 @@ class FieldSettings:
         if self.target == "global":
             return np.where(np.isnan(theta), 1 / labels, theta).astype(np.float32)
         right = self.diagonal if self.target == "diagonal" else 1 / labels
-        one = _with_diagonal(labels, right, (1 - right) / max(labels - 1, 1))
+        one = with_diagonal(labels, right, (1 - right) / max(labels - 1, 1))
         return np.broadcast_to(one.astype(np.float32), theta.shape)
 
 
@@ -96,7 +97,3 @@ def regularised(
     total = np.tensordot(target, sigma, axes=1) + mass + alpha.sum()
     unknown = np.full_like(wanted, target[observed])
     return np.asarray(np.divide(wanted, total, out=unknown, where=total > 0))
-
-
-def _with_diagonal(labels: int, diagonal: float, other: float) -> Floats:
-    return np.where(np.eye(labels, dtype=bool), diagonal, other)

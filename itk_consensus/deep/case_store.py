@@ -1,0 +1,69 @@
+"""Cases of a training that need not fit in memory. No torch here."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import overload
+
+from itk_consensus.deep.cases import Case
+
+
+class CaseStore(Sequence[Case]):
+    """Cases that are made when asked for; those asked for last are kept within a budget.
+
+    Parameters
+    ----------
+    makers : sequence of callables
+        Each makes a case, the same at every call.
+    budget : int
+        Bytes of the cases that are kept; the newest always is.
+    """
+
+    def __init__(self, makers: Sequence[Callable[[], Case]], budget: int) -> None:
+        self._makers = makers
+        self._budget = budget
+        self._kept: OrderedDict[int, Case] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    @overload
+    def __getitem__(self, index: int) -> Case: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Case]: ...
+    def __getitem__(self, index: int | slice) -> Case | Sequence[Case]:
+        if isinstance(index, slice):
+            return ChosenCases(self, range(len(self))[index])
+        # As in a list, negative numbers count from the end and what lies beyond is an error.
+        number = range(len(self))[index]
+        if number not in self._kept:
+            case = self._makers[number]()
+            self._bytes += case.nbytes
+            self._kept[number] = case
+        self._kept.move_to_end(number)
+        while self._bytes > self._budget and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._bytes -= dropped.nbytes
+        return self._kept[number]
+
+
+class ChosenCases(Sequence[Case]):
+    """Some of the cases of a sequence, which stay where they are."""
+
+    def __init__(self, cases: Sequence[Case], numbers: Sequence[int]) -> None:
+        self._cases = cases
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> Case: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Case]: ...
+    def __getitem__(self, index: int | slice) -> Case | Sequence[Case]:
+        if isinstance(index, slice):
+            return ChosenCases(self._cases, self._numbers[index])
+        return self._cases[self._numbers[index]]

@@ -1,0 +1,117 @@
+"""IntensityRefinementFilter: any fuser's disputed voxels, seen once more in the image."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from itk_consensus.algorithms.hybrid import hybrid_fusion
+from itk_consensus.algorithms.intensity_refinement import IntensityModel
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.constraints import Real, optional
+from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.image_constraints import ImageLike
+from itk_consensus.filters.inner_fusers import Fuser, InnerFusersMixin
+from itk_consensus.filters.label_fusion import UndecidedLabelMixin
+from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.labels.boxes import in_space
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.fusions import Fusion, VolumeFusion
+
+#: Default of IntensitySigma, in smallest voxel sides.
+SIGMA_SIDES = 8.0
+#: Standard deviations around disputes in which intensities are looked at.
+_REACH = 2.0
+
+
+class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
+    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+
+    Where all raters agree, each label shows what its intensities are; around a disputed voxel they
+    tell how likely its own is under each label. How much that counts is what held-out raters
+    support: a power with which each of them is foreseen better from the others, or 0, and then the
+    answer is the fuser's. Three raters at least must have drawn, or nobody can be held out.
+
+    >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
+    """
+
+    Image = Parameter(optional(ImageLike()), None, "The image the labels were drawn on.")
+    Filter = Parameter(
+        optional(Fuser()),
+        None,
+        "Fuser whose answer is refined.",
+        default_doc="ConsensusFilter()",
+    )
+    IntensitySigma = Parameter(
+        optional(Real(low=0.0, exclusive=True)),
+        None,
+        "Standard deviation, in mm, of the surroundings in which intensities are learned.",
+        default_doc="8 smallest voxel sides",
+    )
+
+    IntensityWeight = Measurement(
+        float, "Power by which intensities count; 0: held-out raters do not support them."
+    )
+    HeldOutGains = Measurement(
+        tuple[float, ...],
+        "Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the "
+        "power that is best for the rater it helps least; NaN where there is no telling.",
+    )
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.Image is None:
+            raise ParameterError(f"{self.GetName()}: Image must be set before Execute")
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        model = self._model(case)
+        fused = self._run(self.Filter or ConsensusFilter(), case)
+        self._report(0.8)
+        choice = model.choose_weight()
+        self.IntensityWeight, self.HeldOutGains = choice
+        labels = self._label_values(case)
+        decision = fused.decision(labels)
+        if choice.weight == 0:
+            return VolumeFusion(decision, lambda label: fused.probability(labels[label]))
+        return _refined(model, choice.weight, fused, decision, labels)
+
+    def _model(self, case: FusionCase) -> IntensityModel:
+        image = np.asarray(self._load_one(self.Image, case.loaded, "Image"))
+        side = case.smallest_side
+        sigma = SIGMA_SIDES * side if self.IntensitySigma is None else self.IntensitySigma
+        sigmas = in_space([sigma / size for size in case.spacing], 0.0)
+        region = case.patterns.disputed_region([math.ceil(_REACH * sigma) for sigma in sigmas])
+        seen = image[region].astype(np.float64)
+        if not np.isfinite(seen).all():
+            raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
+        return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas, case.threads)
+
+
+def _refined(
+    model: IntensityModel,
+    weight: float,
+    fused: FusedImages,
+    decision: np.ndarray,
+    labels: list[int],
+) -> VolumeFusion:
+    """The fuser's answer, but the refined one at disputed voxels."""
+    voxels = model.voxels
+    shares = model.refine(
+        lambda label: voxels.take(fused.probability(labels[label])[voxels.region]), weight
+    )
+    disputed = np.zeros(decision.shape, bool)
+    disputed[voxels.region] = voxels.mask
+    winners = decision.copy()
+    voxels.write(shares.argmax(axis=0), winners)
+
+    def probability(label: int) -> np.ndarray:
+        volume = np.zeros(decision.shape)
+        voxels.write(shares[label], volume)
+        return volume
+
+    return hybrid_fusion(
+        disputed, (winners, probability), (decision, lambda k: fused.probability(labels[k]))
+    )
