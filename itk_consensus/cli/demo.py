@@ -87,7 +87,7 @@ def run_demo(folder: Path) -> str:
             f"A lung nodule of patient {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists "
             "(LIDC-IDRI, CC BY 3.0).",
             "",
-            *wrapped(consensus.GetExplanation()),
+            *wrapped(consensus.Explanation),
             "",
             section("Volumes", pairs(_volumes(masks, voted, fused, voxel_ml))),
             section("Raters", table(list(rows[0]), [list(row.values()) for row in rows])),

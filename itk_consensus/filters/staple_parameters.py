@@ -16,6 +16,7 @@ from itk_consensus.algorithms.staple_settings import (
     StapleSettings,
     beta_pseudo_counts,
 )
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
@@ -237,6 +238,10 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 "label-switched optimum: the mean rater does worse than chance; foreground and "
                 "background may have changed places"
             )
+
+
+def _column(values: Floats, label: int) -> tuple[float, ...]:
+    return tuple(values[:, label].tolist())
 
 
 def _listed(values: list[int]) -> str:
