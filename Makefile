@@ -1,13 +1,15 @@
 # make demo and make test are all a newcomer needs: each makes .venv and installs what it lacks.
+# Everything else: lint, docs, dist, paper (QUICK=1), bench, fuzz, sanitize, test-all, test-oldest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LIGHT := $(VENV)/.installed-light
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all bench paper lint docs sanitize fuzz clean
+.PHONY: demo test test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
 
-demo: $(STAMP)
+demo: $(LIGHT)
 	@$(BIN)/itk-consensus demo --output demo-output
 
 test: $(STAMP)
@@ -22,15 +24,18 @@ lint: $(STAMP)
 	@$(BIN)/mypy
 	@$(BIN)/python wrapping/write_tables.py --check
 
+# Pages of docs/_build/html; a warning is an error, and nothing is fetched.
 docs: $(STAMP)
 	@$(BIN)/python wrapping/write_tables.py
+	@$(BIN)/python -m sphinx -q -W --keep-going -j 2 docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: $(STAMP)
 	@$(BIN)/python examples/benchmarks/benchmark.py
 	@$(BIN)/python examples/benchmarks/deep_evidence.py
 
 paper: $(STAMP)
-	@for table in examples/paper/table*.py examples/paper/section45.py; do $(BIN)/python $$table || exit 1; done
+	@$(BIN)/python examples/paper/judge.py --output paper-output $(if $(QUICK),--quick)
 
 # make fuzz SEED=7 repeats what an earlier run printed as its seed.
 fuzz: $(STAMP)
@@ -40,13 +45,33 @@ fuzz: $(STAMP)
 sanitize: $(STAMP)
 	@sh wrapping/sanitize.sh $(BIN)/python
 
-# Reinstalled when what is compiled or declared changes; Python sources are used in place.
-$(STAMP): pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/*.hpp wrapping/include/*.hpp)
-	@echo "Setting up $(VENV) (once; about two minutes) ..."
+# Kernels compiled by the other compiler too, where it is installed; nothing of it is kept.
+clang: $(STAMP)
+	@sh wrapping/clang.sh $(BIN)/python
+
+# sdist and wheel, each installed into a clean environment and tried out there.
+dist: $(STAMP)
+	@sh wrapping/dist.sh $(BIN)/python
+
+# The lower bounds that pyproject.toml declares, in an environment of their own.
+test-oldest:
+	@sh wrapping/oldest.sh $(PYTHON)
+
+# Two steps: what the demo needs, and then what tests, lint and documentation need. Each is taken
+# again when what is compiled or declared changes; Python sources are used in place.
+COMPILED := pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/*.hpp wrapping/include/*.hpp)
+
+$(LIGHT): $(COMPILED)
+	@echo "Setting up $(VENV) (once; under a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) "setuptools>=77" wheel "pybind11>=2.13"
-	@$(PIP) --no-build-isolation --editable ".[test]"
+	@$(PIP) --no-build-isolation --editable ".[plot]"
+	@touch $@
+
+$(STAMP): $(LIGHT)
+	@echo "Adding what the tests need to $(VENV) (once; a minute or two) ..."
+	@$(BIN)/python wrapping/extras.py test docs | xargs $(PIP)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info demo-output bench-output itk_consensus/*.so
+	rm -rf $(VENV) build dist *.egg-info demo-output bench-output paper-output docs/_build itk_consensus/*.so

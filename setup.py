@@ -1,9 +1,11 @@
-"""The compiled extension; everything else about the package is in pyproject.toml."""
+"""The compiled extension and absolute links; everything else is in pyproject.toml."""
 
 import os
+import re
 from glob import glob
+from pathlib import Path
 
-from pybind11.setup_helpers import Pybind11Extension, build_ext
+from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
 from setuptools import setup
 
 kernels = Pybind11Extension(
@@ -22,4 +24,20 @@ if os.name != "nt":
 kernels.extra_compile_args += extra
 kernels.extra_link_args += [flag for flag in extra if flag.startswith("-fsanitize")]
 
-setup(ext_modules=[kernels], cmdclass={"build_ext": build_ext})
+# Files compile side by side, on as many cores as there are.
+ParallelCompile(default=0).install()
+
+# The README links to files of the repository; a package index needs their address. A release says
+# where the repository is published: ITK_CONSENSUS_URL=https://... make dist.
+address = os.environ.get("ITK_CONSENSUS_URL", "").rstrip("/")
+readme = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+if address:
+    readme = re.sub(r'(\]\(|src=")(?!https?:|#)', rf"\1{address}/", readme)
+
+setup(
+    ext_modules=[kernels],
+    cmdclass={"build_ext": build_ext},
+    long_description=readme,
+    long_description_content_type="text/markdown",
+    project_urls={"Repository": address} if address else {},
+)

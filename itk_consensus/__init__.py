@@ -9,6 +9,8 @@ matplotlib.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +24,8 @@ _OTHERS = (
     ("filters.fuse_structures", "FuseStructures"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
+    ("filters.label_fusion", "LabelFusionFilter"),
+    ("filters.process_object", "ProcessObject"),
     ("images.dicom_contours", "read_dicom_contours"),
     ("images.dicom_segmentation", "read_dicom_segmentation"),
     ("images.dicom_series", "read_dicom_series"),
@@ -43,34 +47,40 @@ _OTHERS = (
 )
 
 
-def _public() -> dict[str, Any]:
-    """Every public name and what it stands for."""
-    errors = import_module("itk_consensus.errors")
+def _loaders() -> dict[str, Callable[[], Any]]:
+    """Every public name, and what loads it and no more than it needs."""
     registry = import_module("itk_consensus.filters.registry")
+    snake_case = import_module("itk_consensus.filters.parameters").snake_case
+    errors = vars(import_module("itk_consensus.errors"))
+    names = [name for name, member in errors.items() if isinstance(member, type)]
+    loaders = {name: partial(_member, "errors", name) for name in names}
+    loaders |= {name: partial(_member, module, name) for module, name in _OTHERS}
+    for name in (*registry.FUSER_MODULES, *registry.OTHER_FILTER_MODULES):
+        loaders[name] = partial(registry.load_filter, name)
+    for name in registry.FUSER_MODULES:
+        loaders[registry.short_name(name)] = partial(_function, name, 0)
+        loaders[snake_case(name)] = partial(_function, name, 1)
+    return loaders
+
+
+def _member(module: str, name: str) -> Any:
+    return getattr(import_module(f"itk_consensus.{module}"), name)
+
+
+def _function(filter_name: str, form: int) -> Any:
     procedural = import_module("itk_consensus.filters.procedural")
-    process_object = import_module("itk_consensus.filters.process_object")
-    label_fusion = import_module("itk_consensus.filters.label_fusion")
-    names = {name: member for name, member in vars(errors).items() if isinstance(member, type)}
-    names["ProcessObject"] = process_object.ProcessObject
-    names["LabelFusionFilter"] = label_fusion.LabelFusionFilter
-    names |= {cls.__name__: cls for cls in (*registry.FUSERS, *registry.OTHER_FILTERS)}
-    names |= procedural.FUNCTIONS
-    for module, name in _OTHERS:
-        names[name] = getattr(import_module(f"itk_consensus.{module}"), name)
-    return names
+    return procedural.function_forms(filter_name)[form]
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") and name != "__all__":
-        raise AttributeError(f"module 'itk_consensus' has no attribute '{name}'")
-    public = _public()
+    loaders = {} if name.startswith("_") and name != "__all__" else _loaders()
     if name == "__all__":
-        return sorted(public)
-    if name not in public:
+        return sorted(loaders)
+    if name not in loaders:
         raise AttributeError(f"module 'itk_consensus' has no attribute '{name}'")
-    globals().update(public)
-    return public[name]
+    globals()[name] = loaders[name]()
+    return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted([*_public(), "__version__"])
+    return sorted([*_loaders(), "__version__"])

@@ -179,7 +179,7 @@ class LabelFusionFilter(ProcessObject):
         Parameters
         ----------
         kind : "entropy", "disagreement" or "variance"
-            - sum p ln p over the labels; 1 - largest p; sum p (1 - p) / 2, which with two labels is
+            Minus the sum of p ln p; 1 - largest p; sum p (1 - p) / 2, which with two labels is
             the variance p (1 - p) of either.
         """
 

@@ -103,9 +103,7 @@ def test_every_error_is_also_one_that_simpleitk_or_numpy_users_catch() -> None:
             assert member is errors.ConsensusError or issubclass(member, usual)
 
 
-def test_the_version_is_that_of_the_project() -> None:
-    project = Path(__file__).resolve().parents[1] / "pyproject.toml"
-    (version,) = re.findall(
-        r'^version = "(.+)"$', project.read_text(encoding="utf-8"), re.MULTILINE
-    )
+def test_the_citation_names_this_version() -> None:
+    citation = Path(__file__).resolve().parents[1] / "CITATION.cff"
+    (version,) = re.findall(r"^version: (.+)$", citation.read_text(encoding="utf-8"), re.MULTILINE)
     assert itk_consensus.__version__ == version

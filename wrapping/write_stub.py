@@ -20,7 +20,7 @@ from itk_consensus.filters.parameters import (
     parameters_of,
     snake_case,
 )
-from itk_consensus.filters.procedural import FUNCTIONS, default_of, function_name
+from itk_consensus.filters.procedural import all_functions, default_of, function_name
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 
@@ -58,7 +58,7 @@ def _other_functions() -> Iterator[Any]:
     """Public functions that are no form of a filter."""
     for name in dir(itk_consensus):
         member = getattr(itk_consensus, name)
-        if inspect.isfunction(member) and name not in FUNCTIONS:
+        if inspect.isfunction(member) and name not in all_functions():
             yield member
 
 
@@ -151,7 +151,7 @@ def _function_stub(fuser: type[LabelFusionFilter], style: str) -> str:
         for parameter in parameters_of(fuser)
     )
     head = f"def {name}(*images: Any, {keywords}) -> Image:"
-    return "\n".join([head, *_docstring(inspect.getdoc(FUNCTIONS[name]), "    ")])
+    return "\n".join([head, *_docstring(inspect.getdoc(all_functions()[name]), "    ")])
 
 
 def _default(parameter: Parameter[Any]) -> str:

@@ -1,6 +1,6 @@
-"""What is written about the filters, made from their tables: the stub file and README's tables.
+"""What is written about filters and results, made from tables and files: stub, README, truth page.
 
-``make docs`` (python wrapping/write_tables.py) rewrites both; ``--check`` only says whether they
+``make docs`` (python wrapping/write_tables.py) rewrites them; ``--check`` only says whether they
 are current, as `make lint` does.
 """
 
@@ -16,14 +16,16 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.filters.registry import FUSERS
 
 ROOT = Path(__file__).resolve().parents[1]
 STUB = ROOT / "itk_consensus" / "__init__.pyi"
 README = ROOT / "README.md"
+TRUTH = ROOT / "docs" / "truth.md"
 
 sys.path.insert(0, str(ROOT / "examples" / "benchmarks"))
 from readme_section import between_markers  # noqa: E402  (found only now)
+from written_figures import FIGURES  # noqa: E402
 
 
 def parameter_table(filter_: type[ProcessObject]) -> str:
@@ -38,24 +40,23 @@ def _row(parameter: Parameter[object]) -> str:
     return f"| {parameter.name} | {wanted} | {parameter.default_text} | {parameter.doc} |"
 
 
-def readme_tables() -> str:
-    """The README's part on methods and parameters."""
-    methods = [
-        "| filter | function | CLI | what it assumes, when to use it |",
-        "|---|---|---|---|",
-        *(
-            f"| {fuser.__name__} | `{function_name(fuser)}` | `{fuser.method}` | {fuser.summary} |"
-            for fuser in FUSERS
-        ),
+def common_table() -> str:
+    """Markdown table of the parameters that every fuser has."""
+    rows = [_row(parameter) for parameter in parameters_of(LabelFusionFilter)]
+    return "\n".join(["| parameter | value | default | |", "|---|---|---|---|", *rows])
+
+
+def filter_table() -> str:
+    """README's list of the fusers."""
+    rows = [
+        f"| `{function_name(fuser)}` | `{fuser.method}` | {_first_sentence(fuser.summary)} |"
+        for fuser in FUSERS
     ]
-    sections = [
-        f"<details><summary>{cls.__name__}</summary>\n\n{parameter_table(cls)}\n\n</details>"
-        for cls in (*FUSERS, *OTHER_FILTERS)
-    ]
-    everyone = ["| parameter | value | default | |", "|---|---|---|---|"]
-    everyone += [_row(parameter) for parameter in parameters_of(LabelFusionFilter)]
-    shared = "<details><summary>every filter</summary>\n\n" + "\n".join(everyone) + "\n\n</details>"
-    return "\n".join(methods) + "\n\n" + "\n".join([*sections, shared])
+    return "\n".join(["| function | `--method` | |", "|---|---|---|", *rows])
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].removesuffix(".").partition("; ")[0] + "."
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,8 +64,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say whether they are current")
     check = parser.parse_args(arguments).check
-    readme = between_markers(README.read_text(), "filters", readme_tables())
-    wanted = {STUB: stub_text(), README: readme}
+    sections = {
+        README: {"filters": filter_table(), **FIGURES["README"]()},
+        TRUTH: FIGURES["truth"](),
+    }
+    wanted = {STUB: stub_text()}
+    for path, contents in sections.items():
+        wanted[path] = path.read_text(encoding="utf-8")
+        for name, content in contents.items():
+            wanted[path] = between_markers(wanted[path], name, content)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         if check:

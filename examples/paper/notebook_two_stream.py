@@ -7,6 +7,8 @@ likelihood instead, and its loss is Sensoy's, not the printed one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -52,6 +54,7 @@ def train(
     truths: NDArray[np.int64],
     epochs: int,
     seed: int,
+    after_epoch: Callable[[TwoStreamNet, float], None] = lambda net, loss: None,
 ) -> TwoStreamNet:
     """Minimise the printed loss over (N, 1, H, W) images, (N, A, H, W) masks, (N, H, W) truths."""
     with torch.random.fork_rng(devices=[]):
@@ -60,6 +63,7 @@ def train(
     optimizer = torch.optim.Adam(net.parameters(), LEARNING_RATE)
     rng = np.random.default_rng(seed)
     for _ in range(epochs):
+        losses = []
         for rows in np.array_split(rng.permutation(len(images)), len(images) // BATCH_SIZE):
             alpha = net(torch.from_numpy(images[rows]), torch.from_numpy(masks[rows]))
             truth = torch.from_numpy(truths[rows])
@@ -68,6 +72,8 @@ def train(
             optimizer.zero_grad()
             loss.mean().backward()
             optimizer.step()
+            losses.append(float(loss.detach().mean()))
+        after_epoch(net, sum(losses) / len(losses))
     return net
 
 

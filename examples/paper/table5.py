@@ -68,9 +68,20 @@ def compute() -> dict[str, str]:
     return rows
 
 
-def deep(seed: int = 0, epochs: int = EPOCHS) -> tuple[str, list[float]]:
-    """Dice of the paper's two-stream net, and its reliabilities."""
-    from notebook_two_stream import segment, train
+def deep(
+    seed: int = 0, epochs: int = EPOCHS, dynamics: list[tuple[float, float]] | None = None
+) -> tuple[str, list[float]]:
+    """Dice of the paper's two-stream net, and its reliabilities.
+
+    `dynamics` gets the loss and the mean validation Dice after each epoch, as in Figure 3.
+    """
+    from notebook_two_stream import TwoStreamNet, segment, train
+
+    def watch(net: TwoStreamNet, loss: float) -> None:
+        if dynamics is not None:
+            found = segment(net, validation.images, validation.masks.astype(np.float32))
+            pairs = zip(found, validation.truths, strict=True)
+            dynamics.append((loss, float(np.mean([dice(m, t) for m, t in pairs]))))
 
     training, validation = draw(TRAINING), draw(VALIDATION)
     net = train(
@@ -79,6 +90,7 @@ def deep(seed: int = 0, epochs: int = EPOCHS) -> tuple[str, list[float]]:
         training.truths.astype(np.int64),
         epochs,
         seed,
+        watch,
     )
     found = segment(net, validation.images, validation.masks.astype(np.float32))
     return _row(found, validation.truths), net.rho().tolist()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects, generate_binary_structure, label
 
 from itk_consensus.array_types import Mask
 
@@ -71,11 +71,11 @@ def lost_components(mask: Mask, kept: Mask, time_axis: bool = False) -> Mask:
     lost = np.zeros(mask.shape, bool)
     if not (mask & ~kept).any():
         return lost
-    faces, number = label(mask, _structure(mask.ndim, 1, time_axis))
+    faces, number = scipy.ndimage.label(mask, _structure(mask.ndim, 1, time_axis))
     gone = np.ones(number + 1, bool)
     gone[faces[kept & mask]] = False
     gone[0] = False
-    pieces, number = label(gone[faces], _structure(mask.ndim, mask.ndim, time_axis))
+    pieces, number = scipy.ndimage.label(gone[faces], _structure(mask.ndim, mask.ndim, time_axis))
     large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
     large[0] = False
     return np.asarray(large[pieces])
@@ -89,7 +89,7 @@ def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, i
     raters : (J, \\*shape) ndarray of bool
     """
     union = raters.any(axis=0)
-    pieces, number = label(union, _structure(union.ndim, union.ndim, time_axis))
+    pieces, number = scipy.ndimage.label(union, _structure(union.ndim, union.ndim, time_axis))
     large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
     large[0] = False
     finders = np.zeros(number + 1, np.int64)
@@ -100,10 +100,10 @@ def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, i
 
 def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]:
     """Components of a mask, connected by faces, edges or corners, the largest first."""
-    pieces, _ = label(mask, _structure(mask.ndim, mask.ndim, len(spacing) > 3))
+    pieces, _ = scipy.ndimage.label(mask, _structure(mask.ndim, mask.ndim, len(spacing) > 3))
     millilitres = float(np.prod(spacing[-3:])) / 1000
     found = []
-    for number, box in enumerate(find_objects(pieces), start=1):
+    for number, box in enumerate(scipy.ndimage.find_objects(pieces), start=1):
         voxels = np.argwhere(pieces[box] == number)
         middle = np.square(voxels - voxels.mean(axis=0)).sum(axis=1).argmin()
         place = tuple(int(v) + part.start for v, part in zip(voxels[middle], box, strict=True))
@@ -113,7 +113,7 @@ def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]
 
 def _structure(dimension: int, connectivity: int, time_axis: bool) -> Mask:
     """Neighbours of a voxel; none in time, the first axis."""
-    structure = generate_binary_structure(dimension, connectivity)
+    structure = scipy.ndimage.generate_binary_structure(dimension, connectivity)
     if time_axis:
         structure[[0, -1]] = False
     return np.asarray(structure)

@@ -17,8 +17,8 @@ from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from itk_consensus.algorithms.hidden_truth import EstimatedTruth
 from itk_consensus.algorithms.vote_shares import shares_of_votes
@@ -64,7 +64,9 @@ class Maximization:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
         if not self.pseudo_counts.any():
             return log_likelihood
-        penalty = xlogy(self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta))
+        penalty = scipy.special.xlogy(
+            self.pseudo_counts[:, None, :], np.where(np.isnan(theta), 1.0, theta)
+        )
         return np.asarray(log_likelihood + penalty.sum(axis=(0, 1, 3)))
 
 

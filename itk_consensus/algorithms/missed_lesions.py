@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects, label
 
 from itk_consensus.algorithms.rater_masks import Mask, RaterMasks
 from itk_consensus.labels.boxes import Box
@@ -107,9 +107,9 @@ def threshold_of_finders(detection: float, raters: int) -> float:
 
 def _lesions(stack: Mask) -> Iterator[_Lesion]:
     """Pieces of the union, large enough not to be chance; the lone ones among them too."""
-    pieces, _ = label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
+    pieces, _ = scipy.ndimage.label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
     voxels = np.bincount(pieces.ravel())
-    for number, box in enumerate(find_objects(pieces), start=1):
+    for number, box in enumerate(scipy.ndimage.find_objects(pieces), start=1):
         if voxels[number] < LEAST_SHARED_VOXELS:
             continue
         drawn = stack[(slice(None), *box)] & (pieces[box] == number)

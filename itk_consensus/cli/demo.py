@@ -1,4 +1,4 @@
-"""``itk-consensus demo``: one real nodule, four radiologists, vote and STAPLE."""
+"""``itk-consensus demo``: one real nodule of four radiologists; consensus, vote and STAPLE."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import file_name
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import MissingDependencyError
+from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images import convert
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.labels.overlap import dice
+from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
@@ -49,10 +52,12 @@ def run_demo(folder: Path) -> str:
     """Fuse the sample nodule, fill `folder` with the results, and say what was done."""
     make_folder(folder)
     readers = sample_case()
-    vote, staple = MajorityVoteFilter(), STAPLEImageFilter()
+    consensus, vote, staple = ConsensusFilter(), MajorityVoteFilter(), STAPLEImageFilter()
+    consensus.Execute(readers)
     vote.Execute(readers)
     probability = staple.Execute(readers)
     images = {f"rater-{number}.nii.gz": image for number, image in enumerate(readers)}
+    images["consensus.nii.gz"] = consensus.GetLabelImage()
     images["vote.nii.gz"] = vote.GetLabelImage()
     images["staple.nii.gz"] = staple.GetLabelImage()
     images["staple-probability.nii.gz"] = probability
@@ -60,79 +65,86 @@ def run_demo(folder: Path) -> str:
         write_image(image, folder / name)
 
     loaded = convert.load(list(images.values()), owner="demo")
-    *masks, voted, fused, _ = (np.asarray(array) for array in loaded.arrays)
+    *masks, shared, voted, estimated, _ = (np.asarray(array) for array in loaded.arrays)
     masks = [mask == 1 for mask in masks]
-    consensus = {"vote (more than half)": voted == 1, "STAPLE": fused == 1}
+    fused = {"consensus": shared == 1, "STAPLE": estimated == 1}
     voxel_ml = prod(loaded.geometry.spacing) / 1000
-    rows = list(_rater_rows(masks, consensus, staple, voxel_ml))
+    rows = list(_rater_rows(masks, fused, staple, voxel_ml))
     write_text(folder / "raters.csv", _as_csv(rows))
     written = {
         "rater-*.nii.gz": "what each radiologist marked",
+        "consensus.nii.gz": "label map of the recommended method",
         "vote.nii.gz": "label map of the vote; label 2 where it is tied",
         "staple.nii.gz": "label map of STAPLE",
-        "staple-probability.nii.gz": "probability of the nodule",
+        "staple-probability.nii.gz": "probability of the nodule, as sitk.STAPLE gives it",
         "raters.csv": "the table above",
     }
-    try:
-        draw_consensus(
-            folder / "consensus.png",
-            masks,
-            consensus,
-            loaded.geometry.array_spacing,
-            f"Nodule of {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists",
-        )
-        written["consensus.png"] = "raters and consensus, slice by slice"
-    except MissingDependencyError as missing:
-        written["(no picture)"] = str(missing)
+    report(consensus, folder / "report.html", names=[f"rater {n}" for n in range(len(masks))])
+    written["report.html"] = "one page for the meeting: open it in a browser"
+    written |= _picture(folder, masks, fused, loaded.geometry.array_spacing)
     return "\n".join(
         [
             f"A lung nodule of patient {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists "
             "(LIDC-IDRI, CC BY 3.0).",
             "",
-            section("Volumes", pairs(_volumes(masks, voted, consensus, voxel_ml))),
+            *wrapped(consensus.Explanation),
+            "",
+            section("Volumes", pairs(_volumes(masks, voted, fused, voxel_ml))),
             section("Raters", table(list(rows[0]), [list(row.values()) for row in rows])),
-            section("Should STAPLE be believed here?", _concerns(staple)),
+            section("Reasons to doubt the consensus", _concerns(consensus)),
+            section("Reasons to doubt STAPLE", _concerns(staple)),
             section(f"Written to {folder}", pairs(written)),
             "",
-            f"Next: itk-consensus fuse {folder}/rater-*.nii.gz --method staple -o fused.nii.gz",
+            "Next, with files of your own in place of these:",
+            f"  itk-consensus fuse {folder}/rater-*.nii.gz -o fused.nii.gz --report fused.html",
         ]
     )
 
 
+def _picture(
+    folder: Path, masks: Sequence[Mask], fused: Mapping[str, Mask], spacing: Sequence[float]
+) -> dict[str, str]:
+    """Draw raters and results, and say what was written or what is missing for it."""
+    title = f"Nodule of {SAMPLE_NODULES[0]}, outlined by {len(masks)} radiologists"
+    try:
+        draw_consensus(folder / "consensus.png", masks, fused, spacing, title)
+    except MissingDependencyError as missing:
+        return {"(no picture)": str(missing)}
+    return {"consensus.png": "raters and consensus, slice by slice"}
+
+
 def _rater_rows(
     masks: Sequence[Mask],
-    consensus: Mapping[str, Mask],
+    fused: Mapping[str, Mask],
     staple: STAPLEImageFilter,
     voxel_ml: float,
 ) -> Iterator[dict[str, str]]:
-    vote, fused = consensus.values()
     for number, mask in enumerate(masks):
         yield {
             "rater": str(number),
             "ml": f"{int(mask.sum()) * voxel_ml:.3f}",
             "sensitivity": f"{staple.Sensitivity[number]:.4f}",
             "specificity": f"{staple.Specificity[number]:.4f}",
-            "Dice to vote": f"{dice(mask, vote):.4f}",
-            "Dice to STAPLE": f"{dice(mask, fused):.4f}",
+            **{f"Dice to {name}": f"{dice(mask, answer):.4f}" for name, answer in fused.items()},
         }
 
 
 def _volumes(
-    masks: Sequence[Mask], voted: NDArray[Any], consensus: Mapping[str, Mask], voxel_ml: float
+    masks: Sequence[Mask], voted: NDArray[Any], fused: Mapping[str, Mask], voxel_ml: float
 ) -> dict[str, str]:
     regions = {
         "marked by anybody": np.any(masks, axis=0),
         "marked by all": np.all(masks, axis=0),
-        **consensus,
+        **fused,
         "tied two to two": voted == 2,
     }
     return {name: f"{int(mask.sum()) * voxel_ml:6.2f} ml" for name, mask in regions.items()}
 
 
-def _concerns(staple: STAPLEImageFilter) -> list[str]:
-    concerns = staple.GetDiagnostics().concerns
+def _concerns(fuser: LabelFusionFilter) -> list[str]:
+    concerns = fuser.GetDiagnostics().concerns
     lines = [line for finding in concerns for line in wrapped(str(finding))]
-    return lines or ["Nothing gives reason for doubt."]
+    return lines or ["None was found."]
 
 
 def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:

@@ -9,19 +9,20 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.filters.registry import FUSER_MODULES, load_filter, short_name
 
 Function = Callable[..., Any]
 
 
 def function_name(fuser: type[LabelFusionFilter]) -> str:
     """STAPLEImageFilter -> STAPLE, MajorityVoteFilter -> MajorityVote."""
-    return fuser.__name__.removesuffix("Filter").removesuffix("Image")
+    return short_name(fuser.__name__)
 
 
 def simpleitk_form(fuser: type[LabelFusionFilter]) -> Function:
@@ -142,8 +143,14 @@ def _described(
     return function
 
 
-FUNCTIONS: dict[str, Function] = {
-    function.__name__: function
-    for fuser in FUSERS
-    for function in (simpleitk_form(fuser), itk_form(fuser))
-}
+@cache
+def function_forms(filter_name: str) -> tuple[Function, Function]:
+    """SimpleITK's and itk's function of a fuser, by the name of its class."""
+    fuser = load_filter(filter_name)
+    return simpleitk_form(fuser), itk_form(fuser)
+
+
+def all_functions() -> dict[str, Function]:
+    """The function forms of every fuser by their names."""
+    forms = (form for name in FUSER_MODULES for form in function_forms(name))
+    return {form.__name__: form for form in forms}

@@ -1,67 +1,72 @@
-"""Every fuser of the package, listed once: public names, functions, CLI and docs follow."""
+"""Every filter of the package, listed once: public names, functions, CLI and docs follow.
+
+Names are known without loading a filter; ``FUSERS``, ``OTHER_FILTERS`` and ``METHODS`` load all.
+"""
 
 from __future__ import annotations
 
-from itk_consensus.filters.agreement import AgreementFilter
-from itk_consensus.filters.atlas_selection import AtlasSelectionFilter
-from itk_consensus.filters.boundary_simple import BoundarySIMPLEFilter
-from itk_consensus.filters.coherence_vote import CoherenceVoteFilter
-from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
-from itk_consensus.filters.collate import COLLATEFilter
-from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.filters.direct_inference import DirectInferenceFilter
-from itk_consensus.filters.frechet import FrechetConsensusFilter
-from itk_consensus.filters.hybrid import HybridFusionFilter
-from itk_consensus.filters.intensity_refinement import IntensityRefinementFilter
-from itk_consensus.filters.joint_label_fusion import JointLabelFusionFilter
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.label_voting import LabelVotingImageFilter
-from itk_consensus.filters.locally_weighted_vote import LocallyWeightedVoteFilter
-from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.multilabel_staple import MultiLabelSTAPLEImageFilter
-from itk_consensus.filters.opinion_pool import LogOpinionPoolFilter
-from itk_consensus.filters.probability_average import ProbabilityAverageFilter
-from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
-from itk_consensus.filters.simple import SIMPLEFilter
-from itk_consensus.filters.spatial_staple import SpatialSTAPLEFilter
-from itk_consensus.filters.staple import STAPLEImageFilter
-from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-FUSERS: tuple[type[LabelFusionFilter], ...] = (
-    ConsensusFilter,
-    CoherenceVoteFilter,
-    STAPLEImageFilter,
-    MultiLabelSTAPLEImageFilter,
-    LabelVotingImageFilter,
-    MajorityVoteFilter,
-    CorrectedVoteFilter,
-    COLLATEFilter,
-    DirectInferenceFilter,
-    SpatialSTAPLEFilter,
-    ShapeBasedAveragingFilter,
-    FrechetConsensusFilter,
-    SIMPLEFilter,
-    BoundarySIMPLEFilter,
-    LogOpinionPoolFilter,
-    ProbabilityAverageFilter,
-    HybridFusionFilter,
-)
+if TYPE_CHECKING:
+    from itk_consensus.filters.label_fusion import LabelFusionFilter
+    from itk_consensus.filters.process_object import ProcessObject
+
+#: Fusers in the order in which they are presented, and their modules in this folder.
+FUSER_MODULES = {
+    "ConsensusFilter": "consensus",
+    "CoherenceVoteFilter": "coherence_vote",
+    "STAPLEImageFilter": "staple",
+    "MultiLabelSTAPLEImageFilter": "multilabel_staple",
+    "LabelVotingImageFilter": "label_voting",
+    "MajorityVoteFilter": "majority_vote",
+    "CorrectedVoteFilter": "corrected_vote",
+    "COLLATEFilter": "collate",
+    "DirectInferenceFilter": "direct_inference",
+    "SpatialSTAPLEFilter": "spatial_staple",
+    "ShapeBasedAveragingFilter": "shape_based_averaging",
+    "FrechetConsensusFilter": "frechet",
+    "SIMPLEFilter": "simple",
+    "BoundarySIMPLEFilter": "boundary_simple",
+    "LogOpinionPoolFilter": "opinion_pool",
+    "ProbabilityAverageFilter": "probability_average",
+    "HybridFusionFilter": "hybrid",
+}
 
 #: Filters whose Execute takes, or needs, something else than a list of label images.
-OTHER_FILTERS: tuple[type[ProcessObject], ...] = (
-    IntensityRefinementFilter,
-    LocallyWeightedVoteFilter,
-    JointLabelFusionFilter,
-    AtlasSelectionFilter,
-    ConformalBandFilter,
-    TemperatureScalingFilter,
-    CohortSTAPLEFilter,
-    DeepConsensusFilter,
-    AgreementFilter,
-)
+OTHER_FILTER_MODULES = {
+    "IntensityRefinementFilter": "intensity_refinement",
+    "LocallyWeightedVoteFilter": "locally_weighted_vote",
+    "JointLabelFusionFilter": "joint_label_fusion",
+    "AtlasSelectionFilter": "atlas_selection",
+    "ConformalBandFilter": "conformal_band",
+    "TemperatureScalingFilter": "temperature_scaling",
+    "CohortSTAPLEFilter": "cohort_staple",
+    "DeepConsensusFilter": "deep_consensus",
+    "AgreementFilter": "agreement",
+}
 
-METHODS: dict[str, type[LabelFusionFilter]] = {fuser.method: fuser for fuser in FUSERS}
+FUSERS: tuple[type[LabelFusionFilter], ...]
+OTHER_FILTERS: tuple[type[ProcessObject], ...]
+METHODS: dict[str, type[LabelFusionFilter]]
+
+
+def short_name(filter_name: str) -> str:
+    """What a filter's function is called: STAPLEImageFilter -> STAPLE."""
+    return filter_name.removesuffix("Filter").removesuffix("Image")
+
+
+def load_filter(name: str) -> Any:
+    """The class of a filter, by its name; its module is loaded now."""
+    module = (FUSER_MODULES | OTHER_FILTER_MODULES)[name]
+    return getattr(import_module(f"itk_consensus.filters.{module}"), name)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("FUSERS", "OTHER_FILTERS", "METHODS"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    fusers = tuple(map(load_filter, FUSER_MODULES))
+    globals()["FUSERS"] = fusers
+    globals()["OTHER_FILTERS"] = tuple(map(load_filter, OTHER_FILTER_MODULES))
+    globals()["METHODS"] = {fuser.method: fuser for fuser in fusers}
+    return globals()[name]

@@ -16,10 +16,11 @@ from itk_consensus.algorithms.staple_settings import (
     StapleSettings,
     beta_pseudo_counts,
 )
+from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.label_stack import label_table
 from itk_consensus.labels.label_types import fits
@@ -217,8 +218,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         super()._store(result)
         self.Sensitivity = tuple(result.sensitivity.tolist())
         self.Specificity = tuple(result.specificity.tolist())
-        self.PositivePredictiveValue = tuple(result.predictive_values[:, 1].tolist())
-        self.NegativePredictiveValue = tuple(result.predictive_values[:, 0].tolist())
+        self.PositivePredictiveValue = Deferred(
+            lambda: tuple(result.predictive_values[:, 1].tolist())
+        )
+        self.NegativePredictiveValue = Deferred(
+            lambda: tuple(result.predictive_values[:, 0].tolist())
+        )
 
     def _warn_of(self, result: StapleEstimate) -> None:
         """Warn of a result that is undefined or label-switched."""
@@ -234,6 +239,10 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 "label-switched optimum: the mean rater does worse than chance; foreground and "
                 "background may have changed places"
             )
+
+
+def _column(values: Floats, label: int) -> tuple[float, ...]:
+    return tuple(values[:, label].tolist())
 
 
 def _listed(values: list[int]) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from itk_consensus.array_types import Floats32
 from itk_consensus.errors import InputError
@@ -38,7 +38,7 @@ class Colour:
     voxels: NDArray[np.intp]
     pattern: NDArray[np.int32]
     anchor: Floats32
-    links: sparse.csr_matrix
+    links: scipy.sparse.csr_matrix
 
     def pull(self, others: Floats32) -> Floats32:
         """(K, n) weight of each label around a voxel, given (K, m) beliefs of the other colour."""
@@ -113,7 +113,7 @@ class _Grid:
             yield places + stride, weight
             yield places - stride, weight
 
-    def links(self, white: NDArray[np.intp], black: NDArray[np.intp]) -> sparse.csr_matrix:
+    def links(self, white: NDArray[np.intp], black: NDArray[np.intp]) -> scipy.sparse.csr_matrix:
         """(n, m) weights between white and black places."""
         number = np.full(self.pattern.size, -1, np.int32)
         number[black] = np.arange(len(black))
@@ -124,7 +124,7 @@ class _Grid:
             columns.append(number[beside[linked]])
             values.append(np.full(len(linked), weight, np.float32))
         entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-        return sparse.csr_matrix(entries, shape=(len(white), len(black)))
+        return scipy.sparse.csr_matrix(entries, shape=(len(white), len(black)))
 
     def anchor(self, places: NDArray[np.intp], agreed: NDArray[np.int64], labels: int) -> Floats32:
         """(K, n) weights of the settled neighbours; `agreed` is a pattern's label or -1."""

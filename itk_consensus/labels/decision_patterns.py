@@ -12,8 +12,8 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
@@ -126,20 +126,20 @@ class DecisionPatterns:
             yield slice(start, start + rows)
 
     @cached_property
-    def one_hot(self) -> sparse.csr_matrix:
+    def one_hot(self) -> scipy.sparse.csr_matrix:
         """(P, J*K) sparse indicator of (rater, label); a missing rater has no entry.
 
         Being sparse it never multiplies an absent vote by log 0, and costs P*J however many labels.
         """
         return self._one_hot(slice(None))
 
-    def _one_hot(self, block: slice) -> sparse.csr_matrix:
+    def _one_hot(self, block: slice) -> scipy.sparse.csr_matrix:
         patterns, present = self.patterns[block], self.present[block]
         first = np.arange(self.number_of_raters, dtype=np.int32) * self.number_of_labels
         columns = (first + patterns)[present]
         ends = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
         shape = (len(patterns), self.number_of_raters * self.number_of_labels)
-        return sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+        return scipy.sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
 
     @property
     def _is_large(self) -> bool:
@@ -181,7 +181,7 @@ class DecisionPatterns:
         return np.asarray(summed, dtype=np.float64).reshape(shape)
 
     @cached_property
-    def _transposed(self) -> sparse.csc_matrix:
+    def _transposed(self) -> scipy.sparse.csc_matrix:
         # Kept, because making the object takes longer than a product; it shares one_hot's memory.
         return self.one_hot.T
 

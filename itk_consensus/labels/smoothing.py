@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import correlate1d
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.tiles import TRUNCATE, half_gaussian
@@ -30,7 +30,7 @@ def mirrored_gaussian(
     for axis, sigma in enumerate(sigmas):
         if sigma > 0 and smooth.shape[axis] > 0:
             weights = folded_weights(sigma, truncate, smooth.shape[axis])
-            smooth = correlate1d(smooth, weights, axis, mode="reflect")
+            smooth = scipy.ndimage.correlate1d(smooth, weights, axis, mode="reflect")
     return smooth
 
 

@@ -708,6 +708,8 @@ def test_the_demo_can_be_run_again_and_writes_what_it_says(
     written = {re.sub(r"\d", "*", name) for name in os.listdir(folder)}
     assert written == {
         "rater-*.nii.gz",
+        "consensus.nii.gz",
+        "report.html",
         "vote.nii.gz",
         "staple.nii.gz",
         "staple-probability.nii.gz",
@@ -715,6 +717,8 @@ def test_the_demo_can_be_run_again_and_writes_what_it_says(
         "consensus.png",
     }
     assert all(name in first.out for name in written)
+    command = first.out.splitlines()[-1].split()
+    assert command[:2] == ["itk-consensus", "fuse"]
 
 
 def test_the_demos_files_agree_with_simpleitk(tmp_path: Path) -> None:

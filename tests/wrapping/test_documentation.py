@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from snippets import PAGES_WITH_CODE, python_of
 
 import itk_consensus
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.procedural import FUNCTIONS, Computed, function_name
-from itk_consensus.filters.registry import FUSERS
+from itk_consensus.filters.procedural import Computed, all_functions, function_name
+from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = ast.parse((ROOT / "itk_consensus" / "__init__.pyi").read_text(encoding="utf-8"))
@@ -45,7 +44,7 @@ def test_everything_in_the_stub_is_explained() -> None:
 
 @pytest.mark.parametrize("fuser", FUSERS, ids=function_name)
 def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> None:
-    function = FUNCTIONS[function_name(fuser)]  # type: ignore[arg-type]
+    function = all_functions()[function_name(fuser)]  # type: ignore[arg-type]
     doc, signature = inspect.getdoc(function) or "", inspect.signature(function)
     unwrapped = " ".join(doc.split())
     for parameter in parameters_of(fuser):
@@ -56,33 +55,30 @@ def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> Non
     assert set(signature.parameters) - {"images"} == {p.keyword for p in parameters_of(fuser)}
 
 
-# -- the README ------------------------------------------------------------------------------
+# -- README and documentation ------------------------------------------------------------------
 
 
-def readme_snippets() -> list[str]:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 
 
-def with_what_the_text_around_says(snippet: str) -> str:
-    """A snippet as a module: what it uses and does not make is declared above it."""
-    names = [node for node in ast.walk(ast.parse(snippet)) if isinstance(node, ast.Name)]
-    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    free = {node.id for node in names} - made - {"ic", "sitk"} - set(dir(builtins))
-    head = ["from typing import Any", "import itk_consensus as ic", "import SimpleITK as sitk"]
-    return "\n".join([*head, *(f"{name}: Any" for name in sorted(free)), snippet])
+def test_every_filter_has_a_page_with_its_model_and_its_limits() -> None:
+    for filter_ in (*FUSERS, *OTHER_FILTERS):
+        method = getattr(filter_, "method", "") or filter_.__module__.rpartition(".")[2]
+        page = ROOT / "docs" / "models" / f"{method.replace('_', '-')}.md"
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("## Model\n")
+        assert "\n## When it fails\n" in text
 
 
-def test_mypy_accepts_every_python_snippet_of_the_readme(
+def test_mypy_accepts_the_python_of_every_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = pytest.importorskip("mypy.api")
-    snippets = readme_snippets()
-    assert len(snippets) >= 4
     files = []
-    for number, snippet in enumerate(snippets):
-        files.append(tmp_path / f"snippet_{number}.py")
-        files[-1].write_text(with_what_the_text_around_says(snippet), encoding="utf-8")
+    for number, page in enumerate(PAGES_WITH_CODE):
+        files.append(tmp_path / f"page_{number}.py")
+        files[-1].write_text(python_of(page), encoding="utf-8")
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import itk_consensus as ic\nic.STAPLEImageFilter().SetVariant(3)\n")
     monkeypatch.setenv("MYPYPATH", str(ROOT))

@@ -1,0 +1,111 @@
+"""The figures that README and documentation quote, each made from a file of kept results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from speed.tables import render_markdown
+
+FOLDER = Path(__file__).resolve().parent
+_TITLES = {
+    "vote": "vote",
+    "smoothed": "smoothed vote",
+    "corrected": "corrected vote",
+    "consensus": "Consensus",
+    "sitk-staple": "SimpleITK's STAPLE",
+    "staple-advanced": "STAPLE Advanced",
+}
+
+_REAL = {
+    "LIDC readers": "each LIDC reader against the others' consensus",
+    "crowd workers": "crowd workers against experts",
+}
+
+
+def kept(name: str) -> Any:
+    """A file of results beside this one."""
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def evidence_table() -> str:
+    """Every setting and fuser, the best of each row in bold."""
+    rows = []
+    for entry in kept("evidence.json")["settings"]:
+        best = max(round(value, 3) for value in entry["dice"].values())
+        cells = [_emphasised(entry["dice"][name], best) for name in _TITLES]
+        rows.append(f"| {entry['setting']} | {entry['cases']} | {' | '.join(cells)} |")
+    head = f"| setting | cases | {' | '.join(_TITLES.values())} |"
+    return "\n".join([head, "|---|---" + "|---" * len(_TITLES) + "|", *rows])
+
+
+def _emphasised(value: float, best: float) -> str:
+    text = f"{value:.3f}".removeprefix("0")
+    return f"**{text}**" if round(value, 3) == best else text
+
+
+def evidence_summary() -> str:
+    """Two sentences and a short table: mean Dice, and how often a method is the best of them."""
+    results = kept("evidence.json")
+    settings = results["settings"]
+    rows = []
+    for name, title in _TITLES.items():
+        values = [entry["dice"][name] for entry in settings]
+        ahead = sum(
+            round(max(e["dice"].values()), 3) == round(e["dice"][name], 3) for e in settings
+        )
+        gains = [entry["dice"][name] - entry["dice"]["vote"] for entry in settings]
+        mean = f"{sum(values) / len(values):.3f}".removeprefix("0")
+        rows.append(f"| {title} | {mean} | {ahead} of {len(settings)} | {min(gains):+.3f} |")
+    simulated = sum(entry["kind"] == "simulated" for entry in settings)
+    real = [_REAL[entry["setting"]] for entry in settings if entry["kind"] == "real"]
+    text = (
+        f"Mean Dice in {simulated} simulated settings with a known truth ({results['seeds']} seeds "
+        f"each){''.join(f', {name}' for name in real)}; each counts as one setting."
+    )
+    head = ["| | mean Dice | best or tied | worst setting against the vote |", "|---|---|---|---|"]
+    return "\n".join([text, "", *head, *rows])
+
+
+def speed_summary() -> str:
+    """README's line on speed."""
+    results = kept("benchmark.json")
+    rows = [
+        f"| {row['ours']} | {row['size']} | {row['reference']} | **{row['ratio']:.0f}×** | "
+        f"{_difference(row['largest_difference'])} |"
+        for row in results["comparisons"]
+        if row["reference"].startswith("sitk.") and "20 starts" not in row["ours"]
+    ]
+    environment = results["environment"]
+    text = (
+        f"Five raters on {environment['threads']} threads, SimpleITK "
+        f"{environment['versions']['SimpleITK']} taking turns with us:"
+    )
+    head = ["| | voxels | against | faster by | largest difference |", "|---|---|---|---|---|"]
+    return "\n".join([text, "", *head, *rows])
+
+
+def _difference(value: float) -> str:
+    return f"{value:.0e}" if value else "0"
+
+
+def speed_section() -> str:
+    """The truth page's section on speed; its picture is found from docs/."""
+    return render_markdown(kept("benchmark.json")).replace("](examples/", "](../examples/")
+
+
+def band_promise() -> str:
+    """What the kept calibration on lung nodules promises."""
+    return f"> {kept('lidc_band.json')['guarantee']}"
+
+
+FIGURES: dict[str, Callable[[], dict[str, str]]] = {
+    "README": lambda: {"which": evidence_summary(), "speed": speed_summary()},
+    "truth": lambda: {
+        "evidence": evidence_table(),
+        "benchmark": speed_section(),
+        "band": band_promise(),
+    },
+}

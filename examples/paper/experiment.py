@@ -1,0 +1,58 @@
+"""What is kept of one experiment, and how printed numbers become figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from side_by_side import Rows
+
+HOLDS, PARTLY, ARTEFACT = "holds", "holds only in part", "artefact"
+
+
+@dataclass
+class Experiment:
+    """One experiment, ready to be shown.
+
+    Attributes
+    ----------
+    columns : dict of name to rows
+        What the paper printed, the same procedure here, and a careful run; text as printed.
+    figures : list of dict
+        Each a title, axis labels, and one (x, y) line per name.
+    """
+
+    title: str
+    claim: str
+    key: str
+    measures: Sequence[str]
+    columns: dict[str, Rows]
+    word: str = ""
+    verdict: str = ""
+    figures: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """For a file."""
+        return asdict(self)
+
+
+def number(text: str) -> float:
+    """The mean of "0.925 ± 0.040", "3,974 ± 1,387" or "95.0%"."""
+    return float(text.split(" ")[0].replace(",", "").rstrip("%"))
+
+
+def column(rows: Rows, position: int) -> list[float]:
+    """One measure over all rows."""
+    return [number(row[position]) for row in rows.values()]
+
+
+def lines(
+    title: str, x: str, y: str, rows: dict[str, tuple[Rows, int]], **more: Any
+) -> dict[str, Any]:
+    """A figure of one line per name: a measure against the rows' keys."""
+    drawn = {
+        name: [(float(k), number(row[place])) for k, row in table.items()]
+        for name, (table, place) in rows.items()
+    }
+    return {"title": title, "x": x, "y": y, "lines": drawn, **more}

@@ -1,0 +1,111 @@
+"""The paper judged: every experiment as paper | ours | careful run, with a verdict on its claim.
+
+python examples/paper/judge.py --output paper-output [--quick] [--jobs 2]
+
+Writes paper.html, one page that needs no other file, and paper.json. The quick form takes two seeds
+and a few rows, and neither trains the network nor calibrates the last experiment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from experiment import Experiment
+from experiments import EXPERIMENTS, experiment6, experiment7, quick_form
+from line_figure import line_figure
+
+import itk_consensus
+from itk_consensus.report.markup import Markup, data_table, document, section, tag
+
+#: Words read better from the left, unlike the numbers of other pages.
+_STYLE = "main td, main th { text-align: left }"
+
+
+def run(place: int, quick: bool) -> Experiment:
+    """One experiment, in a process of its own."""
+    if not quick:
+        return EXPERIMENTS[place]()
+    quick_form()
+    made = EXPERIMENTS[place]
+    if made is experiment6:
+        return experiment6(with_deep=False)
+    if made is experiment7:
+        return experiment7(corrected=False)
+    return made()
+
+
+def page(experiments: Sequence[Experiment], quick: bool) -> str:
+    """The whole page."""
+    lead = tag(
+        "p",
+        "“When Does Consensus Beat Voting?”, every experiment: what was printed, what the same "
+        "procedure gives here, and what a careful run shows. ",
+        f"itk_consensus {itk_consensus.__version__}.",
+        tag("strong", " Quick form: two seeds, few rows; figures differ from the paper's.")
+        if quick
+        else None,
+    )
+    verdicts = [(one.title, one.claim, tag("strong", one.word)) for one in experiments]
+    summary = section(
+        "Verdicts",
+        data_table("Each claim and its verdict", ("experiment", "claim", "verdict"), verdicts),
+        id_="verdicts",
+    )
+    sections = (summary, *map(_section, experiments))
+    return document("The paper, judged", lead, *sections, extra_style=_STYLE)
+
+
+def _section(one: Experiment) -> Markup:
+    rows = [
+        (
+            f"{key}" if one.key else "",
+            measure,
+            *(column[key][place] for column in one.columns.values()),
+        )
+        for key in next(iter(one.columns.values()))
+        for place, measure in enumerate(one.measures)
+    ]
+    return section(
+        one.title,
+        tag("p", tag("strong", "Claim: "), one.claim),
+        tag("p", tag("strong", f"Verdict: {one.word}. "), one.verdict),
+        *map(line_figure, one.figures),
+        data_table(
+            "Mean ± standard deviation over seeds", (one.key or "", "measure", *one.columns), rows
+        ),
+        id_=f"experiment-{one.title[0]}",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run all experiments and write the page and the data."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("paper-output"), metavar="FOLDER")
+    parser.add_argument("--quick", action="store_true", help="two seeds, few rows")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args(arguments)
+    places = range(len(EXPERIMENTS))
+    with ProcessPoolExecutor(options.jobs) as pool:
+        # The longest first, so that no core waits for it at the end.
+        tasks: dict[int, Any] = {n: pool.submit(run, n, options.quick) for n in reversed(places)}
+        experiments = [tasks[n].result() for n in places]
+    options.output.mkdir(parents=True, exist_ok=True)
+    text = page(experiments, options.quick)
+    (options.output / "paper.html").write_text(text, encoding="utf-8")
+    data = {"quick": options.quick, "experiments": [one.as_json() for one in experiments]}
+    (options.output / "paper.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    for one in experiments:
+        print(f"{one.title}: {one.word}. {one.verdict}")
+    print(options.output / "paper.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
