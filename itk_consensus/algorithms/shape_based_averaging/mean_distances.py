@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,8 +111,13 @@ class MeanDistances:
         if self.margin is None or self._mirrored:
             return region
         around = [int(np.ceil(self.margin / size)) for size in self.settings.spacing]
-        flagged = (patterns.patterns == label).any(axis=1)
+        flagged = np.logical_or.reduce(self._votes_by_rater == label, axis=0)
         return intersection(patterns.region(flagged, around), region)
+
+    @cached_property
+    def _votes_by_rater(self) -> NDArray[Any]:
+        """(J, P), contiguous."""
+        return np.ascontiguousarray(self.voxels.patterns.patterns.T)
 
     @cached_property
     def _weights(self) -> Floats:
@@ -162,13 +168,15 @@ class MeanDistances:
 
 def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
     """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is none."""
+    if trim == 0:
+        total, term = np.zeros((2, distances.shape[1]))
+        for weight, row in zip(weights, distances, strict=True):
+            total += np.multiply(row, weight, out=term)
+        if np.isfinite(total).all():
+            return np.asarray(total / weights.sum(), np.float32)
     mean = np.empty(distances.shape[1], np.float32)
     for part in chunks(len(mean), CHUNK):
-        values = distances[:, part].astype(np.float64)
-        if trim == 0 and np.isfinite(values).all():
-            mean[part] = weights @ values / weights.sum()
-            continue
-        values = _bounded(values)
+        values = _bounded(distances[:, part].astype(np.float64))
         present = ~np.isnan(values)
         shares = np.where(present, weights[:, None], 0.0)
         values[~present] = 0.0
