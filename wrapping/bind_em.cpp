@@ -62,7 +62,8 @@ struct GivenParameters {
         (rows && std::any_of(rows, rows + patterns, [&](auto row) { return row >= number_of_rows(); }))) {
       throw std::invalid_argument("a pattern's prior row does not exist");
     }
-    return {log_theta.data(), log_prior.data(), rows, prior_starts, negligible};
+    const double highest = highest_of(log_prior.data(), extent_of(log_prior));
+    return {log_theta.data(), log_prior.data(), rows, prior_starts, negligible, highest};
   }
 };
 

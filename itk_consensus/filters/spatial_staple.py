@@ -152,12 +152,23 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        observer = self._counting_to(self.MaximumIterations)
+        most, done = self.MaximumIterations, 0
+        after_iteration = self._counting_to(most)
+
+        def observer(number: int) -> bool:
+            nonlocal done
+            done = number
+            return after_iteration(number)
+
+        def during_iteration(share: float) -> None:
+            self._progress = 0.5 + 0.49 * (done + share) / most
+            self._invoke(PROGRESS_EVENT)
+
         result = spatial_staple(
             case.patterns,
             self._settings(case),
             observer=observer,
-            tick=lambda: self._invoke(PROGRESS_EVENT),
+            tick=during_iteration,
         )
         self._result = result
         self.ElapsedIterations = len(result.change)

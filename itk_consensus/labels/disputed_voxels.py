@@ -55,7 +55,8 @@ class DisputedVoxels:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Where the disputed voxels are in the box."""
-        return self.expand(self.flags)
+        # Asked for once or twice, so the box's codes are not kept for it.
+        return self.patterns.crop(self.region).expand(self.flags)
 
     @cached_property
     def places(self) -> NDArray[np.intp]:
@@ -74,6 +75,8 @@ class DisputedVoxels:
 
     def inside(self, box: Box) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """(n,) indices of the disputed voxels in a part of the region, and their places in it."""
+        if box == self.region:
+            return np.arange(len(self.places)), self.places
         part = relative_to(box, self.region)
         rows = [np.arange(side.start, side.stop) for side in part[:-1]]
         first_in_row = np.zeros(1, np.intp)

@@ -2,7 +2,8 @@
 //
 // A pattern's log joint is the sum of one row of log theta per rater, plus the log prior. Rows are
 // zero at most labels, and a zero stays zero under EM: only the labels of the rater with the fewest
-// possible ones are looked at. Responsibilities live for one pattern at a time; what is kept is the
+// possible ones are looked at; or, if these are many, those that some vote makes likely, unless a
+// bound on the others says that one of them might count. Responsibilities live for one pattern at a time; what is kept is the
 // table of counts. Labels further below a pattern's best than `negligible` nats are left out: beyond
 // 745 their share underflows, beyond 40 it is less than 5e-18, which changes no other share; and
 // what is zero once costs nothing later.
@@ -20,15 +21,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "candidate_labels.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
 namespace consensus {
-
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 template <class Digit>
 struct PatternRows {
@@ -46,41 +45,10 @@ struct Parameters {
   const std::uint32_t* prior_row;  // of each pattern; nullptr: row 0
   std::size_t prior_starts;        // 1: all starts share a prior
   double negligible;               // nats below the best label, > 0
+  double highest_log_prior;
 };
 
 constexpr double kUnderflow = 745.2;  // exp of less than -kUnderflow is zero
-
-// The labels that each row of log theta leaves possible.
-class PossibleLabels {
- public:
-  PossibleLabels(const double* log_theta, std::size_t rows, std::size_t labels) : ends_{0} {
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t t = 0; t < labels; ++t) {
-        if (log_theta[row * labels + t] > kImpossible) items_.push_back(static_cast<std::uint16_t>(t));
-      }
-      ends_.push_back(items_.size());
-    }
-  }
-  const std::uint16_t* begin(std::size_t row) const { return items_.data() + ends_[row]; }
-  std::size_t size(std::size_t row) const { return ends_[row + 1] - ends_[row]; }
-
- private:
-  std::vector<std::size_t> ends_;
-  std::vector<std::uint16_t> items_;
-};
-
-// Highest of some values, several at a time.
-CONSENSUS_WIDE static inline double highest_of(const double* values, std::size_t n) {
-  constexpr std::size_t kSeveral = 32;
-  double highest[kSeveral];
-  std::fill_n(highest, kSeveral, kImpossible);
-  std::size_t i = 0;
-  for (; i + kSeveral <= n; i += kSeveral) {
-    for (std::size_t k = 0; k < kSeveral; ++k) highest[k] = std::max(values[i + k], highest[k]);
-  }
-  for (; i < n; ++i) highest[0] = std::max(highest[0], values[i]);
-  return *std::max_element(highest, highest + kSeveral);
-}
 
 // One pattern under one start: the labels that count, their log joint and posterior.
 struct Posterior {
@@ -94,7 +62,8 @@ template <class Digit>
 class PosteriorOf {
  public:
   PosteriorOf(const PatternRows<Digit>& rows, const Parameters& parameters, const PossibleLabels& possible)
-      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.truths), chosen_(rows.truths) {
+      : rows_(rows), parameters_(parameters), possible_(possible), all_(rows.truths), chosen_(rows.truths),
+        union_(rows.truths) {
     for (std::size_t t = 0; t < rows.truths; ++t) all_[t] = static_cast<std::uint16_t>(t);
     posterior_.log_joint.resize(rows.truths);
     posterior_.share.resize(rows.truths);
@@ -102,8 +71,14 @@ class PosteriorOf {
 
   const Posterior& at(std::size_t pattern, std::size_t start) {
     const Digit* digits = rows_.digits + pattern * rows_.raters;
-    choose_candidates(digits, start);
-    add_rows(digits, pattern, start);
+    choose_fewest(digits, start);
+    // Looking at all labels side by side is as fast as picking out a quarter of them.
+    const bool many = 4 * posterior_.size >= rows_.truths;
+    if (!many || !likely_are_enough(digits, pattern, start)) {
+      if (many) choose_all();
+      add_rows(digits, pattern, start);
+      peak_ = highest_of(posterior_.log_joint.data(), posterior_.size);
+    }
     normalise();
     return posterior_;
   }
@@ -113,17 +88,13 @@ class PosteriorOf {
     return (rater * rows_.labels + digit) * rows_.starts + start;
   }
 
-  // Looking at all labels side by side is as fast as picking out a quarter of them.
-  void choose_candidates(const Digit* digits, std::size_t start) {
-    choose_fewest(digits, start);
-    if (4 * posterior_.size < rows_.truths) return;
+  void choose_all() {
     posterior_.labels = all_.data();
     posterior_.size = rows_.truths;
   }
 
   void choose_fewest(const Digit* digits, std::size_t start) {
-    posterior_.labels = all_.data();
-    posterior_.size = rows_.truths;
+    choose_all();
     for (std::size_t j = 0; j < rows_.raters; ++j) {
       if (digits[j] >= rows_.labels) continue;
       const std::size_t of = row(j, digits[j], start);
@@ -132,6 +103,22 @@ class PosteriorOf {
         posterior_.size = possible_.size(of);
       }
     }
+  }
+
+  // Tries the labels that any vote makes likely; whether no other comes near the best of them.
+  bool likely_are_enough(const Digit* digits, std::size_t pattern, std::size_t start) {
+    if (!(parameters_.negligible < kUnderflow)) return false;
+    union_.clear();
+    double others = parameters_.highest_log_prior;
+    for (std::size_t j = 0; j < rows_.raters; ++j) {
+      if (digits[j] < rows_.labels) others += possible_.unite_likely(row(j, digits[j], start), union_);
+    }
+    posterior_.labels = chosen_.data();
+    posterior_.size = union_.list(chosen_.data());
+    if (4 * posterior_.size >= rows_.truths) return false;
+    add_rows(digits, pattern, start);
+    peak_ = highest_of(posterior_.log_joint.data(), posterior_.size);
+    return others < peak_ - parameters_.negligible;
   }
 
   void add_rows(const Digit* digits, std::size_t pattern, std::size_t start) {
@@ -161,7 +148,7 @@ class PosteriorOf {
   // Most candidates are out of the question: only the others are kept.
   void normalise() {
     double *log_joint = posterior_.log_joint.data(), *share = posterior_.share.data();
-    const double peak = highest_of(log_joint, posterior_.size);
+    const double peak = peak_;
     posterior_.log_evidence = kImpossible;
     double total = 0.0;
     std::size_t kept = 0;
@@ -183,6 +170,8 @@ class PosteriorOf {
   const Parameters& parameters_;
   const PossibleLabels& possible_;
   std::vector<std::uint16_t> all_, chosen_;
+  LabelSet union_;
+  double peak_ = kImpossible;
   Posterior posterior_;
 };
 

@@ -50,6 +50,13 @@ CONSENSUS_INLINE void take_offers(const Real* row, const Real* sides, Real way, 
   }
 }
 
+template <class Real>
+CONSENSUS_INLINE bool any_farther(const Real* nearest, Real way) {
+  unsigned farther = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) farther |= nearest[lane] > way;
+  return farther != 0;
+}
+
 // One block of kLanes lines: `lines` holds length rows of kLanes signed squares, `out` gets theirs.
 template <class Real>
 CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, std::size_t length, Real* out) {
@@ -62,9 +69,8 @@ CONSENSUS_INLINE void distance_block(const Real* lines, const Real* ways, std::s
     }
     const std::size_t most = std::max(at, length - 1 - at);
     for (std::size_t k = 1; k <= most; ++k) {
-      unsigned farther = 0;
-      for (std::size_t lane = 0; lane < kLanes; ++lane) farther |= nearest[lane] > ways[k];
-      if (farther == 0) break;
+      // Asking costs as much as an offer, and one offer too many does no harm.
+      if (k % 2 == 1 && !any_farther(nearest, ways[k])) break;
       if (k <= at) take_offers(own - k * kLanes, sides, ways[k], nearest);
       if (k < length - at) take_offers(own + k * kLanes, sides, ways[k], nearest);
     }
@@ -82,6 +88,18 @@ CONSENSUS_WIDE static inline void distance_lines(const double* lines, const doub
   distance_block(lines, ways, length, out);
 }
 
+// Whether lines lie all on one side and know of no other: they have nothing to tell each other.
+template <class Real>
+bool know_nothing(const Lines& lines, const Real* first, std::size_t lanes) {
+  if (!std::isinf(*first)) return false;
+  for (std::size_t k = 0; k < lines.length; ++k) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (first[k * lines.inner + lane] != *first) return false;
+    }
+  }
+  return true;
+}
+
 template <class Real>
 void distance_across(const Lines& lines, double size, Slab slab, Real* squared) {
   // Lanes that stand for no line are as if next to a contour, so that nothing waits for them.
@@ -93,6 +111,7 @@ void distance_across(const Lines& lines, double size, Slab slab, Real* squared) 
   for (std::size_t block = slab.begin; block < slab.end; ++block) {
     Real* first = squared + lines.first(block);
     const std::size_t lanes = lines.lanes(block);
+    if (know_nothing(lines, first, lanes)) continue;
     if (lanes < kLanes) std::fill(values.begin(), values.end(), Real{0});
     for (std::size_t k = 0; k < lines.length; ++k) {
       std::copy_n(first + k * lines.inner, lanes, values.data() + k * kLanes);

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,12 +97,21 @@ class MeanDistances:
     def _near(self, label: int, tick: Tick) -> Near:
         region = self._region(label)
         members, places = self.voxels.inside(region)
-        mean = np.empty(len(members), np.float32)
         raters = np.flatnonzero(self._weights).tolist()
+        if self.settings.trim_fraction == 0:
+            total = np.zeros(len(members))
+            for weight, row in self._each(raters, label, region, members, places, tick):
+                total += weight * row
+            if np.isfinite(total).all():
+                return members, np.asarray(total / self._weights.sum(), np.float32)
+        mean = np.empty(len(members), np.float32)
         room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
         for part in chunks(len(members), max(1, room)):
-            distances = self._distances(raters, label, region, members[part], places[part], tick)
-            mean[part] = _average(distances, self._weights[raters], self.settings.trim_fraction)
+            kept = np.empty((len(raters), part.stop - part.start), np.float32)
+            each = self._each(raters, label, region, members[part], places[part], tick)
+            for own, (_, row) in zip(kept, each, strict=True):
+                own[...] = row
+            mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
         return members, mean
 
     def _region(self, label: int) -> Box:
@@ -110,8 +120,13 @@ class MeanDistances:
         if self.margin is None or self._mirrored:
             return region
         around = [int(np.ceil(self.margin / size)) for size in self.settings.spacing]
-        flagged = (patterns.patterns == label).any(axis=1)
+        flagged = np.logical_or.reduce(self._votes_by_rater == label, axis=0)
         return intersection(patterns.region(flagged, around), region)
+
+    @cached_property
+    def _votes_by_rater(self) -> NDArray[Any]:
+        """(J, P), contiguous."""
+        return np.ascontiguousarray(self.voxels.patterns.patterns.T)
 
     @cached_property
     def _weights(self) -> Floats:
@@ -120,7 +135,7 @@ class MeanDistances:
         given = np.ones(patterns.number_of_raters) if given is None else given
         return np.where(patterns.present.any(axis=0), given, 0.0)
 
-    def _distances(
+    def _each(
         self,
         raters: Sequence[int],
         label: int,
@@ -128,14 +143,13 @@ class MeanDistances:
         members: NDArray[np.intp],
         places: NDArray[np.intp],
         tick: Tick,
-    ) -> Floats32:
-        """(R, n) signed distances to the raters' label; NaN where a rater is missing."""
-        distances = np.empty((len(raters), len(members)), np.float32)
-        # Some raters at a time, so that a large volume of many of them tells how far it is.
+    ) -> Iterator[tuple[float, Floats32]]:
+        """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
+        # Some raters at a time: less memory, and a large volume of many tells how far it is.
         for part in chunks(len(raters), self.voxels.patterns.threads):
-            distances[part] = self._of_raters(raters[part], label, region, members, places)
+            rows = self._of_raters(raters[part], label, region, members, places)
+            yield from zip(self._weights[raters[part]], rows, strict=True)
             tick()
-        return distances
 
     def _of_raters(
         self,
@@ -164,11 +178,7 @@ def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
     """(N,) weighted, trimmed mean of (J, N) distances; infinite where there is none."""
     mean = np.empty(distances.shape[1], np.float32)
     for part in chunks(len(mean), CHUNK):
-        values = distances[:, part].astype(np.float64)
-        if trim == 0 and np.isfinite(values).all():
-            mean[part] = weights @ values / weights.sum()
-            continue
-        values = _bounded(values)
+        values = _bounded(distances[:, part].astype(np.float64))
         present = ~np.isnan(values)
         shares = np.where(present, weights[:, None], 0.0)
         values[~present] = 0.0

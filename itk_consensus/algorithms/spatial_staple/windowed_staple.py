@@ -9,7 +9,6 @@ more background beyond their windows changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -29,6 +28,7 @@ from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 from itk_consensus.labels.label_weights import LabelWeights, Weighted
+from itk_consensus.labels.tiles import Progress
 from itk_consensus.labels.window_frame import WindowFrame
 
 PriorMode = Literal["local", "global", "fixed"]
@@ -46,9 +46,6 @@ TIE_TOLERANCE = 1e-5
 
 #: Labels are done in about so many groups, between which an iteration tells that it goes on.
 _REPORTS = 10
-
-#: Called every now and then during an iteration.
-Tick = Callable[[], None]
 
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
@@ -113,9 +110,19 @@ def spatial_staple(
     settings: SpatialSettings,
     *,
     observer: IterationObserver | None = None,
-    tick: Tick = lambda: None,
+    tick: Progress = lambda _: None,
 ) -> SpatialResult:
-    """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
+    """Fuse label maps, estimating every rater's confusion matrix at every voxel.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+    settings : SpatialSettings
+    observer : callable
+        Called after each iteration; returning False stops with the current estimate.
+    tick : callable
+        Called during long iterations with the share of the iteration that is done.
+    """
     # A tie starts as the lowest label, background: the paper's vote asks for more than half.
     vote = majority_vote(patterns, ties="lowest")
     model = _SpatialModel(patterns, settings, tick)
@@ -191,7 +198,9 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
 class _SpatialModel:
     """One EM iteration; EM reads W and yields W, its fields are never kept."""
 
-    def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings, tick: Tick) -> None:
+    def __init__(
+        self, patterns: DecisionPatterns, settings: SpatialSettings, tick: Progress
+    ) -> None:
         self.patterns = patterns
         self.settings = settings
         self.frame = WindowFrame(patterns, settings.fields.radii)
@@ -226,7 +235,8 @@ class _SpatialModel:
             for voxels, values in found:
                 peaks[voxels] = np.maximum(peaks[voxels], values)
             joints += _sifted(found, peaks)
-            self._tick()
+            if part.stop < number:
+                self._tick(part.stop / number)
         # What is left must not depend on which labels were done together.
         joints, threads = _sifted(joints, peaks), self.patterns.threads
         return LabelWeights.normalised(joints, posterior, LEAST_PROBABILITY, threads)
