@@ -175,11 +175,7 @@ def test_nothing_is_printed_below_the_command_line() -> None:
                 raise AssertionError(f"{path} prints")
 
 
-#: Files that are one table, or that nobody has cut in two yet.
-LONGER = {"algorithms/collate.py", "algorithms/rater_masks.py", "labels/label_stack.py"}
-
-
-@pytest.mark.parametrize("path", [p for p in MODULES if p.as_posix() not in LONGER], ids=str)
+@pytest.mark.parametrize("path", MODULES, ids=str)
 def test_a_file_can_be_read_at_one_sitting(path: Path) -> None:
     assert len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) <= 300
 
@@ -190,4 +186,4 @@ def test_the_simplest_calls_pass_through_few_modules() -> None:
     staple = modules_of(lambda: itk_consensus.STAPLE(raters))
     assert {"itk_consensus.filters.label_fusion", "itk_consensus.labels.label_stack"} <= {*voting}
     assert len(voting) <= 19
-    assert len(staple) <= 32
+    assert len(staple) <= 33

@@ -27,7 +27,16 @@ def dicom_of_three_readers(folder: Path) -> None:
         write_seg(folder / f"{name}.dcm", {"Liver": np.roll(mask, number, axis=2)}, slices, None)
 
 
-PREPARED = {"dicom.md": dicom_of_three_readers}
+def stores_of_three_raters(folder: Path) -> None:
+    """The stores that the page on large volumes speaks of."""
+    zarr = pytest.importorskip("zarr")
+    disc = np.hypot(*np.mgrid[-16:16, -16:16]) < 9
+    for number, name in enumerate(("ann", "bob", "eve")):
+        rater = np.roll(disc, number, axis=1).astype(np.uint8)
+        zarr.create_array(folder / f"{name}.zarr", data=rater, chunks=(16, 16))
+
+
+PREPARED = {"dicom.md": dicom_of_three_readers, "out-of-core.md": stores_of_three_raters}
 
 
 def run_shell(text: str) -> None:

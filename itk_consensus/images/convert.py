@@ -147,19 +147,16 @@ def load_one(
     ndarray, shape ``like.geometry.shape``, read-only
         It keeps its image alive.
     """
-    components = load_channels(
+    (component,) = load_channels(
         image,
         like,
         owner=owner,
         parameter=parameter,
+        scalar=True,
         coordinate_tolerance=coordinate_tolerance,
         direction_tolerance=direction_tolerance,
     )
-    if len(components) != 1:
-        raise InputError(
-            f"{owner}: {parameter} must be a scalar image, got {len(components)} components"
-        )
-    return components[0]
+    return component
 
 
 def load_channels(
@@ -168,6 +165,7 @@ def load_channels(
     *,
     owner: str,
     parameter: str,
+    scalar: bool = False,
     coordinate_tolerance: float = DEFAULT_TOLERANCE,
     direction_tolerance: float = DEFAULT_TOLERANCE,
 ) -> tuple[Array, ...]:
@@ -180,6 +178,8 @@ def load_channels(
             f"like the inputs, got {family.value}"
         )
     read = _read(image, family, where)
+    if scalar and len(read.components) != 1:
+        raise InputError(f"{where} must be a scalar image, got {len(read.components)} components")
     _reject_gaps(read.annotated, where)
     check_same_space(
         [like.geometry, read.geometry],

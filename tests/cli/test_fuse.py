@@ -389,6 +389,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--absent-frames"}
+    common |= {"--scheduler", "--jobs"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])

@@ -50,7 +50,7 @@ def test_hard_phantoms_without_truth_rate_the_worst_rater_last(network_alone):
 
 @pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
 def test_volumes_with_truth_beat_staple(network_alone):
-    experiment = network_alone.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=30)
+    experiment = network_alone.volumes_with_truth([0], (24, 24, 24), 8, NumberOfIterations=60)
     assert min(experiment.figures["gain_over_STAPLE"]) > 0
 
 

@@ -30,7 +30,7 @@ def test_rates_are_shares_of_bad_and_of_good_results(evidence, monkeypatch):
         run(0.96, 0.97, "caution"),
     ]
     flags = [bool(one.found.concerns) for one in runs]
-    assert evidence.rates(flags, runs).split() == ["hits", "0.50", "false", "alarms", "0.50"]
+    assert evidence.rates(flags, runs).split() == ["hits", "0.500", "false", "alarms", "0.500"]
     assert evidence.rates(flags[2:], runs[2:]).split()[1] == "-"
 
 
