@@ -109,7 +109,7 @@ def load_input(
     rater_ids: RaterIds | None = None,
     missing_label: int | None = None,
     owner: str,
-    tolerances: Mapping[str, float],
+    tolerances: Mapping[str, Any],
 ) -> DeepInput:
     """Load an image and its labels and check that they share one space.
 

@@ -60,8 +60,6 @@ class JointsOfLabel {
     first_ = frame_.row_begin[frame_.row(part_.volume, part_.low[0], 0)];
     number_ = frame_.row_begin[frame_.row(part_.volume, part_.high[0] - 1, frame_.shape[2] - 1) + 1] - first_;
     if (number_ == 0) return;
-    truth_.assign(number_, 0);
-    agreed_.assign(number_, 0);
     sum_truth(frame_.raters);
     if (model_.log_prior == nullptr) part_ = reach_;  // elsewhere the label has no share
     if (part_.empty()) return;
@@ -87,6 +85,9 @@ class JointsOfLabel {
 
   // Unanimous and disputed voxels of the label in each window, of those that the rater annotated.
   void sum_truth(std::size_t rater) {
+    annotator_ = rater;
+    truth_.assign(number_, 0);
+    agreed_.assign(number_, 0);
     Sources agreed;
     add_agreed(frame_, label_, rater, part_, 1, agreed);
     sort_by_plane(agreed);
@@ -135,11 +136,8 @@ class JointsOfLabel {
 
   // Multiplies by the probability of what the rater said (eqs. 2.5.3 and 2.5.4).
   void add_votes(std::size_t rater) {
-    if (model_.gaps[rater]) {
-      std::fill(truth_.begin(), truth_.end(), 0);
-      std::fill(agreed_.begin(), agreed_.end(), 0);
-      sum_truth(rater);
-    }
+    const std::size_t annotator = model_.gaps[rater] ? rater : frame_.raters;
+    if (annotator != annotator_) sum_truth(annotator);
     sum_counts(rater);
     sum_said(rater);
     const std::size_t labels = frame_.labels;
@@ -254,6 +252,7 @@ class JointsOfLabel {
   WindowSweep sweep_;
   double scale_;
   std::size_t label_ = 0, first_ = 0, number_ = 0;
+  std::size_t annotator_ = 0;  // whose voxels truth_ and agreed_ are of; J: anybody's
   LabelWeights posterior_{};
   Part part_{}, reach_{};
   std::vector<std::uint64_t> truth_, count_;
