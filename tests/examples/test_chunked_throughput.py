@@ -1,4 +1,4 @@
-"""The figures of docs/out-of-core.md are those that were measured."""
+"""The figures of docs/howto/out-of-core.md are those that were measured."""
 
 from __future__ import annotations
 
