@@ -17,4 +17,4 @@ def test_the_page_has_the_measured_table() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     table = module.table(json.loads(module.RESULTS.read_text(encoding="utf-8")))
-    assert table in (ROOT / "docs" / "out-of-core.md").read_text(encoding="utf-8")
+    assert table in (ROOT / "docs" / "howto" / "out-of-core.md").read_text(encoding="utf-8")
