@@ -3,8 +3,8 @@
     python examples/benchmarks/chunked_throughput.py --folder /scratch
 
 makes stores by repeating a small case, fuses them in processes of their own, and writes
-``chunked_throughput.json``, from which ``docs/howto/out-of-core.md`` has its figures. ``--shrink 8``
-divides every side, for a try.
+``chunked_throughput.json``, from which ``docs/howto/out-of-core.md`` has its figures.
+``--shrink 8`` divides every side, for a try.
 """
 
 from __future__ import annotations
