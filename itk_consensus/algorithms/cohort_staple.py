@@ -31,21 +31,12 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 @dataclass(frozen=True)
 class CohortResult:
-    """What a cohort's cases say together.
+    """What a cohort's cases say together."""
 
-    Attributes
-    ----------
-    shared : StapleResult
-        Each rater's performance, and the posterior of all cases' patterns one below the other.
-    posteriors : tuple of (P_c,) ndarray
-        Foreground probability of each case's patterns.
-    priors : (C,) ndarray
-        Each case's foreground prior at the end.
-    """
-
+    #: Each rater's performance, and the posterior of all cases' patterns one below the other.
     shared: StapleResult
-    posteriors: tuple[Floats, ...]
-    priors: Floats
+    posteriors: tuple[Floats, ...]  #: Foreground probability of each case's patterns
+    priors: Floats  #: (C,) each case's foreground prior at the end
 
 
 def cohort_staple(

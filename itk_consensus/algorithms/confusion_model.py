@@ -72,30 +72,16 @@ class Maximization:
 
 @dataclass(frozen=True)
 class ConfusionModel(Maximization):
-    """Patterns, their weights, and the priors of section 2.1.5.
-
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-    weights : (P,) ndarray
-        Voxels each pattern counts for; 0 excludes it.
-    pseudo_counts : (K, K) ndarray
-        alpha[d, t], added to the counts of eq. 13.
-    estimate_prior : bool
-        Whether eq. 16 updates the label prior; else it stays as given.
-    prior_rows : (P,) ndarray of uint32 or None
-        The row of the prior that each pattern has, such as its case in a cohort; None: all share
-        one prior.
-    negligible : float
-        As of `VoteTable`.
-    """
+    """Patterns, their weights, and the priors of section 2.1.5."""
 
     patterns: DecisionPatterns
-    weights: Floats
-    pseudo_counts: Floats
-    estimate_prior: bool
+    weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
+    pseudo_counts: Floats  #: (K, K) alpha[d, t], added to the counts of eq. 13.
+    estimate_prior: bool  #: Whether eq. 16 updates the label prior; else it stays as given.
+    #: (P,) the row of the prior that each pattern has, such as its case in a cohort; None: all
+    #: share one prior.
     prior_rows: NDArray[np.uint32] | None = None
-    negligible: float = UNDERFLOW
+    negligible: float = UNDERFLOW  #: As of `VoteTable`
 
     @cached_property
     def table(self) -> VoteTable:

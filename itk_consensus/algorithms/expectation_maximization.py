@@ -51,22 +51,15 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Starts:
-    """Where S runs of EM begin: at confusion matrices, or at what votes say of the truth.
+    """Where S runs of EM begin: at confusion matrices, or at what votes say of the truth."""
 
-    Attributes
-    ----------
-    theta : (J, K, S, K) ndarray
-        All NaN for a start made from votes, which keeps it from stopping at its first iteration.
-    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
-    votes : tuple of VoteShares
-        How each start made from votes shares a voxel among labels, in their order.
-    frequencies : (K,) or (R, K) ndarray
-        What such starts take for the truth where nobody annotated.
-    """
-
+    #: (J, K, S, K) all NaN for a start made from votes, which keeps it from stopping at its first
+    #: iteration.
     theta: Floats
-    prior: Floats
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
+    #: How each start made from votes shares a voxel among labels, in their order.
     votes: tuple[VoteShares, ...]
+    #: (K,) or (R, K) what such starts take for the truth where nobody annotated.
     frequencies: Floats
 
     @cached_property
@@ -108,52 +101,28 @@ class Starts:
 
 @dataclass(frozen=True)
 class VoxelBeliefs:
-    """What a spatial E-step believes of single voxels, whose patterns alone do not tell.
+    """What a spatial E-step believes of single voxels, whose patterns alone do not tell."""
 
-    Attributes
-    ----------
-    voxels : (N,) ndarray of intp
-        Flat indices in the volume.
-    beliefs : (K, N) ndarray of float32
-        Probability of each label.
-    weight : float
-        Smoothness weight at the end.
-    """
-
-    voxels: NDArray[np.intp]
-    beliefs: NDArray[np.float32]
-    weight: float
+    voxels: NDArray[np.intp]  #: (N,) flat indices in the volume
+    beliefs: NDArray[np.float32]  #: (K, N) probability of each label
+    weight: float  #: Smoothness weight at the end
 
 
 @dataclass(frozen=True)
 class Optima:
-    """Where S runs of EM ended.
+    """Where S runs of EM ended."""
 
-    Attributes
-    ----------
-    truth : EstimatedTruth or KnownTruth
-        What the parameters say of each pattern; another model has another form of it.
-    theta : (J, K, S, K) ndarray
-    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
-    log_likelihood, log_posterior : (S,) ndarray
-    iterations : (S,) ndarray of int64
-        Index of the iteration that met the stop rule, or the cap: SimpleITK's count.
-    converged : (S,) ndarray of bool
-    trace : (iterations, S) ndarray
-        Log posterior after each iteration; NaN once a start has stopped.
-    voxels : VoxelBeliefs or None
-        If the E-step was spatial.
-    """
-
-    truth: Any
-    theta: Floats
-    prior: Floats
-    log_likelihood: Floats
-    log_posterior: Floats
+    truth: Any  #: What the parameters say of each pattern; another model has another form of it
+    theta: Floats  #: (J, K, S, K)
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
+    log_likelihood: Floats  #: (S,)
+    log_posterior: Floats  #: (S,)
+    #: (S,) index of the iteration that met the stop rule, or the cap: SimpleITK's count.
     iterations: NDArray[np.int64]
-    converged: NDArray[np.bool_]
+    converged: NDArray[np.bool_]  #: (S,)
+    #: (iterations, S) log posterior after each iteration; NaN once a start has stopped.
     trace: Floats
-    voxels: VoxelBeliefs | None = None
+    voxels: VoxelBeliefs | None = None  #: If the E-step was spatial
 
 
 class _State(NamedTuple):

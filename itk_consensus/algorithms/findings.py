@@ -102,43 +102,24 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A fused result as the rules see it.
-
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-    decision : (P,) ndarray of int64
-        Label index per pattern, or a code of `labels.ties`.
-    posterior : (P, K) ndarray
-    theta : (J, K, K) ndarray or None
-        Confusion matrices [rater, observed, true], if the method estimates them.
-    starts : StartSummary or None
-    fuse_again : callable or None
-        Gives the decision for other counts of the same patterns; None if the answer cannot depend
-        on how much background there is.
-    consensus_dice : float or None
-        Dice to what the raters share; None if the result is that.
-    alternatives : mapping of str to callable
-        Settings of the same filter, in words, and the Dice to what the raters share of each.
-    parameters : frozenset of str
-        Names of the filter's parameters.
-    looks_at_neighbours : bool
-        Whether voxels with equal votes may get different labels.
-    merges_copies : bool
-        Whether the method counts nearly identical raters once.
-    """
+    """A fused result as the rules see it."""
 
     patterns: DecisionPatterns
-    decision: Labels
-    posterior: Floats
+    decision: Labels  #: (P,) label index per pattern, or a code of `labels.ties`
+    posterior: Floats  #: (P, K)
+    #: (J, K, K) confusion matrices [rater, observed, true], if the method estimates them.
     theta: Floats | None = None
     starts: StartSummary | None = None
+    #: Gives the decision for other counts of the same patterns; None if the answer cannot depend on
+    #: how much background there is.
     fuse_again: Callable[[DecisionPatterns], Labels] | None = None
+    #: Dice to what the raters share; None if the result is that.
     consensus_dice: float | None = None
+    #: Settings of the same filter, in words, and the Dice to what the raters share of each.
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
-    parameters: frozenset[str] = frozenset()
-    looks_at_neighbours: bool = False
-    merges_copies: bool = False
+    parameters: frozenset[str] = frozenset()  #: Names of the filter's parameters
+    looks_at_neighbours: bool = False  #: Whether voxels with equal votes may get different labels
+    merges_copies: bool = False  #: Whether the method counts nearly identical raters once
 
     @classmethod
     def of(cls, fusion: Fusion, patterns: DecisionPatterns) -> Estimate:

@@ -29,34 +29,19 @@ TOLERANCE = 1e-12
 
 
 class FrechetConsensus(NamedTuple):
-    """A mask on patterns and its mean overlap with the raters.
+    """A mask on patterns and its mean overlap with the raters."""
 
-    Attributes
-    ----------
-    taken : (P,) ndarray of int64
-        Voxels of each pattern in the mask: all or none of them, but for one pattern at most, where
-        raters with small and large masks pull both ways. Which of its voxels, nobody can say.
-    overlap : float
-        Mean Dice or Jaccard of exactly this mask.
-    """
-
+    #: (P,) voxels of each pattern in the mask: all or none of them, but for one pattern at most,
+    #: where raters with small and large masks pull both ways. Which of its voxels, nobody can say.
     taken: NDArray[np.int64]
-    overlap: float
+    overlap: float  #: Mean Dice or Jaccard of exactly this mask
 
 
 class FrechetLabels(NamedTuple):
-    """A label map on patterns.
+    """A label map on patterns."""
 
-    Attributes
-    ----------
-    decision : (P,) ndarray of int64
-        Label index; the first label where none is claimed.
-    overlaps : dict of int to float
-        Mean overlap of this map with the raters, by label index from 1.
-    """
-
-    decision: NDArray[np.int64]
-    overlaps: dict[int, float]
+    decision: NDArray[np.int64]  #: (P,) label index; the first label where none is claimed
+    overlaps: dict[int, float]  #: Mean overlap of this map with the raters, by label index from 1
 
 
 class _Table(NamedTuple):

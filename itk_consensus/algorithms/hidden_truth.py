@@ -21,18 +21,11 @@ from itk_consensus.labels.ties import decide
 
 @dataclass(frozen=True)
 class EstimatedTruth:
-    """Posterior of the truth under S sets of parameters.
-
-    Attributes
-    ----------
-    table : VoteTable
-    theta : (J, K, S, K) ndarray
-    prior : (S, K), (R, 1, K) or (R, S, K) ndarray
-    """
+    """Posterior of the truth under S sets of parameters."""
 
     table: VoteTable
-    theta: Floats
-    prior: Floats
+    theta: Floats  #: (J, K, S, K)
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
 
     @property
     def number_of_patterns(self) -> int:
@@ -64,16 +57,10 @@ class EstimatedTruth:
 
 @dataclass(frozen=True)
 class KnownTruth:
-    """The same, already made.
+    """The same, already made."""
 
-    Attributes
-    ----------
-    responsibilities, scores : (P, S, K) ndarray
-        The posterior, and what decides: its logarithm, up to a constant for each pattern.
-    """
-
-    responsibilities: Floats
-    scores: Floats
+    responsibilities: Floats  #: (P, S, K) the posterior
+    scores: Floats  #: (P, S, K) what decides: its logarithm, up to a constant for each pattern
 
     @property
     def number_of_patterns(self) -> int:
@@ -105,22 +92,13 @@ class TruthOfStart:
 
     Votes that no label explains, because some rater never said this where the truth was that,
     leave the model without an answer: such patterns hold the shares of their votes.
-
-    Attributes
-    ----------
-    truth : EstimatedTruth or KnownTruth
-    start : int
-    agreed : (P,) ndarray of int, or None
-        Label index that a pattern keeps, or -1: estimated.
-    patterns : DecisionPatterns
-    undecided : (n,) ndarray of intp
-        Patterns without a decision; those that no label explains are among them.
     """
 
     truth: EstimatedTruth | KnownTruth
     start: int
-    agreed: NDArray[np.int64] | None
+    agreed: NDArray[np.int64] | None  #: (P,) label index that a pattern keeps, or -1: estimated
     patterns: DecisionPatterns
+    #: (n,) patterns without a decision; those that no label explains are among them.
     undecided: NDArray[np.intp]
 
     def of_label(self, label: int) -> Floats:

@@ -21,23 +21,14 @@ from itk_consensus.labels.patch_weights import patch_weights
 
 @dataclass(frozen=True)
 class JointSettings:
-    """Everything that joint fusion can be told.
+    """Everything that joint fusion can be told."""
 
-    Attributes
-    ----------
-    patch, search : tuple of int
-        Radii, in voxels per array axis, of the patch that is compared, and of the neighbourhood in
-        which each atlas is searched for its nearest patch.
-    beta : float
-        Exponent of the summed products.
-    alpha : float > 0
-        Added to the diagonal; intensities are in units of the target's spread.
-    """
-
+    #: Radii, in voxels per array axis, of the patch that is compared, and of the neighbourhood in
+    #: which each atlas is searched for its nearest patch.
     patch: tuple[int, ...]
     search: tuple[int, ...]
-    beta: float = 2.0
-    alpha: float = 0.1
+    beta: float = 2.0  #: Exponent of the summed products
+    alpha: float = 0.1  #: Added to the diagonal; intensities are in units of the target's spread
 
 
 class JointWeights(NamedTuple):

@@ -27,15 +27,9 @@ _SHARES_AT_ONCE = 1 << 21
 
 @dataclass(frozen=True)
 class VoteResult(PatternFusion):
-    """The vote on patterns.
+    """The vote on patterns."""
 
-    Attributes
-    ----------
-    frequencies : (K,) ndarray
-        Overall frequency of each label among the votes.
-    """
-
-    frequencies: Floats
+    frequencies: Floats  #: (K,) overall frequency of each label among the votes
 
     @property
     def fractions(self) -> Floats:
@@ -124,18 +118,10 @@ def decide_shares(
 
 @dataclass(frozen=True)
 class StackVoteFusion:
-    """The same vote voxel by voxel; patterns are made only for those who ask by pattern.
-
-    Attributes
-    ----------
-    stack : LabelStack or KeptStack
-    weights, threshold, ties
-        As of `majority_vote`.
-    threads : int or None
-    """
+    """The same vote voxel by voxel; patterns are made only for those who ask by pattern."""
 
     stack: LabelStack | KeptStack
-    weights: Floats | None = None
+    weights: Floats | None = None  #: As of `majority_vote`
     threshold: float | None = None
     ties: TieRule = "undecided"
     threads: int | None = None

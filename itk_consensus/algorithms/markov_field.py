@@ -66,21 +66,13 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class MarkovField:
-    """A Potts field over the voxels that are not settled.
+    """A Potts field over the voxels that are not settled."""
 
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-        With codes.
-    spacing : tuple of float
-        Voxel size per array axis. In 4D the first axis holds independent volumes.
-    weight : float or None
-        Log odds that one nearest neighbour's label adds; None: estimated by pseudo-likelihood
-        (Besag, The Statistician 24(3):179-195, 1975), a Newton step after every iteration.
-    """
-
-    patterns: DecisionPatterns
+    patterns: DecisionPatterns  #: With codes
+    #: Voxel size per array axis. In 4D the first axis holds independent volumes.
     spacing: tuple[float, ...]
+    #: Log odds that one nearest neighbour's label adds; None: estimated by pseudo-likelihood
+    #: (Besag, The Statistician 24(3):179-195, 1975), a Newton step after every iteration.
     weight: float | None = RECOMMENDED_WEIGHT
 
     @cached_property

@@ -25,26 +25,15 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class SelectionResult:
-    """The last vote, and who took part in it.
-
-    Attributes
-    ----------
-    vote : VoteResult
-    weights : (J,) ndarray
-        Dice overlap of each rater with the vote before; 0 for dropped and missing raters.
-    dropped : (J,) ndarray of bool
-        Who annotated something and was dropped.
-    trace : tuple of float
-        Mean change of the label shares of disputed voxels in each iteration.
-    converged : bool
-        Whether the last iteration dropped nobody.
-    """
+    """The last vote, and who took part in it."""
 
     vote: VoteResult
+    #: (J,) Dice overlap of each rater with the vote before; 0 for dropped and missing raters.
     weights: Floats
-    dropped: NDArray[np.bool_]
+    dropped: NDArray[np.bool_]  #: (J,) who annotated something and was dropped
+    #: Mean change of the label shares of disputed voxels in each iteration.
     trace: tuple[float, ...]
-    converged: bool
+    converged: bool  #: Whether the last iteration dropped nobody
 
 
 class _Selection(NamedTuple):

@@ -34,22 +34,11 @@ _IMPOSSIBLE = 1e-300
 
 
 class SoftTable(NamedTuple):
-    """The votes of the voxels inside the mask, equal background ones taken together.
+    """The votes of the voxels inside the mask, equal background ones taken together."""
 
-    Attributes
-    ----------
-    votes : (N, J * K) ndarray
-        Share of each rater's vote for each label; 0 for a missing rater.
-    counts : (N,) ndarray
-        Voxels that a row stands for.
-    rows : (\\*shape) ndarray of intp
-        Row of each voxel; -1 outside the mask.
-    raters : int
-    """
-
-    votes: Floats
-    counts: Floats
-    rows: NDArray[np.intp]
+    votes: Floats  #: (N, J * K) share of each rater's vote for each label; 0 for a missing rater
+    counts: Floats  #: (N,) voxels that a row stands for
+    rows: NDArray[np.intp]  #: (*shape) row of each voxel; -1 outside the mask
     raters: int
 
     @classmethod

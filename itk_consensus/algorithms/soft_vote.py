@@ -31,28 +31,15 @@ from itk_consensus.labels.vote_tiles import ROUNDING, MixedVotes
 
 @dataclass(frozen=True)
 class SoftVotes:
-    """Shares of the votes at every voxel.
+    """Shares of the votes at every voxel."""
 
-    Attributes
-    ----------
-    shares : (K, \\*shape) ndarray
-        Weighted mean of the raters' probabilities; the labels' frequencies where nobody voted, 0
-        outside the mask.
-    voted : (\\*shape) ndarray of bool
-        Where anybody voted.
-    inside : (\\*shape) ndarray of bool
-        The mask.
-    frequencies : (K,) ndarray
-        Of the labels among all votes inside.
-    sigmas : sequence of float
-        Standard deviation of the smoothing, in voxels per axis; 0: none.
-    """
-
+    #: (K, *shape) weighted mean of the raters' probabilities; the labels' frequencies where nobody
+    #: voted, 0 outside the mask.
     shares: Floats
-    voted: NDArray[np.bool_]
-    inside: NDArray[np.bool_]
-    frequencies: Floats
-    sigmas: Sequence[float]
+    voted: NDArray[np.bool_]  #: (*shape) where anybody voted
+    inside: NDArray[np.bool_]  #: (*shape) the mask
+    frequencies: Floats  #: (K,) of the labels among all votes inside
+    sigmas: Sequence[float]  #: Standard deviation of the smoothing, in voxels per axis; 0: none
 
     @classmethod
     def make(

@@ -25,31 +25,18 @@ TIE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class StapleEstimate:
-    """What STAPLE says of the raters.
+    """What STAPLE says of the raters."""
 
-    Attributes
-    ----------
-    theta : (J, K, K) ndarray
-        Confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
-    prior : (K,) ndarray
-        Label prior at the end; the mean of a spatial prior.
-    log_likelihood, log_posterior : float
-    iterations : int
-    converged : bool
-    starts : StartSummary
-    settings : StapleSettings
-    voxels : VoxelBeliefs or None
-        With a Markov field: what differs from voxel to voxel. A pattern's posterior is their mean.
-    """
-
+    #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
     theta: Floats
-    prior: Floats
+    prior: Floats  #: (K,) label prior at the end; the mean of a spatial prior
     log_likelihood: float
     log_posterior: float
     iterations: int
     converged: bool
     starts: StartSummary
     settings: StapleSettings
+    #: With a Markov field: what differs from voxel to voxel. A pattern's posterior is their mean.
     voxels: VoxelBeliefs | None = None
 
     @property
@@ -77,22 +64,14 @@ class StapleEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class StapleResult(StapleEstimate):
-    """STAPLE's answer on patterns, beside what it says of the raters.
-
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-    shares : (P, K) ndarray or PatternProbabilities
-        Probability of each label. Votes that no label explains, because some rater never said
-        this where the truth was that, leave the model without an answer: such rows hold the shares
-        of the votes, and their decision is undecided.
-    decision : (P,) ndarray of int64
-        Label index, or undecided on a tie.
-    """
+    """STAPLE's answer on patterns, beside what it says of the raters."""
 
     patterns: DecisionPatterns
+    #: (P, K) probability of each label. Votes that no label explains, because some rater never said
+    #: this where the truth was that, leave the model without an answer: such rows hold the shares
+    #: of the votes, and their decision is undecided.
     shares: Floats | PatternProbabilities
-    decision: Labels
+    decision: Labels  #: (P,) label index, or undecided on a tie
 
     @cached_property
     def posterior(self) -> Floats:

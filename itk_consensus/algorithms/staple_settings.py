@@ -31,38 +31,22 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class StapleSettings:
-    """Everything that STAPLE can be told.
+    """Everything that STAPLE can be told."""
 
-    Attributes
-    ----------
-    binary : bool
-        Two labels by the rules of SimpleITK's STAPLE: label 1 is the foreground, and wins from
-        probability 0.5; a class without votes is undefined. False: any number of labels by the
-        rules of the multi-label filter, which leaves ties undecided.
-    confidence_weight : float
-        Scales a binary frequency prior, as in SimpleITK.
-    prior : float or ndarray or None
-        Fixed label prior; None: label frequencies. If binary that of the foreground, one or (P,),
-        else (K,) or (P, K).
-    estimate_prior : bool
-        Update the prior in every M-step (eq. 16).
-    exclude_consensus : bool
-        Leave out voxels where all raters agree; they keep their label.
-    pseudo_counts : (diagonal, other) or (K, K) ndarray
-        alpha[d, t] of eq. 13, added to the counts.
-    damping : float
-        Share of the old theta kept in each step (eq. 17).
-    stop : StopRule
-    plan : StartPlan
-    """
-
+    #: Two labels by the rules of SimpleITK's STAPLE: label 1 is the foreground, and wins from
+    #: probability 0.5; a class without votes is undefined. False: any number of labels by the rules
+    #: of the multi-label filter, which leaves ties undecided.
     binary: bool = True
-    confidence_weight: float = 1.0
+    confidence_weight: float = 1.0  #: Scales a binary frequency prior, as in SimpleITK
+    #: Fixed label prior; None: label frequencies. If binary that of the foreground, one or (P,),
+    #: else (K,) or (P, K).
     prior: float | Floats | None = None
-    estimate_prior: bool = False
+    estimate_prior: bool = False  #: Update the prior in every M-step (eq. 16).
+    #: Leave out voxels where all raters agree; they keep their label.
     exclude_consensus: bool = False
+    #: (diagonal, other) or (K, K) alpha[d, t] of eq. 13, added to the counts.
     pseudo_counts: tuple[float, float] | Floats = (0.0, 0.0)
-    damping: float = 0.0
+    damping: float = 0.0  #: Share of the old theta kept in each step (eq. 17).
     stop: StopRule = field(default_factory=lambda: StopRule(1e-7, 2**32 - 1))
     plan: StartPlan = field(default_factory=StartPlan)
 

@@ -43,31 +43,17 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class BandOptions(Part):
-    """What a threshold depends on; two filters with equal options can share it.
+    """What a threshold depends on; two filters with equal options can share it."""
 
-    Attributes
-    ----------
-    alpha : float
-        Probability or expected share of failure.
-    tolerance : float
-        Share of a case's foreground that may be missed; a quarter of it for the background.
-    unit, risk, score, normalization : str
-        One of `UNITS`, `RISKS`, `SCORES`, `NORMALIZATIONS`.
-    mondrian : bool
-        One threshold per label instead of one for all.
-    region_margin : float
-        Width in mm of the region around the consensus.
-    probability_is_vote_fraction : bool
-    """
-
-    alpha: Annotated[float, real(0.0, 1.0)]
+    alpha: Annotated[float, real(0.0, 1.0)]  #: Probability or expected share of failure
+    #: Share of a case's foreground that may be missed; a quarter of it for the background.
     tolerance: Annotated[float, real(0.0, 1.0)]
     unit: Annotated[str, choice(UNITS)]
     risk: Annotated[str, choice(RISKS)]
     score: Annotated[str, choice(SCORES)]
     normalization: Annotated[str, choice(NORMALIZATIONS)]
-    mondrian: Annotated[bool, boolean]
-    region_margin: Annotated[float, real(0.0)]
+    mondrian: Annotated[bool, boolean]  #: One threshold per label instead of one for all
+    region_margin: Annotated[float, real(0.0)]  #: Width in mm of the region around the consensus
     probability_is_vote_fraction: Annotated[bool, boolean]
 
     def contradictions(self) -> Iterator[str]:
@@ -91,23 +77,13 @@ class BandOptions(Part):
 
 @dataclass(frozen=True)
 class BandThresholds:
-    """Thresholds, one for all labels or one per label, and how each case stands to them.
-
-    Attributes
-    ----------
-    tau : tuple of float
-    number : int
-        Exchangeable units they were made from: cases, or voxels.
-    case_scores : tuple of tuple of float
-        For each case and threshold the score, or for `fnr` and voxels the share missed.
-    coverage_range : (float, float) or None
-        10-90 % range of the coverage of further cases.
-    """
+    """Thresholds, one for all labels or one per label, and how each case stands to them."""
 
     tau: tuple[float, ...]
-    number: int
+    number: int  #: Exchangeable units they were made from: cases, or voxels
+    #: For each case and threshold the score, or for `fnr` and voxels the share missed.
     case_scores: tuple[tuple[float, ...], ...]
-    coverage_range: tuple[float, float] | None
+    coverage_range: tuple[float, float] | None  #: 10-90 %, of the coverage of further cases
 
 
 CaseDistributions = Sequence[ScoreDistribution]

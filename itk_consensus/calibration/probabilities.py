@@ -26,23 +26,13 @@ _SAMPLED = 1000
 
 @dataclass(frozen=True)
 class ProbabilityCase:
-    """One case as arrays.
+    """One case as arrays."""
 
-    Attributes
-    ----------
-    probabilities : tuple of ndarray
-        The foreground's alone, or one per label, background first.
-    spacing : tuple of float
-        Voxel size in mm, in the order of the array axes.
-    raters : tuple of ndarray or None
-    reference : ndarray of uint16 or None
-        Label per voxel.
-    """
-
+    #: The foreground's alone, or one per label, background first.
     probabilities: tuple[NDArray[Any], ...]
-    spacing: tuple[float, ...]
+    spacing: tuple[float, ...]  #: Voxel size in mm, in the order of the array axes
     raters: tuple[NDArray[Any], ...] | None = None
-    reference: NDArray[np.uint16] | None = None
+    reference: NDArray[np.uint16] | None = None  #: Label per voxel
 
     @property
     def labels(self) -> int:

@@ -50,17 +50,10 @@ _LARGEST_BIAS = 1e6
 
 @dataclass(frozen=True)
 class ScalingTable:
-    """Distinct probabilities of the voxels to fit, and how often each label was right.
+    """Distinct probabilities of the voxels to fit, and how often each label was right."""
 
-    Attributes
-    ----------
-    probabilities : (N, K) ndarray
-    counts : (N, K) ndarray
-        Voxels with these probabilities whose reference is each label.
-    """
-
-    probabilities: Floats
-    counts: Floats
+    probabilities: Floats  #: (N, K)
+    counts: Floats  #: (N, K) voxels with these probabilities whose reference is each label
 
     @classmethod
     def of(cls, probabilities: Sequence[NDArray[Any]], labels: NDArray[Any]) -> ScalingTable:
@@ -87,18 +80,12 @@ class ScalingTable:
 
 @dataclass(frozen=True)
 class LogitScaling(Part):
-    """``softmax(ln p / temperature + bias)``.
-
-    Attributes
-    ----------
-    temperature : float
-        Above 1 softens, below 1 sharpens.
-    bias : tuple of K float
-        Added to each label's logit; the background's is 0.
-    """
+    """``softmax(ln p / temperature + bias)``."""
 
     # A little more than the range of the fit, which ends in a logarithm.
+    #: Above 1 softens, below 1 sharpens.
     temperature: Annotated[float, real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
+    #: Added to each label's logit; the background's is 0.
     bias: Annotated[tuple[float, ...], each(real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
 
     @property
@@ -149,12 +136,7 @@ class LogitScaling(Part):
 
 @dataclass(frozen=True)
 class IsotonicScaling(Part):
-    """A rising curve per label, linear between its knots.
-
-    Attributes
-    ----------
-    knots, values : tuple of K tuple of float
-    """
+    """A rising curve per label, linear between its knots."""
 
     knots: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
     values: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]

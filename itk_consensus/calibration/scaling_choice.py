@@ -21,19 +21,11 @@ FOLDS = 5
 
 
 class ScalingChoice(NamedTuple):
-    """A scaling, and the mean log loss in nats per voxel of cases left out of the fit.
+    """A scaling, and the mean log loss in nats per voxel of cases left out of the fit."""
 
-    Attributes
-    ----------
-    scaling : Scaling
-        The identity if `after` is not below `before`.
-    before, after : float
-        Without and with scaling; NaN with one case only, which cannot be left out.
-    """
-
-    scaling: Scaling
-    before: float
-    after: float
+    scaling: Scaling  #: The identity if `after` is not below `before`
+    before: float  #: Without scaling; NaN with one case only, which cannot be left out
+    after: float  #: With it
 
     @property
     def is_identity(self) -> bool:

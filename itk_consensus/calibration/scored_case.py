@@ -31,26 +31,13 @@ Spreads = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ScoredCase:
-    """What a calibration keeps of a case.
+    """What a calibration keeps of a case."""
 
-    Attributes
-    ----------
-    distributions : tuple of K ScoreDistribution
-        Scores of the reference's voxels, by label.
-    spreads : tuple of K float
-        In mm; empty if not used.
-    spacing : tuple of float
-        Voxel size in mm, in ITK's order.
-    rater_count : int or None
-    kind : str or None
-        See `ProbabilityCase.kind`.
-    """
-
-    distributions: tuple[ScoreDistribution, ...]
-    spreads: Spreads
-    spacing: tuple[float, ...]
+    distributions: tuple[ScoreDistribution, ...]  #: Scores of the reference's voxels, by label
+    spreads: Spreads  #: In mm; empty if not used
+    spacing: tuple[float, ...]  #: Voxel size in mm, in ITK's order
     rater_count: int | None
-    kind: str | None
+    kind: str | None  #: See `ProbabilityCase.kind`
 
 
 def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> ScoredCase:

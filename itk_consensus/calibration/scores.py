@@ -36,16 +36,10 @@ def as_written(number: float) -> Fraction:
 
 @dataclass(frozen=True)
 class ScoreDistribution:
-    """Distinct scores in increasing order, and how many voxels score no higher than each.
+    """Distinct scores in increasing order, and how many voxels score no higher than each."""
 
-    Attributes
-    ----------
-    values : (M,) ndarray of float64
-    cumulative : (M,) ndarray of int64
-    """
-
-    values: NDArray[np.float64]
-    cumulative: NDArray[np.int64]
+    values: NDArray[np.float64]  #: (M,)
+    cumulative: NDArray[np.int64]  #: (M,)
 
     @classmethod
     def of(cls, scores: NDArray[Any]) -> ScoreDistribution:
@@ -89,21 +83,11 @@ class ScoreDistribution:
 
 @dataclass(frozen=True)
 class ScoreMaps:
-    """Scores inside a box; outside it only the background fits.
+    """Scores inside a box; outside it only the background fits."""
 
-    Attributes
-    ----------
-    box : tuple of slice
-        The part of the volume that the arrays cover.
-    scores : tuple of K ndarray of float64
-        One map per label, background first.
-    region : ndarray of bool
-        Voxels no farther than the margin from the consensus.
-    """
-
-    box: Box
-    scores: tuple[NDArray[np.float64], ...]
-    region: NDArray[np.bool_]
+    box: Box  #: The part of the volume that the arrays cover
+    scores: tuple[NDArray[np.float64], ...]  #: One map per label, background first
+    region: NDArray[np.bool_]  #: Voxels no farther than the margin from the consensus
 
     def distributions(self, reference: NDArray[Any]) -> tuple[ScoreDistribution, ...]:
         """Scores of each label at the voxels to which a reference gives it.

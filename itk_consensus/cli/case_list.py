@@ -20,24 +20,14 @@ one field of the CSV are separated by ';'; in JSON they are a list. Paths are re
 
 
 class Column(NamedTuple):
-    """One column of a list of cases.
-
-    Attributes
-    ----------
-    name : str
-    required : bool
-    holds_files : bool
-        Whether it names files; otherwise its values are left as they are.
-    may_lack : bool
-        Whether single members may be empty (null in JSON), such as a missing rater.
-    must_exist : bool
-        Whether a file that is not there is an error of the list, rather than of its case.
-    """
+    """One column of a list of cases."""
 
     name: str
     required: bool = False
-    holds_files: bool = True
+    holds_files: bool = True  #: Whether it names files; otherwise its values are left as they are
+    #: Whether single members may be empty (null in JSON), such as a missing rater.
     may_lack: bool = False
+    #: Whether a file that is not there is an error of the list, rather than of its case.
     must_exist: bool = True
 
 

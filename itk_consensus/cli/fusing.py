@@ -32,26 +32,13 @@ _IMAGE = "Image"
 
 @dataclass(frozen=True)
 class FusedFiles:
-    """A filter after Execute, and the files behind it.
-
-    Attributes
-    ----------
-    filter_ : LabelFusionFilter
-    inputs : list of ImageFile
-        The raters' files.
-    described : list of dict
-        From `describe_inputs`.
-    parameter_files : dict
-        Parameters that are images, and where they were read.
-    image : SimpleITK.Image or None
-        What the raters looked at, if it was given.
-    """
+    """A filter after Execute, and the files behind it."""
 
     filter_: LabelFusionFilter
-    inputs: list[ImageFile]
-    described: list[dict[str, Any]]
-    parameter_files: dict[str, Path]
-    image: Any
+    inputs: list[ImageFile]  #: The raters' files
+    described: list[dict[str, Any]]  #: From `describe_inputs`
+    parameter_files: dict[str, Path]  #: Parameters that are images, and where they were read
+    image: Any  #: What the raters looked at, if it was given
 
     @property
     def paths(self) -> list[Path]:

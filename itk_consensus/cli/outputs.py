@@ -28,22 +28,12 @@ from itk_consensus.images.headers import require_name
 
 @dataclass(frozen=True)
 class Output:
-    """A file to be written.
+    """A file to be written."""
 
-    Attributes
-    ----------
-    option : str
-        The option that names it.
-    path : Path
-    pixel_type : dtype or None
-        Of an image; None for a text.
-    continued : bool
-        Whether a file that is there already is taken up rather than replaced.
-    """
-
-    option: str
+    option: str  #: The option that names it
     path: Path
-    pixel_type: DTypeLike | None = None
+    pixel_type: DTypeLike | None = None  #: Of an image; None for a text
+    #: Whether a file that is there already is taken up rather than replaced.
     continued: bool = False
 
 

@@ -20,26 +20,13 @@ from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 @dataclass(frozen=True)
 class FusedImages:
-    """What an Execute leaves behind; parameters set later do not change it.
+    """What an Execute leaves behind; parameters set later do not change it."""
 
-    Attributes
-    ----------
-    like : LoadedImages
-        Family, geometry and metadata of the images.
-    fusion : Fusion
-    labels : tuple of int
-        The label value behind each index.
-    dtype : numpy.dtype
-        Of the label image, unless the undecided label needs a wider one.
-    undecided : int
-        The label of voxels that no label won.
-    """
-
-    like: LoadedImages
+    like: LoadedImages  #: Family, geometry and metadata of the images
     fusion: Fusion
-    labels: tuple[int, ...]
-    dtype: np.dtype[Any]
-    undecided: int = 0
+    labels: tuple[int, ...]  #: The label value behind each index
+    dtype: np.dtype[Any]  #: Of the label image, unless the undecided label needs a wider one
+    undecided: int = 0  #: The label of voxels that no label won
 
     def label_image(self, fusion: Fusion | None = None) -> Any:
         """The label map; of another fusion of the same case, if one is given."""

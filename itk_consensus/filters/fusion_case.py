@@ -21,24 +21,13 @@ from itk_consensus.labels.tiles import Progress
 
 @dataclass(frozen=True)
 class FusionCase:
-    """Loaded images and their labels.
-
-    Attributes
-    ----------
-    loaded : LoadedImages
-    stack : LabelStack
-    threads : int or None
-        Threads of the kernels; None: all.
-    strata : ndarray of uint32, or None
-        What tells voxels apart beyond their votes.
-    kept : KeptStack, PackedVotes or None
-        What the stack held, once the caller's images are gone.
-    """
+    """Loaded images and their labels."""
 
     loaded: LoadedImages
     stack: LabelStack
-    threads: int | None = None
-    strata: NDArray[np.uint32] | None = None
+    threads: int | None = None  #: Threads of the kernels; None: all
+    strata: NDArray[np.uint32] | None = None  #: What tells voxels apart beyond their votes
+    #: What the stack held, once the caller's images are gone.
     kept: KeptStack | PackedVotes | None = None
 
     @cached_property

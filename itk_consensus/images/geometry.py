@@ -13,23 +13,14 @@ from itk_consensus.errors import GeometryError
 
 @dataclass(frozen=True)
 class ImageGeometry:
-    """The grid an image is sampled on.
+    """The grid an image is sampled on."""
 
-    Parameters
-    ----------
-    size, spacing, origin : tuple, length d
-        In ITK order (x, y, z); `origin` is the position of the first voxel in memory.
-    direction : tuple, length d * d
-        Direction cosines, row-major.
-    axes : tuple of str, length d or 0
-        Names of the axes, of libraries that name them.
-    """
-
+    #: In ITK order (x, y, z); `origin` is the position of the first voxel in memory.
     size: tuple[int, ...]
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
-    direction: tuple[float, ...]
-    axes: tuple[str, ...] = ()
+    direction: tuple[float, ...]  #: Direction cosines, row-major
+    axes: tuple[str, ...] = ()  #: Names of the axes, of libraries that name them
 
     extent_name: ClassVar[str] = "size"
 

@@ -35,32 +35,19 @@ class Family(Enum):
 
 @dataclass(frozen=True)
 class LoadedImages:
-    """The inputs of one Execute.
+    """The inputs of one Execute."""
 
-    Parameters
-    ----------
-    arrays : tuple of ndarray or None, each of shape ``geometry.shape``
-        One read-only view per rater, None where a rater is missing. A vector image is one rater
-        per component.
-    geometry : ImageGeometry
-        Of the first input that is not missing.
-    metadata : Any
-        What its family copied of that input's header, the metadata dictionary included.
-    owners : tuple
-        The inputs as given, missing ones included.
-    annotated : tuple of (ndarray of bool or None)
-        For each of `arrays`, where an input that can say so has a value; None: everywhere.
-    components : tuple of int
-        How many of `arrays` each input is; 1 for a missing one.
-    """
-
+    #: One read-only view per rater, None where a rater is missing. A vector image is one rater per
+    #: component.
     arrays: tuple[Array | None, ...]
-    geometry: ImageGeometry
+    geometry: ImageGeometry  #: Of the first input that is not missing
     family: Family
+    #: What its family copied of that input's header, the metadata dictionary included.
     metadata: Any
-    owners: tuple[Any, ...]
+    owners: tuple[Any, ...]  #: The inputs as given, missing ones included
+    #: For each of `arrays`, where an input that can say so has a value; None: everywhere.
     annotated: tuple[Array | None, ...] = ()
-    components: tuple[int, ...] = ()
+    components: tuple[int, ...] = ()  #: How many of `arrays` each input is; 1 for a missing one
 
     @property
     def reference_index(self) -> int:
@@ -77,19 +64,12 @@ class LoadedImages:
 
 @dataclass(frozen=True)
 class OutputImage:
-    """An output being made: write every voxel of `array`, then take `image()`.
+    """An output being made: write every voxel of `array`, then take `image()`."""
 
-    Parameters
-    ----------
-    array : ndarray, C order, writable
-        Of the shape and type asked for. It is the image's own memory wherever the family can hold
-        that type, and its contents are undefined until written.
-    image : callable
-        Returns the image.
-    """
-
+    #: Of the shape and type asked for. It is the image's own memory wherever the family can hold
+    #: that type, and its contents are undefined until written.
     array: Array
-    image: Callable[[], Any]
+    image: Callable[[], Any]  #: Returns the image
 
 
 class _OwnedMemory:

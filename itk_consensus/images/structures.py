@@ -65,16 +65,10 @@ class Structure:
 
 @dataclass(frozen=True)
 class MatchedStructures:
-    """Who has what.
-
-    Attributes
-    ----------
-    readers : tuple of str
-    table : dict of str to tuple of (Structure or None)
-        For each structure what each reader has, under the first reader's spelling.
-    """
+    """Who has what."""
 
     readers: tuple[str, ...]
+    #: For each structure what each reader has, under the first reader's spelling.
     table: dict[str, tuple[Structure | None, ...]]
 
     @property

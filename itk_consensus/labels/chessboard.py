@@ -21,23 +21,12 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 @dataclass(frozen=True)
 class Colour:
-    """The open voxels of one colour.
+    """The open voxels of one colour."""
 
-    Attributes
-    ----------
-    voxels : (n,) ndarray
-        Flat indices in the volume.
-    pattern : (n,) ndarray
-        Pattern of each voxel.
-    anchor : (K, n) ndarray
-        Weights of the neighbours that are settled, by their label.
-    links : (n, m) sparse matrix
-        Weights of the neighbours among the open voxels of the other colour.
-    """
-
-    voxels: NDArray[np.intp]
-    pattern: NDArray[np.int32]
-    anchor: Floats32
+    voxels: NDArray[np.intp]  #: (n,) flat indices in the volume
+    pattern: NDArray[np.int32]  #: (n,) pattern of each voxel
+    anchor: Floats32  #: (K, n) weights of the neighbours that are settled, by their label
+    #: (n, m) weights of the neighbours among the open voxels of the other colour.
     links: scipy.sparse.csr_matrix
 
     def pull(self, others: Floats32) -> Floats32:

@@ -28,39 +28,22 @@ _VOTES_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class DecisionPatterns:
-    """The distinct votes of a stack, how often each occurs, and each voxel's pattern.
+    """The distinct votes of a stack, how often each occurs, and each voxel's pattern."""
 
-    Attributes
-    ----------
-    patterns : (P, J) ndarray of uint8 or uint16
-        Label index voted by each rater; ``len(labels)`` where the rater is missing. Sorted.
-    counts : (P,) ndarray of int64
-        Number of voxels with each pattern; exact.
-    labels : (K,) ndarray
-        The label values behind the indices.
-    strata : (P,) ndarray of uint32 or None
-        The stratum of each pattern, if voxels were told apart by more than their votes.
-    codes : ndarray of uint8, uint16 or uint32, or None
-        One code per voxel; None for a merged table, which belongs to no single volume.
-    slots : (P,) ndarray of int64
-        The code that stands for each pattern.
-    number_of_codes : int
-        Codes are below this.
-    outside_code : int or None
-        The code of voxels outside the mask.
-    threads : int
-        Threads the kernels use. Results never depend on it.
-    """
-
+    #: (P, J) of uint8 or uint16: label index voted by each rater; ``len(labels)`` where the rater
+    #: is missing. Sorted.
     patterns: NDArray[Any]
-    counts: NDArray[np.int64]
-    labels: NDArray[Any]
+    counts: NDArray[np.int64]  #: (P,) number of voxels with each pattern; exact
+    labels: NDArray[Any]  #: (K,) the label values behind the indices
+    #: (P,) the stratum of each pattern, if voxels were told apart by more than their votes.
     strata: NDArray[np.uint32] | None = None
+    #: Of uint8, uint16 or uint32: one code per voxel; None for a merged table, which belongs to no
+    #: single volume.
     codes: NDArray[Any] | None = None
-    slots: NDArray[np.int64] | None = None
-    number_of_codes: int = 0
-    outside_code: int | None = None
-    threads: int = 1
+    slots: NDArray[np.int64] | None = None  #: (P,) the code that stands for each pattern
+    number_of_codes: int = 0  #: Codes are below this
+    outside_code: int | None = None  #: The code of voxels outside the mask
+    threads: int = 1  #: Threads the kernels use. Results never depend on it.
 
     @classmethod
     def from_stack(

@@ -20,18 +20,10 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class DisputedVoxels:
-    """The disputed voxels of a box, in C order.
+    """The disputed voxels of a box, in C order."""
 
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-        The whole volume's.
-    region : tuple of slice
-        The box.
-    """
-
-    patterns: DecisionPatterns
-    region: Box
+    patterns: DecisionPatterns  #: The whole volume's
+    region: Box  #: The box
 
     @cached_property
     def _cropped(self) -> DecisionPatterns:

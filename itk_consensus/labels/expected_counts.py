@@ -42,31 +42,19 @@ class ExpectedCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class VoteTable:
-    """Patterns with weights, on which both steps of EM run.
+    """Patterns with weights, on which both steps of EM run."""
 
-    Attributes
-    ----------
-    digits : (P, J) ndarray of uint8 or uint16
-        Label index voted by each rater; `labels` where the rater is missing.
-    weights : (P,) ndarray
-        Voxels each pattern counts for; 0 excludes it.
-    labels : int
-        K.
-    prior_rows : (P,) ndarray of uint32 or None
-        The row of the prior that each pattern has; None: all have the first.
-    threads : int
-        Results never depend on it.
-    negligible : float
-        A step leaves out labels that are less probable than a pattern's best by more nats than
-        this. By default only shares that underflow. 40, shares below 5e-18, changes no other share
-        but makes confusion matrices sparse and steps fast; so tiny a cell can then grow no more.
-    """
-
+    #: (P, J) of uint8 or uint16: label index voted by each rater; `labels` where the rater is
+    #: missing.
     digits: NDArray[Any]
-    weights: Floats
-    labels: int
+    weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
+    labels: int  #: K
+    #: (P,) the row of the prior that each pattern has; None: all have the first.
     prior_rows: NDArray[np.uint32] | None = None
-    threads: int = 1
+    threads: int = 1  #: Results never depend on it
+    #: A step leaves out labels that are less probable than a pattern's best by more nats than this.
+    #: By default only shares that underflow. 40, shares below 5e-18, changes no other share but
+    #: makes confusion matrices sparse and steps fast; so tiny a cell can then grow no more.
     negligible: float = UNDERFLOW
 
     def __post_init__(self) -> None:

@@ -19,23 +19,12 @@ from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
 
 class DecisionTable(NamedTuple):
-    """A fusion as rows of equal votes and equal answer, which is what diagnostics look at.
+    """A fusion as rows of equal votes and equal answer, which is what diagnostics look at."""
 
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-        One row for each pattern and answer that occur together.
-    rows : (P',) ndarray of int64
-        The row's pattern in the table it was made from.
-    decision : (P',) ndarray of int64
-        The row's label index, or a code of `labels.ties`.
-    probabilities : (P', K) ndarray or None
-        None where voxels of one row have different ones.
-    """
-
-    patterns: DecisionPatterns
-    rows: NDArray[np.int64]
-    decision: NDArray[np.int64]
+    patterns: DecisionPatterns  #: One row for each pattern and answer that occur together
+    rows: NDArray[np.int64]  #: (P',) the row's pattern in the table it was made from
+    decision: NDArray[np.int64]  #: (P',) the row's label index, or a code of `labels.ties`
+    #: (P', K) None where voxels of one row have different ones.
     probabilities: NDArray[np.float64] | None
 
 
@@ -71,18 +60,11 @@ class Fusion(Protocol):
 
 @dataclass(frozen=True)
 class PatternFusion:
-    """A result with one answer per pattern.
-
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-    decision : (P,) ndarray of int
-    shares : (P, K) ndarray or PatternProbabilities
-    """
+    """A result with one answer per pattern."""
 
     patterns: DecisionPatterns
-    decision: NDArray[np.int64]
-    shares: NDArray[np.float64] | PatternProbabilities
+    decision: NDArray[np.int64]  #: (P,)
+    shares: NDArray[np.float64] | PatternProbabilities  #: (P, K)
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -141,22 +123,13 @@ class PatternFusion:
 
 @dataclass(frozen=True)
 class DisputedFusion:
-    """Every disputed voxel has its own answer; all others have their pattern's.
-
-    Attributes
-    ----------
-    voxels : DisputedVoxels
-    others : PatternFusion
-        What unanimous voxels, and those nobody annotated, get.
-    winners : (N,) ndarray of int
-        Label index per disputed voxel, or a code of `labels.ties`.
-    probability : callable
-        Gives (N,) probabilities of a label index; made when asked for, to keep memory small.
-    """
+    """Every disputed voxel has its own answer; all others have their pattern's."""
 
     voxels: DisputedVoxels
-    others: PatternFusion
+    others: PatternFusion  #: What unanimous voxels, and those nobody annotated, get
+    #: (N,) of int: label index per disputed voxel, or a code of `labels.ties`.
     winners: NDArray[Any]
+    #: Gives (N,) probabilities of a label index; made when asked for, to keep memory small.
     probability: Callable[[int], NDArray[Any]]
 
     @property
@@ -183,17 +156,10 @@ class DisputedFusion:
 
 @dataclass(frozen=True)
 class VolumeFusion:
-    """A result with its own answer at each voxel, as spatial methods give.
+    """A result with its own answer at each voxel, as spatial methods give."""
 
-    Attributes
-    ----------
-    decision : ndarray of int
-        Label index per voxel, or a code of `labels.ties`.
-    probability : callable
-        Gives the probability volume of a label index; made when asked for, to keep memory small.
-    """
-
-    decision: NDArray[Any]
+    decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `labels.ties`
+    #: Gives the probability volume of a label index; made when asked for, to keep memory small.
     probability: Callable[[int], NDArray[Any]]
 
     @property

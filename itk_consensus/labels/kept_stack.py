@@ -23,29 +23,15 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class KeptStack:
-    """The voxels of a stack, whatever becomes of the arrays it was made from.
+    """The voxels of a stack, whatever becomes of the arrays it was made from."""
 
-    Attributes
-    ----------
-    stack : LabelStack
-        Labels and masks; its arrays are empty but have their type.
-    shape : tuple of int
-    first : ndarray of uint8
-        The bytes of the first present rater.
-    blocks : (B,) ndarray of intp
-        Blocks of bytes in which some rater differs from the first; the last one may be short.
-    others : tuple of (B, 64) ndarray of uint8
-        Those blocks of every other present rater of the first one's type.
-    strangers : dict of int to ndarray
-        Raters of another type, copied as they are.
-    """
-
-    stack: LabelStack
+    stack: LabelStack  #: Labels and masks; its arrays are empty but have their type
     shape: tuple[int, ...]
-    first: Bytes
+    first: Bytes  #: The bytes of the first present rater
+    #: (B,) blocks of bytes in which some rater differs from the first; the last one may be short.
     blocks: NDArray[np.intp]
-    others: dict[int, Bytes]
-    strangers: dict[int, NDArray[Any]]
+    others: dict[int, Bytes]  #: Those blocks of every other present rater of the first one's type
+    strangers: dict[int, NDArray[Any]]  #: Raters of another type, copied as they are
 
     @classmethod
     def of(cls, stack: LabelStack) -> KeptStack:

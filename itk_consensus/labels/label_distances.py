@@ -19,13 +19,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 @dataclass(frozen=True)
 class LabelDistances:
-    """Distances in mm, as of `signed_distance`, to what each rater drew.
-
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-    spacing : sequence of float
-    """
+    """Distances in mm, as of `signed_distance`, to what each rater drew."""
 
     patterns: DecisionPatterns
     spacing: Sequence[float]

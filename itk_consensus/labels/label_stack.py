@@ -37,29 +37,18 @@ def default_threads() -> int:
 
 @dataclass(frozen=True)
 class LabelStack:
-    """Raters × voxels with a table of labels.
+    """Raters × voxels with a table of labels."""
 
-    Attributes
-    ----------
-    arrays : tuple of ndarray or None
-        One array per rater, all of shape `shape`, C-contiguous; None for a missing rater.
-    labels : (K,) ndarray of int64 or uint64
-        Sorted label values. A rater's digit is the index into this table; K means missing.
-    foreground : scalar or None
-        In a binary stack the value that counts as label 1; everything else is label 0.
-    missing_label : scalar or None
-        The value by which a rater says "not annotated here".
-    mask : ndarray of uint8 or None
-        Voxels to fuse; the others are outside.
-    rater_masks : tuple of (ndarray of uint8 or None), or None
-        Where each rater annotated; elsewhere the rater is missing.
-    """
-
+    #: One array per rater, all of shape `shape`, C-contiguous; None for a missing rater.
     arrays: tuple[AnyArray | None, ...]
+    #: (K,) of int64 or uint64: sorted label values. A rater's digit is the index into this table; K
+    #: means missing.
     labels: NDArray[Any]
+    #: In a binary stack the value that counts as label 1; everything else is label 0.
     foreground: float | None = None
-    missing_label: float | None = None
-    mask: NDArray[np.uint8] | None = None
+    missing_label: float | None = None  #: The value by which a rater says "not annotated here"
+    mask: NDArray[np.uint8] | None = None  #: Voxels to fuse; the others are outside
+    #: Where each rater annotated; elsewhere the rater is missing.
     rater_masks: tuple[NDArray[np.uint8] | None, ...] | None = None
 
     @classmethod

@@ -18,18 +18,10 @@ Weighted = tuple[NDArray[np.uint32], Floats32]
 
 @dataclass(frozen=True)
 class LabelWeights:
-    """Seen as an array it is (K, N).
+    """Seen as an array it is (K, N)."""
 
-    Attributes
-    ----------
-    of : sequence of (voxels, weights)
-        For each of K labels; weights of all other voxels are 0.
-    number : int
-        N.
-    """
-
-    of: Sequence[Weighted]
-    number: int
+    of: Sequence[Weighted]  #: For each of K labels; weights of all other voxels are 0
+    number: int  #: N
 
     @classmethod
     def one_hot(cls, labels: NDArray[Any], number_of_labels: int) -> LabelWeights:

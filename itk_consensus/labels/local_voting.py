@@ -20,29 +20,16 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class LocalShares:
-    """Weighted votes of a volume, smoothed by a Gaussian; beyond its edge the last voxel goes on.
+    """Weighted votes of a volume, smoothed by a Gaussian; the last voxel goes on beyond its edge."""
 
-    Attributes
-    ----------
-    digits : sequence of C-contiguous ndarray of uint16, of one shape
-        Label index of each rater; `labels` or more where it is missing.
-    weights : sequence of C-contiguous ndarray of float32, of that shape
-        Weight of each rater.
-    asked : ndarray of bool, of that shape
-        Voxels whose answer is wanted; the others' is 0.
-    labels : int
-    sigmas : sequence of float
-        Standard deviation in voxels per axis; 0: none. Four axes hold volumes along the first.
-    threads : int or None
-        None: all processors. It does not show in the result.
-    """
-
+    #: Label index of each rater; `labels` or more where it is missing.
     digits: Sequence[NDArray[np.uint16]]
-    weights: Sequence[Singles]
-    asked: NDArray[np.bool_]
+    weights: Sequence[Singles]  #: Weight of each rater
+    asked: NDArray[np.bool_]  #: Voxels whose answer is wanted; the others' is 0
     labels: int
+    #: Standard deviation in voxels per axis; 0: none. Four axes hold volumes along the first.
     sigmas: Sequence[float]
-    threads: int | None = None
+    threads: int | None = None  #: None: all processors. It does not show in the result.
 
     def __post_init__(self) -> None:
         volumes: list[NDArray[Any]] = [*self.digits, *self.weights, self.asked]

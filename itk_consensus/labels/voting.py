@@ -24,27 +24,17 @@ TIE_SHARE = 1e-12
 
 @dataclass(frozen=True)
 class StackVote:
-    """A vote over a stack; nothing is counted before something is asked for.
-
-    Attributes
-    ----------
-    stack : LabelStack
-    weights : (J,) ndarray or None
-        Weight >= 0 of each rater's vote, missing raters included; None: one each.
-    threshold : float or None
-        A label needs more than this share of the votes, not just the most of all.
-    ties : TieRule
-        What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
-        is undecided, or background if that is the rule.
-    threads : int or None
-        Threads the kernels use; results never depend on it.
-    """
+    """A vote over a stack; nothing is counted before something is asked for."""
 
     stack: LabelStack
+    #: (J,) weight >= 0 of each rater's vote, missing raters included; None: one each.
     weights: Floats | None = None
+    #: A label needs more than this share of the votes, not just the most of all.
     threshold: float | None = None
+    #: What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
+    #: is undecided, or background if that is the rule.
     ties: TieRule = "undecided"
-    threads: int | None = None
+    threads: int | None = None  #: Threads the kernels use; results never depend on it
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
         """Write the label of every voxel.

@@ -23,20 +23,11 @@ _MOST_LABELS_LISTED = 12
 
 @dataclass(frozen=True)
 class ImageFile:
-    """An image that was read from a file.
-
-    Attributes
-    ----------
-    path : Path
-    image : SimpleITK.Image
-    components : tuple of ndarray
-        One read-only view per component.
-    geometry : ImageGeometry
-    """
+    """An image that was read from a file."""
 
     path: Path
     image: Any
-    components: tuple[NDArray[Any], ...]
+    components: tuple[NDArray[Any], ...]  #: One read-only view per component
     geometry: ImageGeometry
 
     @classmethod

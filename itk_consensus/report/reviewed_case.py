@@ -20,34 +20,17 @@ from itk_consensus.labels.label_stack import LabelStack
 
 @dataclass(frozen=True)
 class ReviewedCase:
-    """Raters, consensus and dispute of one Execute.
+    """Raters, consensus and dispute of one Execute."""
 
-    Attributes
-    ----------
-    names : list of str
-        Of the J raters.
-    labels : tuple of int
-    maps : list of J ndarray
-        Label values; `missing` where the rater did not annotate.
-    missing : int
-    consensus : ndarray
-        Label values; undecided voxels are 0.
-    dissent : ndarray of float64
-        Share of the raters, among those who annotated, who differ from the consensus.
-    spacing : tuple of float
-        Voxel size per array axis.
-    agreement : AgreementResult
-        Its last column is the consensus.
-    """
-
-    names: list[str]
+    names: list[str]  #: Of the J raters
     labels: tuple[int, ...]
-    maps: list[NDArray[Any]]
+    maps: list[NDArray[Any]]  #: Label values; `missing` where the rater did not annotate
     missing: int
-    consensus: NDArray[Any]
+    consensus: NDArray[Any]  #: Label values; undecided voxels are 0
+    #: Share of the raters, among those who annotated, who differ from the consensus.
     dissent: NDArray[np.float64]
-    spacing: tuple[float, ...]
-    agreement: AgreementResult
+    spacing: tuple[float, ...]  #: Voxel size per array axis
+    agreement: AgreementResult  #: Its last column is the consensus
 
     @classmethod
     def of(

@@ -34,21 +34,12 @@ _CHAIN_WORK = 2**16
 
 @dataclass(frozen=True)
 class Climb:
-    """Where maps ended.
+    """Where maps ended."""
 
-    Attributes
-    ----------
-    maps : (P, S) ndarray of int64
-    log_evidence : (S,) ndarray
-    rounds : (S,) ndarray of int64
-    trace : (rounds, S) ndarray
-        Log evidence after each round; NaN once a map has stopped.
-    """
-
-    maps: Labels
-    log_evidence: Floats
-    rounds: NDArray[np.int64]
-    trace: Floats
+    maps: Labels  #: (P, S)
+    log_evidence: Floats  #: (S,)
+    rounds: NDArray[np.int64]  #: (S,)
+    trace: Floats  #: (rounds, S) log evidence after each round; NaN once a map has stopped
 
     def of(self, which: NDArray[np.int64]) -> Climb:
         """The climbs of these maps, in this order."""

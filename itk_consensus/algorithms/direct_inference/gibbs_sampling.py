@@ -22,19 +22,10 @@ _BATCHES = 32
 
 @dataclass(frozen=True)
 class SamplingPlan:
-    """How much to sample; `number` 0 is not at all.
+    """How much to sample; `number` 0 is not at all."""
 
-    Attributes
-    ----------
-    number : int
-        Samples kept.
-    burn_in : int
-        Samples thrown away before them.
-    random_seed : int
-    """
-
-    number: int = 0
-    burn_in: int = 100
+    number: int = 0  #: Samples kept
+    burn_in: int = 100  #: Samples thrown away before them
     random_seed: int = 0
 
 

@@ -39,17 +39,10 @@ class ParameterPosterior(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelEvidence:
-    """Patterns and the prior of the confusion matrices; the label prior is uniform.
-
-    Attributes
-    ----------
-    patterns : DecisionPatterns
-    pseudo_counts : (K, K) ndarray
-        alpha[d, t] of section 2.1.5.
-    """
+    """Patterns and the prior of the confusion matrices; the label prior is uniform."""
 
     patterns: DecisionPatterns
-    pseudo_counts: Floats
+    pseudo_counts: Floats  #: (K, K) alpha[d, t] of section 2.1.5
 
     @cached_property
     def resolution(self) -> float:

@@ -44,19 +44,13 @@ _NO_SAMPLES = SamplingPlan()
 
 @dataclass(frozen=True)
 class DirectInferenceSettings:
-    """Everything that direct inference can be told.
+    """Everything that direct inference can be told."""
 
-    Attributes
-    ----------
-    pseudo_counts : (diagonal, off-diagonal)
-        Counts added to each column of a confusion matrix: on its diagonal, and off it, the latter
-        shared by the other labels, so that the prior does not grow with their number.
-    plan : StartPlan
-        Starts of each EM, by number, seed and range; its `initialization` follows the variant.
-    sampling : SamplingPlan
-    """
-
+    #: (diagonal, off-diagonal) counts added to each column of a confusion matrix: on its diagonal,
+    #: and off it, the latter shared by the other labels, so that the prior does not grow with their
+    #: number.
     pseudo_counts: tuple[float, float] = (4.0, 2.0)
+    #: Starts of each EM, by number, seed and range; its `initialization` follows the variant.
     plan: StartPlan = _PLAN
     sampling: SamplingPlan = _NO_SAMPLES
 
@@ -68,56 +62,30 @@ class DirectInferenceSettings:
 
 @dataclass(frozen=True)
 class Performance:
-    """Posterior of the probability that each rater recognises each label; NaN if never present.
+    """Posterior of the probability that each rater recognises each label; NaN if never present."""
 
-    Attributes
-    ----------
-    mean, deviation : (J, K) ndarray
-    quantiles : (J, K, 3) ndarray
-        At `QUANTILES`.
-    """
-
-    mean: Floats
-    deviation: Floats
-    quantiles: Floats
+    mean: Floats  #: (J, K)
+    deviation: Floats  #: (J, K)
+    quantiles: Floats  #: (J, K, 3) at `QUANTILES`
 
 
 @dataclass(frozen=True)
 class DirectInferenceResult:
-    """The most probable map, on patterns.
+    """The most probable map, on patterns."""
 
-    Attributes
-    ----------
-    decision : (P,) ndarray of int64
-        Label index of each pattern: the map of highest evidence.
-    probabilities : (P, K) ndarray
-        Marginal posterior of a voxel's label if sampled; else its conditional posterior given the
-        rest of the map (eq. 26).
-    log_evidence : float
-        log p(t, D) of the map.
-    exact : bool
-        Whether all maps were tried, so that none has a higher evidence for certain.
-    theta : (J, K, K) ndarray
-        Posterior mean of the confusion matrices [rater, observed, true]: over the samples, or given
-        the map. NaN for a rater who is never present.
-    prior : (K,) ndarray
-        Posterior mean of the label prior, likewise.
-    performance : Performance
-        Of the confusions' diagonal, likewise; given the map alone it is the narrower one.
-    starts : StartSummary
-        Its log likelihoods and log posteriors are log evidences; the winner's is the final one.
-    start_names : tuple of str
-    samples : GibbsSamples or None
-    settings : DirectInferenceSettings
-    """
-
-    decision: Labels
+    decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
+    #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
+    #: the rest of the map (eq. 26).
     probabilities: Floats
-    log_evidence: float
-    exact: bool
+    log_evidence: float  #: log p(t, D) of the map
+    exact: bool  #: Whether all maps were tried, so that none has a higher evidence for certain
+    #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
+    #: or given the map. NaN for a rater who is never present.
     theta: Floats
-    prior: Floats
+    prior: Floats  #: (K,) posterior mean of the label prior, likewise
+    #: Of the confusions' diagonal, likewise; given the map alone it is the narrower one.
     performance: Performance
+    #: Its log likelihoods and log posteriors are log evidences; the winner's is the final one.
     starts: StartSummary
     start_names: tuple[str, ...]
     samples: GibbsSamples | None
