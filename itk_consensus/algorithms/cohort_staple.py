@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import counted_voxels, one_class, run_em
+from itk_consensus.algorithms.staple import StapleSettings, counted_voxels, one_class, run_em
 from itk_consensus.algorithms.staple_result import (
     StapleResult,
     in_pairs,
@@ -22,11 +22,10 @@ from itk_consensus.algorithms.staple_result import (
     prior_of_start,
     staple_result,
 )
-from itk_consensus.algorithms.staple_settings import StapleSettings
-from itk_consensus.algorithms.vote_shares import mean_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import mean_of_votes
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,9 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.hidden_truth import EstimatedTruth
-from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable
+from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable, shares_of_votes
 
 
 class Expectation(NamedTuple):

@@ -22,9 +22,8 @@ from itk_consensus.algorithms.iteration import (
     StopRule,
     iterate,
 )
-from itk_consensus.algorithms.vote_shares import shares_of_votes
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.expected_counts import VoteShares
+from itk_consensus.labels.expected_counts import VoteShares, shares_of_votes
 
 
 class Model(Protocol):

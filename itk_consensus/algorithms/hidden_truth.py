@@ -12,10 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.vote_shares import mean_of_votes
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import VoteTable
+from itk_consensus.labels.expected_counts import VoteTable, mean_of_votes
 from itk_consensus.labels.ties import decide
 
 

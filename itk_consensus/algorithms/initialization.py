@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts
-from itk_consensus.algorithms.vote_shares import label_voting_theta
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import VoteShares
+from itk_consensus.labels.expected_counts import VoteShares, label_voting_theta
 
 Initialization = Literal["mean", "majority_vote", "theta", "label_voting"]
 

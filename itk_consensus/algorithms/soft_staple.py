@@ -20,9 +20,8 @@ from itk_consensus.algorithms.confusion_model import Maximization
 from itk_consensus.algorithms.expectation_maximization import Starts, maximize
 from itk_consensus.algorithms.initialization import FROM_VOTES, StartSummary, first_theta
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import binary_prior
+from itk_consensus.algorithms.staple import StapleSettings, binary_prior
 from itk_consensus.algorithms.staple_result import StapleEstimate, scores_of_start
-from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.class_probabilities import Masks, Opinions, both_classes
 from itk_consensus.labels.expected_counts import VoteShares

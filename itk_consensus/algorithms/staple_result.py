@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.algorithms.hidden_truth import TruthOfStart
 from itk_consensus.algorithms.initialization import StartSummary, best_start, pairwise_overlap
-from itk_consensus.algorithms.staple_settings import StapleSettings
-from itk_consensus.algorithms.vote_shares import mean_of_votes
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import mean_of_votes
 from itk_consensus.labels.fusions import PatternFusion, PatternProbabilities
 from itk_consensus.labels.ties import UNDECIDED
+
+if TYPE_CHECKING:
+    from itk_consensus.algorithms.staple import StapleSettings
 
 #: Log posteriors this close are a tie (ITK compares products exactly; logs round).
 TIE_TOLERANCE = 1e-12

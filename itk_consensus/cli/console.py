@@ -68,7 +68,7 @@ class Console:
 
     def follow(self, filter_: ProcessObject, start: float, stop: float) -> None:
         """Let a filter move the bar from `start` to `stop` while it executes."""
-        from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
+        from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 
         iterations = 0
 

@@ -8,7 +8,7 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import file_name
-from itk_consensus.images.convert import DEFAULT_TOLERANCE
+from itk_consensus.images.geometry import DEFAULT_TOLERANCE
 from itk_consensus.report.image_file import differences_in_space
 
 

@@ -21,7 +21,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.pattern_chunks import fuse_patterns
 from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack, label_array

@@ -13,11 +13,10 @@ from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
-from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import lent
-from itk_consensus.filters.rater_inputs import RaterInputs
 from itk_consensus.images import convert
 
 

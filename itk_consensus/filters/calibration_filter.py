@@ -19,14 +19,13 @@ from itk_consensus.errors import (
     ParameterError,
 )
 from itk_consensus.filters.constraints import LENGTH, Boolean
-from itk_consensus.filters.events import ITERATION_EVENT
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Parameter, find_parameter
-from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 
 Record = TypeVar("Record", BandRecord, ScalingRecord)
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")

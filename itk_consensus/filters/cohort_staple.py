@@ -16,7 +16,7 @@ from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import BinaryStapleMixin
+from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.images import convert
 from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.label_stack import LabelStack

@@ -37,7 +37,7 @@ from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.shared_consensus import SharedConsensus
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL
+from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.consensus_explanation import explain

@@ -13,7 +13,7 @@ from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import is_integer
 from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

@@ -22,7 +22,7 @@ from itk_consensus.filters.deep_inputs import (
     known_raters,
 )
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
-from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 
 if TYPE_CHECKING:

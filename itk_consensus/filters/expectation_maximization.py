@@ -1,27 +1,129 @@
-"""What binary and multi-label STAPLE share beyond their parameters: smoothness, diagnostics."""
+"""What every STAPLE filter has: variants, starts and damping; smoothness and diagnostics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.findings import Estimate
+from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.soft_staple import SoftStapleResult
-from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple import (
+    VARIANTS,
+    StapleSettings,
+    staple,
+)
 from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Choice, OneOf, Real
+from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import ExpectationMaximizationMixin
+from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion
+
+
+def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
+    """A default that follows the filter's Variant until the parameter is set itself."""
+    return lambda filter_: of(filter_.defaults.for_variant(filter_.Variant))
+
+
+class ExpectationMaximizationMixin(ProcessObject):
+    """Variants, starts and damping; what a run of EM leaves behind."""
+
+    #: What holds without a variant.
+    defaults: ClassVar[StapleSettings] = StapleSettings()
+
+    Variant = Parameter(
+        Choice(tuple(VARIANTS)),
+        "basic",
+        "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
+        "prior, expects raters better than chance and starts from the vote. "
+        "Parameters that are set themselves win over it.",
+    )
+    ExcludeConsensusVoxels = Parameter(
+        Boolean(),
+        from_variant(lambda settings: settings.exclude_consensus),
+        "Leave voxels where all raters agree out of the estimation; they keep their label.",
+        default_doc="from Variant",
+    )
+    EstimatePrior = Parameter(
+        Boolean(),
+        lambda filter_: (
+            filter_._prior_is_open and filter_.defaults.for_variant(filter_.Variant).estimate_prior
+        ),
+        "Estimate the label prior in every iteration instead of fixing it.",
+        default_doc="from Variant, unless a prior is given",
+    )
+    Damping = Parameter(Real(0.0, 0.9), 0.0, "Share of the old performance kept in each iteration.")
+    NumberOfInitializations = Parameter(
+        Integer(1, 10_000),
+        1,
+        "Starts of EM: first Initialization, then the other of mean and majority_vote, then random "
+        "ones; the highest log posterior wins.",
+    )
+    RandomSeed = Parameter(Integer(low=0), 0, "Seed of the random starts.")
+    InitializationRange = Parameter(
+        Reals(0.0, 1.0, length=2, increasing=True),
+        (0.5, 1.0),
+        "Range from which random starts draw each rater's performance.",
+    )
+
+    ElapsedIterations = Measurement(
+        int, "Index of the iteration that met the stop rule, or the cap."
+    )
+    Converged = Measurement(bool, "Whether the stop rule was met.")
+    LogLikelihood = Measurement(float, "Log likelihood of the votes under the estimate.")
+    LogPosterior = Measurement(
+        float, "Log likelihood plus the log of the parameters' prior, which picks the winner."
+    )
+    LogLikelihoods = Measurement(tuple[float, ...], "Log likelihood that each start reached.")
+    Starts = Measurement(
+        StartSummary, "Every start's likelihood, iterations, trace, overlap with the others."
+    )
+
+    #: Which start comes first; each filter has its own choice.
+    Initialization: Parameter[Any]
+
+    @property
+    def _prior_is_open(self) -> bool:
+        """Whether no label prior is given, so that one may be estimated."""
+        return True
+
+    def _reject_two_priors(self, name: str) -> None:
+        if not self._prior_is_open and self.EstimatePrior:
+            raise ParameterError(
+                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
+            )
+
+    def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
+        """The settings that every STAPLE has, from the parameters above, and others."""
+        low, high = self.InitializationRange
+        return replace(
+            self.defaults,
+            prior=prior,
+            estimate_prior=self.EstimatePrior,
+            exclude_consensus=self.ExcludeConsensusVoxels,
+            damping=self.Damping,
+            plan=StartPlan(
+                self.Initialization, self.NumberOfInitializations, self.RandomSeed, low, high
+            ),
+            **others,
+        )
+
+    def _store(self, result: StapleEstimate) -> None:
+        self.ElapsedIterations = result.iterations
+        self.Converged = result.converged
+        self.LogLikelihood = result.log_likelihood
+        self.LogPosterior = result.log_posterior
+        self.LogLikelihoods = tuple(result.starts.log_likelihood.tolist())
+        self.Starts = result.starts
 
 
 class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFilter):

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED

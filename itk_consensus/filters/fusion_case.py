@@ -1,16 +1,25 @@
-"""One Execute's input, as a fuser's _fuse sees it."""
+"""One Execute's input: how raters are loaded, and what a fuser's _fuse sees of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.filters.image_constraints import ImageLike, ImageList
+from itk_consensus.filters.parameters import Parameter, parameters_of
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.images import convert
+from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.boxes import voxel_sides
+from itk_consensus.labels.class_probabilities import sum_to_one
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.encoding import MOST_DIRECT_CODES
 from itk_consensus.labels.kept_stack import KeptStack
@@ -82,3 +91,120 @@ class FusionCase:
         if encoded:
             vars(bare)["patterns"] = self.patterns
         return bare
+
+
+class RaterInputs(ProcessObject):
+    """Base of filters whose Execute takes a list of label images."""
+
+    #: What the filter looks at. Patterns are made while loading; a filter that needs something
+    #: else says so, and patterns are encoded only if it asks for them.
+    needs: ClassVar[str] = "patterns"
+    #: Whether the images of the next Execute are part of larger ones.
+    _is_part = False
+
+    MaskImage = Parameter(
+        optional(ImageLike()),
+        None,
+        "Voxels to fuse (non-zero); outside it the output is background with probability 0.",
+        in_cli=False,
+    )
+    MissingLabel = Parameter(
+        optional(Integer()),
+        None,
+        "The value by which a rater says 'not annotated here'.",
+    )
+    RaterMasks = Parameter(
+        optional(ImageList()),
+        None,
+        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
+        in_cli=False,
+    )
+
+    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
+        """How inputs become labels; a binary filter overrides this."""
+        threads = self.NumberOfThreads
+        return LabelStack.multilabel(arrays, threads=threads, is_part=self._is_part, **common)
+
+    def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
+        """What tells voxels apart beyond their votes, if anything does."""
+        return None
+
+    def _load(self, images: Any) -> FusionCase:
+        case = self._case_of(images)
+        mask = case.stack.mask
+        self._require_votes(mask is None or bool(mask.any()), case.stack.is_annotated)
+        if self.needs == "patterns":
+            _ = case.patterns  # encoded now, before the first half of the work is reported done
+        return case
+
+    def _case_of(self, images: Any) -> FusionCase:
+        loaded = self._load_images(images)
+        stack = self._make_stack(
+            loaded.arrays,
+            missing_label=self.MissingLabel,
+            mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
+            rater_masks=self._rater_masks(loaded),
+            owner=self.GetName(),
+        )
+        return FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
+
+    def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
+        if not has_voxels:
+            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
+        if not is_annotated:
+            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
+
+    def _load_images(self, images: Any) -> LoadedImages:
+        """Inputs as arrays; a filter that takes probabilities overrides this."""
+        loaded = self._loaded_with_gaps(images)
+        _reject_class_probabilities(loaded, self.GetName())
+        return loaded
+
+    def _loaded_with_gaps(self, images: Any) -> LoadedImages:
+        return convert.load_with_gaps(images, owner=self.GetName(), **self._tolerances())
+
+    def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
+        """Where each rater annotated: inside its mask, and where its image has a value."""
+        has_gaps = any(where is not None for where in loaded.annotated)
+        if self.RaterMasks is None:
+            return list(loaded.annotated) if has_gaps else None
+        masks = [
+            self._load_one(m, loaded, f"RaterMasks[{i}]") for i, m in enumerate(self.RaterMasks)
+        ]
+        # Should their number differ, the stack says so.
+        if not has_gaps or len(masks) != len(loaded.annotated):
+            return masks
+        return [both(*pair) for pair in zip(masks, loaded.annotated, strict=True)]
+
+    def _terms(self) -> dict[str, Any]:
+        """What was set of the parameters that every filter of raters has, to lend to another."""
+        shared = {parameter.name for parameter in parameters_of(RaterInputs)}
+        return {name: value for name, value in self._values.items() if name in shared}
+
+    def _load_one(self, image: Any, loaded: LoadedImages, parameter: str) -> Any:
+        if image is None:
+            return None
+        return convert.load_one(
+            image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
+        )
+
+
+def both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Where neither of two masks is 0; None is a mask that holds everything."""
+    if mask is None or other is None:
+        return other if mask is None else mask
+    return np.asarray((mask != 0) & (other != 0))
+
+
+def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
+    """A softmax image is one rater's opinion of several classes, not several raters."""
+    at = 0
+    for index, number in enumerate(loaded.components):
+        opinion = [array for array in loaded.arrays[at : at + number] if array is not None]
+        at += number
+        if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
+            raise InputError(
+                f"{owner}: input {index} must hold labels, but its {number} components sum to 1: "
+                "they are class probabilities, not raters; use ProbabilityAverageFilter or "
+                "LogOpinionPoolFilter"
+            )

@@ -23,10 +23,9 @@ from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages
-from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.parameters import Deferred, Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.filters.rater_inputs import RaterInputs
 from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion

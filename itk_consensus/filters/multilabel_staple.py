@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.algorithms.staple_result import StapleEstimate
-from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import (
     Choice,
@@ -20,11 +19,13 @@ from itk_consensus.filters.constraints import (
     Real,
     Reals,
 )
-from itk_consensus.filters.expectation_maximization import ExpectationMaximizationFilter
+from itk_consensus.filters.expectation_maximization import (
+    ExpectationMaximizationFilter,
+    from_variant,
+)
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.staple_parameters import from_variant
 from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.fusions import Fusion
 

@@ -18,7 +18,7 @@ from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.images.loaded_images import Family, LoadedImages
+from itk_consensus.images.image_family import Family, LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
 from itk_consensus.labels.encoding import merge_tables
 from itk_consensus.labels.fusions import PatternFusion

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError
 from itk_consensus.filters.constraints import Integer, optional
-from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.rater_inputs import both
 from itk_consensus.images import convert
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.class_probabilities import first_impossible, likeliest, sum_to_one
 from itk_consensus.labels.label_stack import LabelStack
 

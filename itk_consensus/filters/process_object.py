@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -9,18 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from itk_consensus.errors import NotExecutedError, ParameterError, ProcessAborted
+from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer
-from itk_consensus.filters.events import (
-    ABORT_EVENT,
-    DELETE_EVENT,
-    END_EVENT,
-    EVENTS,
-    ITERATION_EVENT,
-    PROGRESS_EVENT,
-    START_EVENT,
-    EventSource,
-)
 from itk_consensus.filters.global_defaults import THREADS, TOLERANCE, GlobalDefaults
 from itk_consensus.filters.parameters import (
     Deferred,
@@ -30,10 +22,29 @@ from itk_consensus.filters.parameters import (
     parameters_of,
 )
 
-T = TypeVar("T")
+#: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
+ANY_EVENT = 0
+ABORT_EVENT = 1
+DELETE_EVENT = 2
+END_EVENT = 3
+ITERATION_EVENT = 4
+PROGRESS_EVENT = 5
+START_EVENT = 6
+USER_EVENT = 7
+EVENTS = {
+    ANY_EVENT: "AnyEvent",
+    ABORT_EVENT: "AbortEvent",
+    DELETE_EVENT: "DeleteEvent",
+    END_EVENT: "EndEvent",
+    ITERATION_EVENT: "IterationEvent",
+    PROGRESS_EVENT: "ProgressEvent",
+    START_EVENT: "StartEvent",
+    USER_EVENT: "UserEvent",
+    9: "MultiResolutionIterationEvent",
+}
 
 
-class ProcessObject(EventSource, GlobalDefaults):
+class ProcessObject(GlobalDefaults):
     """Base of every filter. Not re-entrant: one Execute at a time for one object."""
 
     CoordinateTolerance = Parameter(
@@ -69,7 +80,7 @@ class ProcessObject(EventSource, GlobalDefaults):
     )
 
     def __init__(self, **parameters: Any) -> None:
-        super().__init__()
+        self._commands: list[tuple[int, Callable[[], Any]]] = []
         self._values: dict[str, Any] = {}
         self._measured: dict[str, Any] = {}
         self._progress = 0.0
@@ -84,6 +95,10 @@ class ProcessObject(EventSource, GlobalDefaults):
         getattr(self, f"Set{parameter.name}")(value)
 
     # -- identity ---------------------------------------------------------------------------
+
+    def GetName(self) -> str:
+        """The name of the filter's class."""
+        return type(self).__name__
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
@@ -109,7 +124,41 @@ class ProcessObject(EventSource, GlobalDefaults):
         self.__init__()  # type: ignore[misc]
         self._values.update(state["values"])
 
-    # -- progress ---------------------------------------------------------------------------
+    # -- events and progress ----------------------------------------------------------------
+
+    def AddCommand(self, event: int, command: Any) -> int:
+        """Call `command`, a callable or a SimpleITK Command, at each such event."""
+        if isinstance(event, bool) or event not in EVENTS:
+            raise ParameterError(
+                f"{self.GetName()}: AddCommand's event must be one of SimpleITK's event numbers "
+                f"{sorted(EVENTS)}, got {event!r}"
+            )
+        if not callable(command):
+            execute = getattr(command, "Execute", None)
+            if not callable(execute):
+                raise ParameterError(
+                    f"{self.GetName()}: AddCommand's command must be callable, got {command!r}"
+                )
+            command = execute
+        self._commands.append((int(event), command))
+        return len(self._commands) - 1
+
+    def HasCommand(self, event: int) -> bool:
+        """Whether a command waits for this event."""
+        return any(of == event for of, _ in self._commands)
+
+    def RemoveAllCommands(self) -> None:
+        """Forget every command."""
+        self._commands.clear()
+
+    def _invoke(self, event: int) -> None:
+        for of, command in list(self._commands):
+            if of in (event, ANY_EVENT):
+                try:
+                    command()
+                except NotExecutedError as error:
+                    # Who asks too early gets no answer, but need not lose the whole run for it.
+                    self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""
@@ -173,9 +222,13 @@ class ProcessObject(EventSource, GlobalDefaults):
         return output
 
     def _warn(self, message: str) -> None:
-        """Warn, unless GlobalWarningDisplay is off."""
-        if self.GetGlobalWarningDisplay():
-            super()._warn(message)
+        """Warn, unless told not to, in the name of the line outside this package that led here."""
+        if not self.GetGlobalWarningDisplay():
+            return
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
 
     def _tolerances(self) -> dict[str, float]:
         return {
@@ -229,3 +282,10 @@ def holds_image(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(holds_image(member) for member in value)
     return not isinstance(value, (int, float, str, bool, dict, ProcessObject, type(None)))
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
+
+
+T = TypeVar("T")

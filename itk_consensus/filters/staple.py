@@ -8,23 +8,149 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.packed_staple import packed_staple
 from itk_consensus.algorithms.soft_staple import soft_staple
-from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple import (
+    StapleSettings,
+    beta_pseudo_counts,
+    staple,
+)
 from itk_consensus.algorithms.staple_result import StapleEstimate
-from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Real, optional
-from itk_consensus.filters.expectation_maximization import ExpectationMaximizationFilter
+from itk_consensus.filters.constraints import Choice, Integer, Real, Reals, optional
+from itk_consensus.filters.expectation_maximization import (
+    ExpectationMaximizationFilter,
+    ExpectationMaximizationMixin,
+    from_variant,
+)
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
-from itk_consensus.filters.staple_parameters import BinaryStapleMixin
-from itk_consensus.images.loaded_images import LoadedImages
+from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.label_stack import LabelStack, label_table
+from itk_consensus.labels.label_types import fits
 from itk_consensus.labels.packed_votes import PackedVotes
+
+
+def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
+    right, wrong = settings.pseudo_counts
+    return 1 + right, 1 + wrong
+
+
+class BinaryStapleMixin(ExpectationMaximizationMixin):
+    """The parameters and measurements of binary STAPLE."""
+
+    ConfidenceWeight = Parameter(Real(), 1.0, "Scales the prior, which is the mean of the masks.")
+    ForegroundValue = Parameter(
+        Real(), 1.0, "The pixel value that is foreground; every other value is background."
+    )
+    MaximumIterations = Parameter(
+        Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+    )
+    Tolerance = Parameter(
+        Real(low=0.0),
+        1e-7,
+        "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
+        "changes, after 10,000 iterations at most.",
+    )
+    SensitivityPrior = Parameter(
+        Reals(low=1.0, length=2),
+        from_variant(_beta_prior),
+        "Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.",
+        default_doc="from Variant",
+    )
+    SpecificityPrior = Parameter(
+        Reals(low=1.0, length=2),
+        from_variant(_beta_prior),
+        "Beta(a, b) prior of the specificities.",
+        default_doc="from Variant",
+    )
+    Initialization = Parameter(
+        Choice(("mean", "majority_vote", "theta")),
+        from_variant(lambda settings: settings.plan.initialization),
+        "First start: mean of the masks, majority_vote, or theta (.9999 for every rater).",
+        default_doc="from Variant",
+    )
+
+    Sensitivity = Measurement(tuple[float, ...], "Each rater's sensitivity; NaN where undefined.")
+    Specificity = Measurement(tuple[float, ...], "Each rater's specificity; NaN where undefined.")
+    PositivePredictiveValue = Measurement(
+        tuple[float, ...], "Probability that a rater's foreground vote is right."
+    )
+    NegativePredictiveValue = Measurement(
+        tuple[float, ...], "Probability that a rater's background vote is right."
+    )
+
+    def _settings_with(self, prior: Any) -> StapleSettings:
+        return self._common_settings(
+            prior,
+            confidence_weight=self.ConfidenceWeight,
+            pseudo_counts=beta_pseudo_counts(self.SensitivityPrior, self.SpecificityPrior),
+            stop=StopRule(self.Tolerance, self.MaximumIterations),
+        )
+
+    def _reject_confidence_weight(self, beside: str) -> None:
+        """Where the prior is not the mean of the masks, there is nothing to scale."""
+        if self.ConfidenceWeight != 1.0:
+            raise ParameterError(
+                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with {beside} "
+                f"it must stay 1, got {self.ConfidenceWeight:g}"
+            )
+
+    def _both_labels(self) -> list[int]:
+        """The values of background and foreground in a label map."""
+        foreground = int(self.ForegroundValue)
+        return [0 if foreground else 1, foreground]
+
+    def _check_foreground(self, cases: Sequence[FusionCase], missing: int | None) -> None:
+        """A foreground value that occurs in no case is a mistake, unless all is background 0."""
+        if any(bool((case.patterns.patterns == 1).any()) for case in cases):
+            return
+        arrays = [array for case in cases for array in case.stack.arrays]
+        values = label_table(arrays, self.GetName(), self.NumberOfThreads)
+        if self.ForegroundValue in values:
+            return  # it occurs, but only outside the mask
+        others = [int(value) for value in values if value not in (0, missing)]
+        if others:
+            raise InputError(
+                f"{self.GetName()}: ForegroundValue {self.ForegroundValue:g} occurs in no input; "
+                f"the inputs hold {_listed([int(value) for value in values])}"
+            )
+        types = {array.dtype for array in arrays if array is not None}
+        if not any(fits(self.ForegroundValue, dtype) for dtype in types):
+            raise InputError(
+                f"{self.GetName()}: ForegroundValue must be a label that the inputs can hold, "
+                f"got {self.ForegroundValue:g}"
+            )
+
+    def _store(self, result: StapleEstimate) -> None:
+        super()._store(result)
+        self.Sensitivity = tuple(result.sensitivity.tolist())
+        self.Specificity = tuple(result.specificity.tolist())
+        self.PositivePredictiveValue = Deferred(
+            lambda: tuple(result.predictive_values[:, 1].tolist())
+        )
+        self.NegativePredictiveValue = Deferred(
+            lambda: tuple(result.predictive_values[:, 0].tolist())
+        )
+
+    def _warn_of(self, result: StapleEstimate) -> None:
+        """Warn of a result that is undefined or label-switched."""
+        measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
+        undefined = [name for name, values in measures.items() if np.isnan(values).all()]
+        if undefined:
+            self._warn(
+                f"{' and '.join(undefined)} undefined (NaN): the raters marked "
+                f"{'nothing' if 'Sensitivity' in undefined else 'every voxel'}"
+            )
+        if result.starts.switched[result.starts.winner]:
+            self._warn(
+                "label-switched optimum: the mean rater does worse than chance; foreground and "
+                "background may have changed places"
+            )
 
 
 class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftInputsMixin):
@@ -155,3 +281,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
 
     def _primary_output(self) -> Any:
         return self.GetProbabilityImage()
+
+
+def _listed(values: list[int]) -> str:
+    shown = ", ".join(str(value) for value in values[:10])
+    return f"the values {shown}{', ...' if len(values) > 10 else ''}"

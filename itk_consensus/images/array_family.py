@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.images.image_family import ReadImage, WrappingFamily, real_numbers
-from itk_consensus.images.loaded_images import Array
+from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
 
 
 class ArrayFamily(WrappingFamily):

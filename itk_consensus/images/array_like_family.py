@@ -8,8 +8,7 @@ import numpy as np
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.images.image_family import ReadImage, WrappingFamily, real_numbers
-from itk_consensus.images.loaded_images import Array
+from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
 
 
 class ArrayLikeFamily(WrappingFamily):

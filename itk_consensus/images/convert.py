@@ -14,16 +14,20 @@ from itk_consensus.errors import InputError
 from itk_consensus.images.array_family import ArrayFamily
 from itk_consensus.images.array_like_family import ArrayLikeFamily
 from itk_consensus.images.geometry import check_same_space
-from itk_consensus.images.image_family import ImageFamily, ReadImage
+from itk_consensus.images.image_family import (
+    Array,
+    Family,
+    ImageFamily,
+    LoadedImages,
+    OutputImage,
+    ReadImage,
+)
 from itk_consensus.images.itk_family import ItkFamily
-from itk_consensus.images.loaded_images import Array, Family, LoadedImages, OutputImage
 from itk_consensus.images.metatensor_family import MetaTensorFamily
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
 from itk_consensus.images.tensor_family import TensorFamily
 from itk_consensus.images.xarray_family import XarrayFamily
-
-DEFAULT_TOLERANCE = 1e-6
 
 #: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like.
 _ADAPTERS: dict[Family, ImageFamily] = {
@@ -38,7 +42,6 @@ _ADAPTERS: dict[Family, ImageFamily] = {
 }
 
 __all__ = [
-    "DEFAULT_TOLERANCE",
     "Family",
     "LoadedImages",
     "OutputImage",
@@ -56,13 +59,7 @@ __all__ = [
 ]
 
 
-def load(
-    images: Any,
-    *,
-    owner: str,
-    coordinate_tolerance: float = DEFAULT_TOLERANCE,
-    direction_tolerance: float = DEFAULT_TOLERANCE,
-) -> LoadedImages:
+def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
     """View the voxels of every input and check, once, that all lie in the same space.
 
     Parameters
@@ -72,8 +69,8 @@ def load(
         Families may be mixed, but not those that know their place with those that do not.
     owner : str
         The filter that asks, for messages.
-    coordinate_tolerance, direction_tolerance : float
-        ITK's: relative to the first image's first spacing, and absolute.
+    tolerances : float
+        As of `check_same_space`.
 
     Raises
     ------
@@ -82,20 +79,13 @@ def load(
     GeometryError
         Images of different size or in different physical space.
     """
-    loaded = load_with_gaps(
-        images,
-        owner=owner,
-        coordinate_tolerance=coordinate_tolerance,
-        direction_tolerance=direction_tolerance,
-    )
+    loaded = load_with_gaps(images, owner=owner, **tolerances)
     for index, annotated in enumerate(loaded.annotated):
         _reject_gaps(annotated, f"{owner}: input {index}")
     return loaded
 
 
-def load_with_gaps(
-    images: Any, *, owner: str, coordinate_tolerance: float, direction_tolerance: float
-) -> LoadedImages:
+def load_with_gaps(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
     """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
@@ -104,13 +94,8 @@ def load_with_gaps(
     families = {i: _family_of(image, f"{owner}: input {i}") for i, image in present.items()}
     _reject_arrays_among_images(families, owner)
     read = {i: _read(image, families[i], f"{owner}: input {i}") for i, image in present.items()}
-    check_same_space(
-        [image.geometry for image in read.values()],
-        coordinate_tolerance=coordinate_tolerance,
-        direction_tolerance=direction_tolerance,
-        owner=owner,
-        names=[f"input {i}" for i in read],
-    )
+    geometries = [image.geometry for image in read.values()]
+    check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
     first = next(iter(present))
     return LoadedImages(
         arrays=tuple(
@@ -132,13 +117,7 @@ def load_with_gaps(
 
 
 def load_one(
-    image: Any,
-    like: LoadedImages,
-    *,
-    owner: str,
-    parameter: str,
-    coordinate_tolerance: float = DEFAULT_TOLERANCE,
-    direction_tolerance: float = DEFAULT_TOLERANCE,
+    image: Any, like: LoadedImages, *, owner: str, parameter: str, **tolerances: float
 ) -> Array:
     """View one more scalar image (a mask, a prior, an intensity image) in the space of `like`.
 
@@ -148,13 +127,7 @@ def load_one(
         It keeps its image alive.
     """
     (component,) = load_channels(
-        image,
-        like,
-        owner=owner,
-        parameter=parameter,
-        scalar=True,
-        coordinate_tolerance=coordinate_tolerance,
-        direction_tolerance=direction_tolerance,
+        image, like, owner=owner, parameter=parameter, scalar=True, **tolerances
     )
     return component
 
@@ -166,8 +139,7 @@ def load_channels(
     owner: str,
     parameter: str,
     scalar: bool = False,
-    coordinate_tolerance: float = DEFAULT_TOLERANCE,
-    direction_tolerance: float = DEFAULT_TOLERANCE,
+    **tolerances: float,
 ) -> tuple[Array, ...]:
     """View the components of one more image in the space of `like`, as `load_one` does."""
     where = f"{owner}: {parameter}"
@@ -181,13 +153,8 @@ def load_channels(
     if scalar and len(read.components) != 1:
         raise InputError(f"{where} must be a scalar image, got {len(read.components)} components")
     _reject_gaps(read.annotated, where)
-    check_same_space(
-        [like.geometry, read.geometry],
-        coordinate_tolerance=coordinate_tolerance,
-        direction_tolerance=direction_tolerance,
-        owner=owner,
-        names=[f"input {like.reference_index}", parameter],
-    )
+    names = [f"input {like.reference_index}", parameter]
+    check_same_space([like.geometry, read.geometry], names, owner=owner, **tolerances)
     return tuple(read.components)
 
 

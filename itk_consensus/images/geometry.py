@@ -107,26 +107,30 @@ class ArrayGeometry(ImageGeometry):
         )
 
 
+DEFAULT_TOLERANCE = 1e-6
+
 #: How far apart, in voxels, headers of one and the same grid may write its place.
 LARGEST_HEADER_NOISE = 0.5
 
 
 def check_same_space(
     geometries: Sequence[ImageGeometry],
-    *,
-    coordinate_tolerance: float,
-    direction_tolerance: float,
-    owner: str,
     names: Sequence[str],
+    *,
+    owner: str,
+    coordinate_tolerance: float = DEFAULT_TOLERANCE,
+    direction_tolerance: float = DEFAULT_TOLERANCE,
 ) -> None:
     """Raise one `GeometryError` unless every image occupies the space of the first.
 
     Parameters
     ----------
-    owner : str
-        The filter that asks, for the message.
     names : sequence of str
         What to call each image in the message, e.g. ``"input 2"``.
+    owner : str
+        The filter that asks, for the message.
+    coordinate_tolerance, direction_tolerance : float
+        ITK's: relative to the first image's first spacing, and absolute.
     """
     first = geometries[0]
     strays = [

@@ -17,12 +17,15 @@ from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.image_family import (
     WHAT_AN_INPUT_IS,
+    Array,
     CopyingFamily,
+    LoadedImages,
+    OutputImage,
     ReadImage,
+    keep_alive,
     split_components,
     stored_type,
 )
-from itk_consensus.images.loaded_images import Array, LoadedImages, OutputImage, keep_alive
 
 _INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
 _EXACT_RANGES = {

@@ -9,8 +9,7 @@ import numpy as np
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.affine import geometry_of_affine
-from itk_consensus.images.image_family import ReadImage, WrappingFamily, loaded_class
-from itk_consensus.images.loaded_images import Array
+from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, loaded_class
 from itk_consensus.images.tensor_family import as_tensor, tensor_voxels
 
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from itk_consensus.images.affine import geometry_of_affine
 from itk_consensus.images.image_family import (
+    Array,
     ReadImage,
     WrappingFamily,
     loaded_class,
     real_numbers,
     stored_type,
 )
-from itk_consensus.images.loaded_images import Array
 
 
 class NibabelHeader(NamedTuple):

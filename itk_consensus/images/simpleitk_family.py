@@ -13,12 +13,15 @@ from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.image_family import (
     WHAT_AN_INPUT_IS,
+    Array,
     CopyingFamily,
+    LoadedImages,
+    OutputImage,
     ReadImage,
+    keep_alive,
     split_components,
     stored_type,
 )
-from itk_consensus.images.loaded_images import Array, LoadedImages, OutputImage, keep_alive
 
 _INTEGERS = [f"{kind}{bits}" for kind in ("UInt", "Int") for bits in (8, 16, 32, 64)]
 _PIXELS = [*_INTEGERS, "Float32", "Float64"]

@@ -10,12 +10,12 @@ import numpy as np
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import (
+    Array,
     ReadImage,
     WrappingFamily,
     loaded_class,
     real_numbers,
 )
-from itk_consensus.images.loaded_images import Array
 
 
 class TensorFamily(WrappingFamily):

@@ -9,12 +9,12 @@ import numpy as np
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.image_family import (
+    Array,
     ReadImage,
     WrappingFamily,
     loaded_class,
     real_numbers,
 )
-from itk_consensus.images.loaded_images import Array
 
 #: How unequal steps between coordinates may be, as a share of the step: what float32 rounds away.
 _UNEVEN = 1e-3

@@ -20,7 +20,7 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class LocalShares:
-    """Weighted votes of a volume, smoothed by a Gaussian; the last voxel goes on beyond its edge."""
+    """Weighted votes of a volume, smoothed by a Gaussian; edges go on beyond it."""
 
     #: Label index of each rater; `labels` or more where it is missing.
     digits: Sequence[NDArray[np.uint16]]

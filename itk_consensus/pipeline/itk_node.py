@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from itk_consensus.errors import InputError, ProcessAborted
-from itk_consensus.filters.events import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 
 
 class ItkNode:

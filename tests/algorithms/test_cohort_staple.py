@@ -11,8 +11,7 @@ from stacks import drawn_stacks, encode
 from itk_consensus.algorithms.cohort_staple import cohort_staple
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import VARIANTS, StapleSettings
+from itk_consensus.algorithms.staple import VARIANTS, StapleSettings, staple
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack

@@ -13,8 +13,7 @@ from itk_consensus.algorithms.collate import CollateSettings, collate
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL
+from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

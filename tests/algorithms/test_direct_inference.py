@@ -24,8 +24,7 @@ from itk_consensus.algorithms.direct_inference.starting_maps import starting_map
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
+from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice

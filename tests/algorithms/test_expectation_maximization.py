@@ -17,8 +17,8 @@ from itk_consensus.algorithms.initialization import (
     make_starts,
 )
 from itk_consensus.algorithms.iteration import StopRule, largest_change
-from itk_consensus.algorithms.vote_shares import vote_frequencies
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import vote_frequencies
 
 ROUNDING = 1e-12
 

@@ -17,8 +17,7 @@ from itk_consensus.algorithms.iteration import (
     iterate,
 )
 from itk_consensus.algorithms.markov_field import MarkovField
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL, VARIANTS, StapleSettings
+from itk_consensus.algorithms.staple import MULTILABEL, VARIANTS, StapleSettings, staple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

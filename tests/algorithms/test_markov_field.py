@@ -11,9 +11,8 @@ from stacks import drawn_stacks, encode
 
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.markov_field import LARGEST_WEIGHT, MarkovField
-from itk_consensus.algorithms.staple import staple
+from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.algorithms.staple_result import StapleResult
-from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.simulation import class_imbalance_case, disc_phantom, heterogeneous_raters

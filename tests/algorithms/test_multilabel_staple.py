@@ -11,8 +11,7 @@ from stacks import Drawn, drawn_stacks, encode
 
 from itk_consensus.algorithms.initialization import StartPlan, label_voting_theta, pairwise_overlap
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
+from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import UNDECIDED

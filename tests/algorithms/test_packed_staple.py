@@ -6,8 +6,7 @@ import SimpleITK as sitk
 
 import itk_consensus as ic
 from itk_consensus.algorithms.packed_staple import PackedFusion, packed_staple
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import StapleSettings
+from itk_consensus.algorithms.staple import StapleSettings, staple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes

@@ -15,8 +15,7 @@ from itk_consensus.algorithms.shape_based_averaging import (
     ShapeAverage,
     shape_based_average,
 )
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL
+from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.labels.overlap import dice
 from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.simulation import ellipsoid_mask, noisy_organs_case

@@ -14,8 +14,7 @@ from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.algorithms.soft_staple import SoftModel, SoftTable, soft_staple
 from itk_consensus.algorithms.soft_vote import SoftVotes
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import StapleSettings
+from itk_consensus.algorithms.staple import StapleSettings, staple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

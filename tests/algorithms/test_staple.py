@@ -11,8 +11,7 @@ from stacks import Drawn, drawn_stacks, encode
 
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import StapleSettings, beta_pseudo_counts
+from itk_consensus.algorithms.staple import StapleSettings, beta_pseudo_counts, staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 

@@ -24,7 +24,7 @@ from itk_consensus.errors import (
     ProcessAborted,
 )
 from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.events import ITERATION_EVENT
+from itk_consensus.filters.process_object import ITERATION_EVENT
 from itk_consensus.labels.distance import signed_distance
 
 N = 20

@@ -8,7 +8,7 @@ import itk_consensus
 from itk_consensus.algorithms.direct_inference import direct_inference
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
-from itk_consensus.filters.events import ITERATION_EVENT
+from itk_consensus.filters.process_object import ITERATION_EVENT
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

@@ -6,7 +6,7 @@ import SimpleITK as sitk
 
 from itk_consensus import MajorityVoteFilter, ShapeBasedAveragingFilter
 from itk_consensus.errors import ParameterError, ProcessAborted
-from itk_consensus.filters.events import PROGRESS_EVENT
+from itk_consensus.filters.process_object import PROGRESS_EVENT
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     contour_error_raters,

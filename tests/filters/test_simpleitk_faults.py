@@ -12,8 +12,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL
+from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.errors import ConsensusWarning, GeometryError, InputError, ParameterError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack

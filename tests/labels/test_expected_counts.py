@@ -12,12 +12,10 @@ from stacks import Drawn, drawn_stacks
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.iteration import largest_change
-from itk_consensus.algorithms.staple import staple
-from itk_consensus.algorithms.staple_settings import MULTILABEL
-from itk_consensus.algorithms.vote_shares import majority_of_votes, mean_of_votes
+from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import VoteTable
+from itk_consensus.labels.expected_counts import VoteTable, majority_of_votes, mean_of_votes
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
 from itk_consensus.labels.ties import decide

@@ -10,13 +10,11 @@ from itk_consensus.algorithms.hidden_truth import EstimatedTruth, KnownTruth
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.staple import run_em
-from itk_consensus.algorithms.staple_settings import MULTILABEL, StapleSettings
-from itk_consensus.algorithms.vote_shares import vote_frequencies
+from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, run_em
 from itk_consensus.array_types import Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks
-from itk_consensus.labels.expected_counts import ROUNDING
+from itk_consensus.labels.expected_counts import ROUNDING, vote_frequencies
 
 #: Most levels at which the vote is thresholded for starts.
 _MOST_LEVELS = 16
