@@ -13,7 +13,6 @@ import numpy as np
 from itk_consensus.errors import ParameterError
 from itk_consensus.images import convert
 from itk_consensus.images.files import read_image
-from itk_consensus.images.geometry import ImageGeometry
 
 #: The bundled nodules, named after their patients.
 SAMPLE_NODULES = ("LIDC-IDRI-0003", "LIDC-IDRI-0023", "LIDC-IDRI-0709")
@@ -94,14 +93,11 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
     from itk_consensus.simulation.deep_phantoms import hard_cohort
 
     cohort = hard_cohort(number, seed, number_of_classes=2, outlier_share=0.0)
-    size = cohort.truths.shape[1:]
-    grid = ImageGeometry(size, (1.0, 1.0), (0.0, 0.0), (1.0, 0.0, 0.0, 1.0))
-    like = convert.LoadedImages((), grid, convert.Family.SIMPLEITK, {}, ())
     return [
         SampleCase(
-            convert.to_image(image[0], like),
-            convert.to_image(truth.astype(np.uint8), like),
-            [convert.to_image(rater.astype(np.uint8), like) for rater in raters],
+            convert.unit_image(image[0]),
+            convert.unit_image(truth.astype(np.uint8)),
+            [convert.unit_image(rater.astype(np.uint8)) for rater in raters],
         )
         for image, truth, raters in zip(*cohort, strict=True)
     ]
@@ -120,14 +116,9 @@ def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
     from itk_consensus.simulation.atlas_phantoms import atlas_case
 
     case = atlas_case(seed, (40, 48, 40), 12, number, amplitude=3.5, noise=5.0)
-    size = case.truth.shape[::-1]
-    grid = ImageGeometry(
-        size, (1.0,) * 3, (0.0,) * 3, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    )
-    like = convert.LoadedImages((), grid, convert.Family.SIMPLEITK, {}, ())
     return SampleAtlases(
-        convert.to_image(case.target, like),
-        convert.to_image(case.truth, like),
-        [convert.to_image(image, like) for image in case.images],
-        [convert.to_image(labels, like) for labels in case.maps],
+        convert.unit_image(case.target),
+        convert.unit_image(case.truth),
+        [convert.unit_image(image) for image in case.images],
+        [convert.unit_image(labels) for labels in case.maps],
     )

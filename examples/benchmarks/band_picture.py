@@ -24,7 +24,7 @@ from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.images import convert
-from itk_consensus.report.slices import (
+from itk_consensus.report.pictures import (
     PANEL_INCHES,
     RATER_COLORS,
     TEXT_COLOR,

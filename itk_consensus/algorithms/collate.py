@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.hidden_truth import EstimatedTruth
+from itk_consensus.algorithms.confusion_model import EstimatedTruth
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
 from itk_consensus.algorithms.staple_result import TIE_TOLERANCE
 from itk_consensus.array_types import Floats

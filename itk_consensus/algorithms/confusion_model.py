@@ -12,7 +12,8 @@ sparse product.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import NamedTuple
 
@@ -20,10 +21,77 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.hidden_truth import EstimatedTruth
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable, shares_of_votes
+from itk_consensus.labels.ties import decide
+
+
+@dataclass(frozen=True)
+class EstimatedTruth:
+    """Posterior of the truth under S sets of parameters."""
+
+    table: VoteTable
+    theta: Floats  #: (J, K, S, K)
+    prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
+
+    @property
+    def number_of_patterns(self) -> int:
+        """P."""
+        return len(self.table.weights)
+
+    def decisions(self, tolerance: float) -> Labels:
+        """(P, S) most probable label, or undecided where log posteriors tie."""
+        return self.table.decisions(self.theta, self.prior, tolerance).astype(np.int64)
+
+    def probabilities(
+        self,
+        wanted: Sequence[int] | None = None,
+        start: int | None = None,
+        part: slice | NDArray[np.intp] = slice(None),
+    ) -> Floats:
+        """(P, S, W) probabilities of the wanted labels, of one start and some patterns if given."""
+        table, theta, prior = self.table, self.theta, self.prior
+        if start is not None:
+            theta = theta[:, :, [start]]
+            prior = prior if prior.shape[-2] == 1 else prior[..., [start], :]
+        if not isinstance(part, slice) or part != slice(None):
+            rows = None if table.prior_rows is None else table.prior_rows[part]
+            table = replace(
+                table, digits=table.digits[part], weights=table.weights[part], prior_rows=rows
+            )
+        return table.probabilities(theta, prior, wanted)
+
+
+@dataclass(frozen=True)
+class KnownTruth:
+    """The same, already made."""
+
+    responsibilities: Floats  #: (P, S, K) the posterior
+    scores: Floats  #: (P, S, K) what decides: its logarithm, up to a constant for each pattern
+
+    @property
+    def number_of_patterns(self) -> int:
+        """P."""
+        return len(self.responsibilities)
+
+    def decisions(self, tolerance: float) -> Labels:
+        """(P, S) label of highest score, or undecided where scores tie."""
+        labels = np.arange(self.scores.shape[2])
+        starts = range(self.scores.shape[1])
+        decided = [decide(self.scores[:, s], labels, tolerance=tolerance) for s in starts]
+        return np.stack(decided, axis=1)
+
+    def probabilities(
+        self,
+        wanted: Sequence[int] | None = None,
+        start: int | None = None,
+        part: slice | NDArray[np.intp] = slice(None),
+    ) -> Floats:
+        """(P, S, W) probabilities of the wanted labels, of one start and some patterns if given."""
+        shares = self.responsibilities[part]
+        shares = shares if start is None else shares[:, [start]]
+        return shares if wanted is None else shares[..., list(wanted)]
 
 
 class Expectation(NamedTuple):

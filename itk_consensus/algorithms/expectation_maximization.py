@@ -13,15 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation
-from itk_consensus.algorithms.hidden_truth import KnownTruth
-from itk_consensus.algorithms.iteration import (
-    IterationObserver,
-    Step,
-    Stillness,
-    StopRule,
-    iterate,
-)
+from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation, KnownTruth
+from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.expected_counts import VoteShares, shares_of_votes
 

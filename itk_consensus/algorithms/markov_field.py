@@ -27,16 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel
+from itk_consensus.algorithms.confusion_model import ConfusionModel, KnownTruth
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts, VoxelBeliefs, damped
-from itk_consensus.algorithms.hidden_truth import KnownTruth
-from itk_consensus.algorithms.iteration import (
-    IterationObserver,
-    Step,
-    Stillness,
-    StopRule,
-    iterate,
-)
+from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
 from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.labels.chessboard import Colour, chessboard, neighbour_weights
 from itk_consensus.labels.decision_patterns import DecisionPatterns

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.confusion_model import EstimatedTruth, KnownTruth
 from itk_consensus.algorithms.expectation_maximization import Optima, VoxelBeliefs
-from itk_consensus.algorithms.hidden_truth import TruthOfStart
 from itk_consensus.algorithms.initialization import StartSummary, best_start, pairwise_overlap
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -91,6 +91,52 @@ class StapleResult(StapleEstimate):
 
     def _expected_votes(self) -> Floats:
         return self.patterns.tally(self.posterior * self.patterns.counts[:, None])
+
+
+@dataclass(frozen=True)
+class TruthOfStart:
+    """Probabilities of one start; patterns left out of the estimation keep their label.
+
+    Votes that no label explains, because some rater never said this where the truth was that,
+    leave the model without an answer: such patterns hold the shares of their votes.
+    """
+
+    truth: EstimatedTruth | KnownTruth
+    start: int
+    agreed: NDArray[np.int64] | None  #: (P,) label index that a pattern keeps, or -1: estimated
+    patterns: DecisionPatterns
+    #: (n,) patterns without a decision; those that no label explains are among them.
+    undecided: NDArray[np.intp]
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) probability of one label."""
+        shares = np.array(self.truth.probabilities([label], self.start)[:, 0, 0])
+        rows, votes = self._unexplained
+        shares[rows] = votes[:, label]
+        if self.agreed is None:
+            return shares
+        return np.where(self.agreed < 0, shares, self.agreed == label)
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) probabilities of some patterns."""
+        shares = np.array(self.truth.probabilities(None, self.start, part)[:, 0])
+        rows, votes = self._unexplained
+        here = np.arange(len(self.patterns.counts))[part]
+        inside = np.isin(here, rows)
+        shares[inside] = votes[np.searchsorted(rows, here[inside])]
+        if self.agreed is None:
+            return shares
+        agreed = self.agreed[part, None]
+        return np.where(agreed < 0, shares, agreed == np.arange(shares.shape[1]))
+
+    @cached_property
+    def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
+        """Patterns that no label explains, and the (n, K) shares of their votes."""
+        shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
+        rows = self.undecided[~shares.any(axis=1)]
+        table = self.patterns
+        votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
+        return rows, mean_of_votes(votes)
 
 
 def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from scipy.special import expit, log_softmax, softmax
 from itk_consensus.array_types import Floats
 from itk_consensus.calibration.probabilities import (
     ProbabilityCase,
+    box_around,
     clipped,
     log_odds,
     one_per_label,
@@ -39,7 +40,6 @@ from itk_consensus.calibration.record import (
     text,
 )
 from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
-from itk_consensus.calibration.spread import box_around
 from itk_consensus.labels.distance import signed_distance
 
 METHODS = ("temperature_bias", "temperature", "isotonic")

@@ -8,18 +8,18 @@ from math import prod
 import numpy as np
 
 from itk_consensus.calibration.conformal import BandOptions
-from itk_consensus.calibration.probabilities import ProbabilityCase
+from itk_consensus.calibration.probabilities import (
+    ProbabilityCase,
+    box_around,
+    disputed_voxels_of_fractions,
+    disputed_voxels_of_raters,
+    rater_spread,
+)
 from itk_consensus.calibration.scores import (
     ScoreDistribution,
     ScoreMaps,
     distance_scores,
     probability_scores,
-)
-from itk_consensus.calibration.spread import (
-    box_around,
-    disputed_voxels_of_fractions,
-    disputed_voxels_of_raters,
-    rater_spread,
 )
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.labels.boxes import Box

@@ -14,14 +14,7 @@ import dask.array as da
 import numpy as np
 
 from itk_consensus.chunked.packed_array import PackedArray
-from itk_consensus.chunked.work import (
-    BRANCHES,
-    Array,
-    Block,
-    ChunkedWork,
-    Depth,
-    Request,
-)
+from itk_consensus.chunked.work import BRANCHES, Array, Block, ChunkedWork, Depth, Request
 
 Chunks = tuple[tuple[int, ...], ...]
 

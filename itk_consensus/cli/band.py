@@ -11,12 +11,7 @@ from itk_consensus.cli.calibrate import one_or_all
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
-from itk_consensus.cli.outputs import (
-    add_output_options,
-    check_outputs,
-    given_outputs,
-    make_folders,
-)
+from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, make_folders
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.parameters import measurements_of, snake_case
 from itk_consensus.images.files import write_image, write_text

@@ -15,14 +15,7 @@ from numpy.typing import DTypeLike
 from itk_consensus.cli.options import file_name
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.files import (
-    destination,
-    files_of,
-    read_image,
-    write_image,
-    write_text,
-)
-from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.files import destination, files_of, read_image, write_image, write_text
 from itk_consensus.images.headers import require_name
 
 
@@ -134,11 +127,7 @@ def _folder_near(path: Path) -> Path:
 def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> bool:
     """Whether an image reads back as it was written."""
     labels = (np.arange(4**dimension) % 3).reshape((4,) * dimension).astype(pixel_type)
-    geometry = ImageGeometry(
-        labels.shape, (1.0,) * dimension, (0.0,) * dimension, tuple(np.eye(dimension).ravel())
-    )
-    like = convert.LoadedImages((), geometry, convert.Family.SIMPLEITK, {}, ())
-    write_image(convert.to_image(labels, like), draft)
+    write_image(convert.unit_image(labels), draft)
     back = convert.load(read_image(draft), owner=str(draft)).arrays
     return len(back) == 1 and np.array_equal(np.asarray(back[0]), labels)
 

@@ -13,11 +13,7 @@ from itk_consensus.cli.fusing import (
     fuse_files,
 )
 from itk_consensus.cli.inputs import rater_names
-from itk_consensus.cli.outputs import (
-    add_output_options,
-    given_outputs,
-    make_folders,
-)
+from itk_consensus.cli.outputs import add_output_options, given_outputs, make_folders
 from itk_consensus.report.page import PathLike, report
 from itk_consensus.report.text import PROGRAM
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import decide_shares
 from itk_consensus.errors import InputError, NotExecutedError
-from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.pattern_chunks import fuse_patterns
@@ -25,7 +25,6 @@ from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack, label_array
-from itk_consensus.labels.label_types import common_type
 from itk_consensus.labels.vote_accumulator import VoteAccumulator
 
 Array = NDArray[Any]

@@ -16,7 +16,7 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.labels.box_sum import radii_in_voxels
 from itk_consensus.labels.boxes import in_space, voxel_sides
 from itk_consensus.labels.disputed_voxels import DisputedVoxels

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.algorithms.atlas_images import comparable
-from itk_consensus.algorithms.atlas_similarity import (
+from itk_consensus.algorithms.atlas_images import (
     SIMILARITIES,
+    comparable,
     most_similar,
     region_similarities,
 )

@@ -8,7 +8,7 @@ from itk_consensus.algorithms.soft_masks import soft_masks
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.labels.fusions import Fusion
 
 

@@ -15,8 +15,8 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 

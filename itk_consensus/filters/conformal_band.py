@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.band_record import BandRecord, make_record
-from itk_consensus.calibration.conformal import (
-    NORMALIZATIONS,
-    RISKS,
-    SCORES,
-    UNITS,
-    BandOptions,
-)
+from itk_consensus.calibration.conformal import NORMALIZATIONS, RISKS, SCORES, UNITS, BandOptions
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scored_case import (
     band_box,

@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.corrected_vote import (
-    CorrectedVote,
-    corrected_vote,
-    mixing_matrix,
-)
+from itk_consensus.algorithms.corrected_vote import CorrectedVote, corrected_vote, mixing_matrix
 from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement

@@ -20,10 +20,9 @@ from itk_consensus.filters.deep_inputs import (
 )
 from itk_consensus.filters.deep_outputs import deep_fusion, fill
 from itk_consensus.filters.deep_training import DeepTraining
-from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
-from itk_consensus.labels.label_types import common_type
 
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel

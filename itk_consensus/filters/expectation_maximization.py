@@ -13,11 +13,7 @@ from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.initialization import StartPlan, StartSummary
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.soft_staple import SoftStapleResult
-from itk_consensus.algorithms.staple import (
-    VARIANTS,
-    StapleSettings,
-    staple,
-)
+from itk_consensus.algorithms.staple import VARIANTS, StapleSettings, staple
 from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals

@@ -1,8 +1,8 @@
-"""FusedImages: a fused result and the images made from it."""
+"""FusedImages: a fused result, the images made from it, and which integer type labels take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
+from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.fusions import Fusion, PatternFusion
-from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
+
+_UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
+_SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
 @dataclass(frozen=True)
@@ -104,3 +107,41 @@ class FusedImages:
 def background_index(labels: Sequence[int]) -> int:
     """The index of label 0, or BACKGROUND: no contour must part what raters and masks leave out."""
     return labels.index(0) if 0 in labels else BACKGROUND
+
+
+def holds(dtype: np.dtype[Any], values: Iterable[int]) -> bool:
+    """Whether every value fits the integer type."""
+    limits = np.iinfo(dtype)
+    return all(limits.min <= value <= limits.max for value in values)
+
+
+def smallest_type(values: Iterable[int]) -> np.dtype[Any]:
+    """The smallest integer type that holds the values, unsigned if none is negative."""
+    values = list(values)
+    for candidate in _SIGNED if min(values, default=0) < 0 else _UNSIGNED:
+        if holds(np.dtype(candidate), values):
+            return np.dtype(candidate)
+    raise InputError(f"no integer type holds the labels {min(values)} to {max(values)}")
+
+
+def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) -> np.dtype[Any]:
+    """The type of a label map made from these inputs: theirs, if it is one integer type.
+
+    Floating and Boolean inputs, and those whose type cannot hold the labels, give the smallest
+    integer type that does.
+    """
+    labels = list(labels)
+    types = {array.dtype.newbyteorder("=") for array in inputs if array is not None}
+    common = np.result_type(*types)
+    if any(dtype.kind not in "ui" for dtype in types) or common.kind not in "ui":
+        return smallest_type(labels)
+    return common if holds(common, labels) else smallest_type(labels)
+
+
+def widened(dtype: np.dtype[Any], value: int) -> np.dtype[Any]:
+    """The same type, or the next wider one of its family that holds the value too."""
+    for candidate in _SIGNED if dtype.kind == "i" else _UNSIGNED:
+        wider = np.dtype(candidate)
+        if wider.itemsize >= dtype.itemsize and holds(wider, [value]):
+            return wider
+    raise InputError(f"no integer type of the labels' kind holds the undecided label {value}")

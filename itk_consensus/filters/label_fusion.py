@@ -22,7 +22,7 @@ from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
-from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.parameters import Deferred, Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
@@ -30,7 +30,6 @@ from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.kept_stack import KeptStack
-from itk_consensus.labels.label_types import common_type, holds
 from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 

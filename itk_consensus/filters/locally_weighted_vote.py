@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.atlas_images import ComparableImages
-from itk_consensus.algorithms.atlas_similarity import SIMILARITIES, local_weights
+from itk_consensus.algorithms.atlas_images import SIMILARITIES, ComparableImages, local_weights
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
 from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase

@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.algorithms.class_pool import pool_class_probabilities
-from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
+from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_class_probabilities, pool_votes
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
-from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.filters.shared_parameters import RaterWeightsMixin, label_prior, prior_parameter
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
 

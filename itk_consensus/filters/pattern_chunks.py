@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.chunked.work import Array, Block, Depth, Request
 from itk_consensus.errors import InputError
-from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
 from itk_consensus.images.geometry import ArrayGeometry
@@ -23,7 +23,6 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
 from itk_consensus.labels.encoding import merge_tables
 from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.label_stack import LabelStack, distinct_values
-from itk_consensus.labels.label_types import common_type
 
 #: A LabelFusionFilter, whose module imports this one.
 Filter = Any

@@ -9,7 +9,7 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
+from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.ties import TIE_RULES
 

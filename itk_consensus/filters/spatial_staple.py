@@ -21,9 +21,9 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.label_prior import label_prior, prior_parameter
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.filters.process_object import PROGRESS_EVENT
+from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.images import convert
 from itk_consensus.labels.box_sum import radii_in_voxels
 from itk_consensus.labels.fusions import DisputedFusion, Fusion

@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.packed_staple import packed_staple
 from itk_consensus.algorithms.soft_staple import soft_staple
-from itk_consensus.algorithms.staple import (
-    StapleSettings,
-    beta_pseudo_counts,
-    staple,
-)
+from itk_consensus.algorithms.staple import StapleSettings, beta_pseudo_counts, staple
 from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Choice, Integer, Real, Reals, optional
@@ -30,9 +26,7 @@ from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.label_stack import LabelStack, label_table
-from itk_consensus.labels.label_types import fits
-from itk_consensus.labels.packed_votes import PackedVotes
+from itk_consensus.labels.label_stack import LabelStack, fits, label_table
 
 
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
@@ -206,21 +200,27 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fusion:
+        watched: dict[str, Any] = {"observer": self._after_iteration, "owner": self.GetName()}
+        result: StapleEstimate
+        fusion: Fusion
         if self._soft:
-            return self._fuse_soft(case)
-        if self._is_plain and case.packed is not None:
-            return self._fuse_packed(case.packed)
-        self._check_foreground([case], self.MissingLabel)
-        result = staple(
-            case.patterns,
-            self._settings(case),
-            field=self._field(case),
-            observer=self._after_iteration,
-            owner=self.GetName(),
-        )
+            self._require_plain_soft_inputs()
+            opinions, masks = self._opinions(case) or [], (case.stack.rater_masks, case.stack.mask)
+            result = soft = soft_staple(
+                opinions, *masks, self._settings_with(self.Prior), **watched
+            )
+            fusion = soft.fusion
+        elif self._is_plain and case.packed is not None:
+            result = packed = packed_staple(case.packed, self._settings_with(self.Prior), **watched)
+            fusion = packed.fusion
+        else:
+            self._check_foreground([case], self.MissingLabel)
+            settings, field = self._settings(case), self._field(case)
+            result = found = staple(case.patterns, settings, field=field, **watched)
+            fusion = self._fusion(found, lambda beliefs: (beliefs[1] >= 0.5).astype(np.int32))
         self._store(result)
         self._warn_of(result)
-        return self._fusion(result, lambda beliefs: (beliefs[1] >= 0.5).astype(np.int32))
+        return fusion
 
     @property
     def _is_plain(self) -> bool:
@@ -228,18 +228,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 
-    def _fuse_packed(self, packed: PackedVotes) -> Fusion:
-        result = packed_staple(
-            packed,
-            self._settings_with(self.Prior),
-            observer=self._after_iteration,
-            owner=self.GetName(),
-        )
-        self._store(result)
-        self._warn_of(result)
-        return result.fusion
-
-    def _fuse_soft(self, case: FusionCase) -> Fusion:
+    def _require_plain_soft_inputs(self) -> None:
         if not self._is_plain or not isinstance(self.Prior, (float, type(None))):
             raise ParameterError(
                 f"{self.GetName()}: probabilities among the inputs are fused from one start, under "
@@ -250,17 +239,6 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
                 f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
                 f"{self._classes} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
             )
-        result = soft_staple(
-            self._opinions(case) or [],
-            case.stack.rater_masks,
-            case.stack.mask,
-            self._settings_with(self.Prior),
-            observer=self._after_iteration,
-            owner=self.GetName(),
-        )
-        self._store(result)
-        self._warn_of(result)
-        return result.fusion
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns, prior = case.patterns, self.Prior

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from itk_consensus.chunked.work import Array, Block, Depth, Request
 from itk_consensus.errors import InputError
-from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
 from itk_consensus.labels.boxes import in_space, voxel_sides
 from itk_consensus.labels.label_stack import LabelStack, label_array
-from itk_consensus.labels.label_types import common_type
 from itk_consensus.labels.tiled_shares import TilesOf
 from itk_consensus.labels.tiles import gaussian_weights
 from itk_consensus.labels.vote_tiles import MixedCounts, MixedVotes, VoteTiles, label_frequencies

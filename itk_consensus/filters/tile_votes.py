@@ -1,4 +1,4 @@
-"""TileVoteFilter: what the filters that smooth votes in tiles tell those who bring the tiles."""
+"""TileVoteFilter: how far votes are smoothed, and what that tells those who bring the tiles."""
 
 from __future__ import annotations
 
@@ -7,12 +7,35 @@ from typing import Any, ClassVar
 
 from itk_consensus.algorithms.corrected_vote import CorrectedVote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.filters.constraints import LENGTH
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
-from itk_consensus.filters.rater_weights import RaterWeightsMixin
-from itk_consensus.filters.vote_smoothing import VoteSmoothingMixin
+from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.tiled_shares import TilesOf
 from itk_consensus.labels.vote_tiles import MixedVotes
+
+
+class VoteSmoothingMixin(ProcessObject):
+    """How far votes are smoothed, and how many mm that was."""
+
+    SmoothingSigma = Parameter(
+        LENGTH,
+        1.0,
+        "Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.",
+    )
+
+    SmoothingSigmaInMillimetres = Measurement(
+        float, "Standard deviation of the smoothing of the votes in mm, the same on every axis."
+    )
+
+    def _sigma(self, case: FusionCase) -> float:
+        """In mm."""
+        sigma = self.SmoothingSigma * case.smallest_side
+        self.SmoothingSigmaInMillimetres = sigma
+        return sigma
 
 
 class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):

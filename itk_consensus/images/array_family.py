@@ -1,4 +1,4 @@
-"""Plain NumPy arrays."""
+"""Plain NumPy arrays, and what can be seen as one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
 
@@ -37,3 +38,41 @@ class ArrayFamily(WrappingFamily):
     def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Array:
         """The array is the image."""
         return array
+
+
+class ArrayLikeFamily(WrappingFamily):
+    """Arrays of other libraries.
+
+    Libraries that follow the array API standard get arrays of their own back, on the device of the
+    first input; others get NumPy arrays.
+    """
+
+    def recognises(self, candidate: object) -> bool:
+        """Whether `candidate` is an object, no number and no class, that NumPy can read."""
+        if isinstance(candidate, (type, np.generic)):
+            return False
+        return hasattr(candidate, "__array__") or hasattr(candidate, "__dlpack__")
+
+    def read(self, image: Any, where: str) -> ReadImage:
+        """View the voxels, or copy them where the library cannot share them."""
+        try:
+            array = np.asarray(image) if hasattr(image, "__array__") else np.from_dlpack(image)
+        except (TypeError, ValueError, RuntimeError, BufferError) as error:
+            raise InputError(
+                f"{where} cannot be read as an array: {type(image).__name__} says {error}"
+            ) from error
+        return ReadImage([real_numbers(array, where)], ArrayGeometry.of_shape(array.shape))
+
+    def metadata(self, image: Any) -> dict[str, Any]:
+        """How to make arrays of this library, if it can be asked."""
+        if not hasattr(image, "__array_namespace__"):
+            return {}
+        device = getattr(image, "device", None)
+        placed = {} if device is None else {"device": device}
+        return {"namespace": image.__array_namespace__(), "placed": placed}
+
+    def wrap(self, array: Array, metadata: dict[str, Any], *, vector: bool = False) -> Any:
+        """An array of the library, or NumPy's."""
+        if not metadata:
+            return array
+        return metadata["namespace"].asarray(array, **metadata["placed"])

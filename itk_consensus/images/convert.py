@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from itk_consensus.errors import InputError
-from itk_consensus.images.array_family import ArrayFamily
-from itk_consensus.images.array_like_family import ArrayLikeFamily
-from itk_consensus.images.geometry import check_same_space
+from itk_consensus.images.array_family import ArrayFamily, ArrayLikeFamily
+from itk_consensus.images.geometry import ArrayGeometry, check_same_space
 from itk_consensus.images.image_family import (
     Array,
     Family,
@@ -23,10 +22,9 @@ from itk_consensus.images.image_family import (
     ReadImage,
 )
 from itk_consensus.images.itk_family import ItkFamily
-from itk_consensus.images.metatensor_family import MetaTensorFamily
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
-from itk_consensus.images.tensor_family import TensorFamily
+from itk_consensus.images.tensor_family import MetaTensorFamily, TensorFamily
 from itk_consensus.images.xarray_family import XarrayFamily
 
 #: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like.
@@ -55,6 +53,7 @@ __all__ = [
     "load_with_gaps",
     "to_image",
     "to_vector_image",
+    "unit_image",
     "written",
 ]
 
@@ -176,6 +175,12 @@ def to_image(array: Array, like: LoadedImages) -> Any:
     Prefer `allocate` where the values are still to be computed: it saves this copy.
     """
     return _ADAPTERS[like.family].to_image(array, like)
+
+
+def unit_image(array: Array) -> Any:
+    """A SimpleITK image of an array, its voxels of 1 mm along the axes of space."""
+    geometry = ArrayGeometry.of_shape(array.shape)
+    return to_image(array, LoadedImages((), geometry, Family.SIMPLEITK, {}, ()))
 
 
 def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:

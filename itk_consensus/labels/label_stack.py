@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
-from itk_consensus.labels.label_types import exact, fits
 
 AnyArray = NDArray[Any]
 
@@ -41,8 +40,7 @@ class LabelStack:
 
     #: One array per rater, all of shape `shape`, C-contiguous; None for a missing rater.
     arrays: tuple[AnyArray | None, ...]
-    #: (K,) of int64 or uint64: sorted label values. A rater's digit is the index into this table; K
-    #: means missing.
+    #: (K,) of int64 or uint64, sorted. A rater's digit is the index into this table; K is missing.
     labels: NDArray[Any]
     #: In a binary stack the value that counts as label 1; everything else is label 0.
     foreground: float | None = None
@@ -286,3 +284,17 @@ def _as_masks(
     if len(masks) != len(arrays):
         raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
     return tuple(_as_mask(m, arrays, f"{owner}: RaterMasks[{i}]") for i, m in enumerate(masks))
+
+
+def fits(value: float, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of this type can hold exactly this value at all."""
+    if dtype.kind == "f":
+        return abs(value) <= np.finfo(dtype).max and float(dtype.type(value)) == value
+    limits = np.iinfo(dtype)
+    return value == int(value) and limits.min <= int(value) <= limits.max
+
+
+def exact(values: Sequence[float], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Values as an array of this type, integers never passing through float."""
+    whole = dtype.kind != "f"
+    return np.array([int(value) if whole else value for value in values], dtype=dtype)

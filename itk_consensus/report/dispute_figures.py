@@ -1,16 +1,91 @@
-"""Slices through the dispute: every rater's contour, the consensus, and where they differ."""
+"""Slices through the dispute: every rater's contour, the consensus, and where they differ.
+
+Contours are SVG paths along voxel edges, pixels PNG pictures as data URIs.
+"""
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.report.drawing import contour_path, grey, png_uri, tint
 from itk_consensus.report.markup import Markup, tag
+from itk_consensus.report.pictures import Window
 from itk_consensus.report.reviewed_case import ReviewedCase
-from itk_consensus.report.slices import Window
+
+#: PNG's numbers of colour types, by how many components a pixel has.
+_COLOR_TYPES = {1: 0, 4: 6}
+
+
+def contour_path(plane: NDArray[Any]) -> str:
+    """SVG path along every edge between voxels of different labels; a voxel is one unit wide.
+
+    The slice's border counts as an edge where a label other than 0 touches it.
+
+    Parameters
+    ----------
+    plane : (Y, X) ndarray
+        Labels, or a mask.
+    """
+    padded = np.pad(plane, 1)
+    across = padded[1:, 1:-1] != padded[:-1, 1:-1]  # (Y + 1, X): between rows
+    along = padded[1:-1, 1:] != padded[1:-1, :-1]  # (Y, X + 1): between columns
+    pieces = [f"M{x} {y}h{n}" for y, x, n in _runs(across)]
+    pieces += [f"M{x} {y}v{n}" for x, y, n in _runs(along.T)]
+    return "".join(pieces)
+
+
+def _runs(edges: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
+    """Row, first column and length of every run of marked cells."""
+    steps = np.diff(np.pad(edges.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    rows, starts = np.nonzero(steps == 1)
+    _, stops = np.nonzero(steps == -1)
+    return list(zip(rows.tolist(), starts.tolist(), (stops - starts).tolist(), strict=True))
+
+
+def png_uri(pixels: NDArray[np.uint8]) -> str:
+    """A PNG picture that is part of the page.
+
+    Parameters
+    ----------
+    pixels : (Y, X) ndarray of grey values, or (Y, X, 4) of red, green, blue and opacity
+    """
+    return f"data:image/png;base64,{base64.b64encode(png_bytes(pixels)).decode()}"
+
+
+def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
+    """A PNG file (ISO/IEC 15948), unfiltered."""
+    height, width = pixels.shape[:2]
+    rows = np.ascontiguousarray(pixels).reshape(height, -1)
+    lines = np.pad(rows, ((0, 0), (1, 0)))  # each line starts with its filter, 0: none
+    color_type = _COLOR_TYPES[rows.shape[1] // width]
+    header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, body) for kind, body in chunks)
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    checksum = zlib.crc32(kind + body)
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", checksum)
+
+
+def tint(shares: NDArray[np.float64], color: tuple[int, int, int]) -> NDArray[np.uint8]:
+    """(Y, X, 4) one colour, the more opaque the larger the share from 0 to 1."""
+    pixels = np.zeros((*shares.shape, 4), np.uint8)
+    pixels[..., :3] = color
+    pixels[..., 3] = np.rint(255 * np.clip(shares, 0, 1))
+    return pixels
+
+
+def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
+    """(Y, X) grey values, black at `low` and below, white at `high` and above; NaN is black."""
+    scaled = (plane.astype(np.float64) - low) / (high - low if high > low else 1.0)
+    return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)
+
 
 #: Seen on near-black and told apart by colour-blind readers; the band's yellow is not among them.
 CONTOUR_COLORS = ("#56B4E9", "#E69F00", "#1FC795", "#F49AC8", "#FF6F43", "#B9A5FF")

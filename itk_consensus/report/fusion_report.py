@@ -18,15 +18,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.report.image_file import ImageFile, label_sizes
-from itk_consensus.report.text import (
-    PROGRAM,
-    pairs,
-    section,
-    shown,
-    table,
-    times,
-    wrapped,
-)
+from itk_consensus.report.text import PROGRAM, pairs, section, shown, table, times, wrapped
 
 #: Measurements with one number for each rater.
 OF_EACH_RATER = (

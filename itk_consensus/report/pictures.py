@@ -1,8 +1,9 @@
-"""Pictures of raters and their consensus."""
+"""Pictures of raters, their consensus and its reliability; matplotlib's one door."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,124 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Mask
-from itk_consensus.report.slices import (
-    PANEL_INCHES,
-    RATER_COLORS,
-    TEXT_COLOR,
-    Window,
-    draw_scale_bar,
-    figure_class,
-    outline,
-    save_figure,
-    slices_to_show,
-)
+from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
+from itk_consensus.errors import MissingDependencyError
+from itk_consensus.images.files import replacing
+
+PANEL_INCHES = 1.7
+# Okabe and Ito's colours, which colour-blind readers tell apart.
+RATER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+TEXT_COLOR = "#444444"
+
+_MOST_SLICES = 6
+_MARGIN_MM = 3.0
+_SCALE_BAR_MM = 10.0
+_DOTS_PER_INCH = 160
+
+
+def figure_class() -> Any:
+    """matplotlib's Figure, which draws without a screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependencyError(
+            "pictures need matplotlib: pip install 'itk-consensus[plot]'"
+        ) from error
+    return Figure
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a picture, replacing `path` in one step."""
+    with replacing(path) as draft:
+        figure.savefig(draft, dpi=_DOTS_PER_INCH)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of every slice that is shown, with its place in mm from the image's corner."""
+
+    rows: slice
+    columns: slice
+    spacing: tuple[float, float]
+
+    @classmethod
+    def around(cls, union: Mask, spacing: Sequence[float]) -> Window:
+        """What is marked in any slice, with a margin."""
+        _, y, x = np.nonzero(union)
+        size = (float(spacing[1]), float(spacing[2]))
+        rows = _padded(y, size[0], union.shape[1])
+        columns = _padded(x, size[1], union.shape[2])
+        return cls(rows, columns, size)
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom, top as imshow wants them."""
+        high, wide = self.spacing
+        return (
+            self.columns.start * wide,
+            self.columns.stop * wide,
+            self.rows.stop * high,
+            self.rows.start * high,
+        )
+
+    @property
+    def aspect(self) -> float:
+        """Height over width."""
+        left, right, bottom, top = self.extent
+        return (bottom - top) / (right - left)
+
+    def centers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """x and y of the voxel centres."""
+        high, wide = self.spacing
+        x = (np.arange(self.columns.start, self.columns.stop) + 0.5) * wide
+        y = (np.arange(self.rows.start, self.rows.stop) + 0.5) * high
+        return x, y
+
+    def cut(self, plane: NDArray[Any]) -> NDArray[Any]:
+        """The shown part of a slice."""
+        return plane[self.rows, self.columns]
+
+
+def _padded(used: NDArray[np.int64], spacing: float, length: int) -> slice:
+    if not used.size:
+        return slice(0, length)
+    margin = round(_MARGIN_MM / spacing)
+    return slice(max(int(used.min()) - margin, 0), min(int(used.max()) + margin + 1, length))
+
+
+def slices_to_show(union: Mask) -> list[int]:
+    """Slices somebody marked, evenly spread if there are many."""
+    marked = np.flatnonzero(union.any(axis=(1, 2)))
+    if not marked.size:
+        return [len(union) // 2]
+    chosen = np.linspace(0, marked.size - 1, min(_MOST_SLICES, marked.size)).round().astype(int)
+    return [int(index) for index in marked[chosen]]
+
+
+def outline(
+    panel: Any, window: Window, mask: Mask, color: str, dashes: Any = "-", width: float = 1.3
+) -> None:
+    """Draw the contour of one slice of a mask."""
+    shown = window.cut(mask)
+    if shown.any() and not shown.all():
+        panel.contour(
+            *window.centers(),
+            shown.astype(float),
+            levels=[0.5],
+            colors=[color],
+            linewidths=width,
+            linestyles=[dashes],
+        )
+
+
+def draw_scale_bar(panel: Any, window: Window) -> None:
+    """Draw 10 mm in a panel's lower left corner."""
+    left, right, bottom, top = window.extent
+    x, y = left + 0.05 * (right - left), bottom - 0.06 * (bottom - top)
+    panel.plot([x, x + _SCALE_BAR_MM], [y, y], color=TEXT_COLOR, linewidth=2)
+    label = f"{_SCALE_BAR_MM:g} mm"
+    panel.text(x, y - 0.03 * (bottom - top), label, fontsize=7, color=TEXT_COLOR)
+
 
 _CONSENSUS_STYLES: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#D7263D", (0, (2.5, 1.2))))
 
@@ -103,3 +211,31 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
     ]
     handles = [*lines, *patches]
     figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+
+
+def draw_reliability(path: Path, curves: Mapping[str, ReliabilityCurve], title: str) -> None:
+    """Draw observed frequency over predicted probability, and how many voxels each bin holds.
+
+    Parameters
+    ----------
+    path : Path
+        PNG file, replaced in one step.
+    curves : mapping of str to ReliabilityCurve
+        Such as {"before": ..., "after": ...}.
+    """
+    figure = figure_class()(figsize=(4.2, 4.8), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    upper.plot([0, 1], [0, 1], color=TEXT_COLOR, linewidth=0.8, linestyle=":")
+    for (name, curve), color in zip(curves.items(), RATER_COLORS, strict=False):
+        held = curve.counts > 0
+        label = f"{name}: ECE {curve.expected_calibration_error:.4f}"
+        predicted, observed = (
+            sums[held] / curve.counts[held] for sums in (curve.predicted, curve.observed)
+        )
+        upper.plot(predicted, observed, marker="o", markersize=4, color=color, label=label)
+        share = curve.counts / max(curve.counts.sum(), 1.0)
+        lower.stairs(share, np.linspace(0, 1, BINS + 1), color=color)
+    upper.set(ylabel="observed frequency", xlim=(0, 1), ylim=(0, 1), title=title)
+    upper.legend(frameon=False, fontsize=8, loc="upper left")
+    lower.set(xlabel="predicted probability", ylabel="share of voxels", yscale="log")
+    save_figure(figure, path)

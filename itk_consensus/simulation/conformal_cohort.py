@@ -11,12 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import (
-    binary_fill_holes,
-    distance_transform_edt,
-    gaussian_filter,
-    label,
-)
+from scipy.ndimage import binary_fill_holes, distance_transform_edt, gaussian_filter, label
 
 from itk_consensus.array_types import Mask
 from itk_consensus.simulation.raters import Seed

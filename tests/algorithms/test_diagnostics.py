@@ -9,8 +9,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.algorithms.model_diagnostics import with_more_background
-from itk_consensus.algorithms.thresholding import equivalent_threshold
+from itk_consensus.algorithms.model_diagnostics import equivalent_threshold, with_more_background
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice

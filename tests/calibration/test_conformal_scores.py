@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from itk_consensus.calibration.probabilities import EPSILON, consensus_labels, log_odds
+from itk_consensus.calibration.probabilities import EPSILON, box_around, consensus_labels, log_odds
 from itk_consensus.calibration.scores import (
     band_codes,
     distance_scores,
@@ -15,7 +15,6 @@ from itk_consensus.calibration.scores import (
     prediction_sets,
     probability_scores,
 )
-from itk_consensus.calibration.spread import box_around
 
 SPACING = (2.5, 1.0, 0.7)
 WHOLE = (slice(None),) * 3

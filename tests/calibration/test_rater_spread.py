@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from itk_consensus.calibration.spread import (
+from itk_consensus.calibration.probabilities import (
     SMALLEST_SPREAD_MM,
     contour_area,
     contour_areas,

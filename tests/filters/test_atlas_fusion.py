@@ -16,8 +16,7 @@ from itk_consensus import (
     LocallyWeightedVoteFilter,
     MajorityVoteFilter,
 )
-from itk_consensus.algorithms.atlas_images import ComparableImages
-from itk_consensus.algorithms.atlas_similarity import correlations
+from itk_consensus.algorithms.atlas_images import ComparableImages, correlations
 from itk_consensus.errors import ConsensusError, InputError, ParameterError
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 

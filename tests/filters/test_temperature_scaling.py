@@ -20,7 +20,7 @@ from itk_consensus.errors import (
 )
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
-from itk_consensus.report.reliability_diagram import draw_reliability
+from itk_consensus.report.pictures import draw_reliability
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
 

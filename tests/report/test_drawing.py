@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from itk_consensus.report.drawing import contour_path, grey, png_bytes, tint
+from itk_consensus.report.dispute_figures import contour_path, grey, png_bytes, tint
 
 planes = arrays(
     np.uint8, st.tuples(st.integers(1, 7), st.integers(1, 7)), elements=st.integers(0, 3)

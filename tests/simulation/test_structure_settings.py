@@ -5,7 +5,7 @@ import pytest
 from scipy.ndimage import label
 
 from itk_consensus.simulation import STRUCTURE_SETTINGS
-from itk_consensus.simulation.structures import ring, scattered_lesions, vessel_tree
+from itk_consensus.simulation.structure_settings import ring, scattered_lesions, vessel_tree
 
 
 @pytest.mark.parametrize("name", STRUCTURE_SETTINGS)

@@ -17,10 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.boundary_simple.local_correlation import (
-    correlation,
-    patches_of_raters,
-)
+from itk_consensus.algorithms.boundary_simple.edge_agreement import correlation, patches_of_raters
 from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats

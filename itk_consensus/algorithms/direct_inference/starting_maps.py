@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from itk_consensus.algorithms.hidden_truth import EstimatedTruth, KnownTruth
+from itk_consensus.algorithms.confusion_model import EstimatedTruth, KnownTruth
 from itk_consensus.algorithms.initialization import StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote

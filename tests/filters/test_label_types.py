@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from stacks import INTEGER_TYPES
 
 from itk_consensus.errors import InputError
-from itk_consensus.labels.label_types import common_type, holds, smallest_type, widened
+from itk_consensus.filters.fused_images import common_type, holds, smallest_type, widened
 
 any_label = st.integers(-(2**63), 2**64 - 1)
 
