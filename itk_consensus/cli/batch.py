@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.fusing import add_fusion_options
-from itk_consensus.cli.inputs import Column, read_case_list
 from itk_consensus.cli.options import file_name, given_parameters, is_file_name
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import FileError

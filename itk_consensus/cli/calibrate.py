@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from itk_consensus.calibration.conformal import REFERENCE_KINDS, TRUTH
+from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import FORMATS_HELP, Case, Column, read, read_case_list
+from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import (
     add_method_option,
     add_options,

@@ -9,16 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import (
-    FORMATS_HELP,
-    Case,
-    Column,
-    read,
-    read_case_list,
-    read_files,
-    require_one_space,
-)
+from itk_consensus.cli.inputs import read, read_files, require_one_space
 from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
 from itk_consensus.cli.outputs import (
     Output,

@@ -108,10 +108,7 @@ class Boolean(Kind[bool]):
     """True or False."""
 
     annotation = "bool"
-
-    @property
-    def wanted(self) -> str:
-        return "True or False"
+    wanted = "True or False"
 
     def accept(self, value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or (is_integer(value) and value in (0, 1)):
@@ -147,10 +144,7 @@ class Text(Kind[str]):
     """A name or a few words."""
 
     annotation = "str"
-
-    @property
-    def wanted(self) -> str:
-        return "a text"
+    wanted = "a text"
 
     def accept(self, value: Any) -> str:
         if not isinstance(value, str) or not value:
@@ -239,10 +233,7 @@ class Nothing(Kind[None]):
     """None, for a parameter that can be left open."""
 
     annotation = "None"
-
-    @property
-    def wanted(self) -> str:
-        return "None"
+    wanted = "None"
 
     def accept(self, value: Any) -> None:
         if value is not None:
@@ -254,10 +245,7 @@ class LabelProbabilities(Kind[dict[int, float]]):
     """A probability for each of some labels."""
 
     annotation = "Mapping[int, float]"
-
-    @property
-    def wanted(self) -> str:
-        return "a {label: probability} dict"
+    wanted = "a {label: probability} dict"
 
     def accept(self, value: Any) -> dict[int, float]:
         if not isinstance(value, Mapping):

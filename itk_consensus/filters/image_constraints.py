@@ -15,10 +15,7 @@ class ImageLike(Kind[Any]):
     """An image or array on the inputs' grid; its space is checked in Execute."""
 
     annotation = "Image"
-
-    @property
-    def wanted(self) -> str:
-        return "an image"
+    wanted = "an image"
 
     def accept(self, value: Any) -> Any:
         if value is None or isinstance(value, (str, bytes, numbers.Number, Mapping, Sequence)):
@@ -34,10 +31,7 @@ class ImageList(Kind[tuple[Any, ...]]):
     """One image or None per rater."""
 
     annotation = "Sequence[Image | None]"
-
-    @property
-    def wanted(self) -> str:
-        return "a list with an image or None for each rater"
+    wanted = "a list with an image or None for each rater"
 
     def accept(self, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (list, tuple)):

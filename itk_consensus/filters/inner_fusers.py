@@ -19,10 +19,7 @@ class Fuser(Kind[LabelFusionFilter]):
     """A fuser; on a command line, the name of its method."""
 
     annotation = "LabelFusionFilter"
-
-    @property
-    def wanted(self) -> str:
-        return "a label fusion filter"
+    wanted = "a label fusion filter"
 
     def accept(self, value: Any) -> LabelFusionFilter:
         if not isinstance(value, LabelFusionFilter):

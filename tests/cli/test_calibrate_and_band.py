@@ -9,8 +9,8 @@ import SimpleITK as sitk
 from cohorts import array, cohort, columns
 
 from itk_consensus.cli import band, calibrate
+from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import Column, read_case_list
 from itk_consensus.errors import FileError, InputError, ParameterError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 

@@ -12,7 +12,7 @@ from stacks import Drawn, encode
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.spatial_staple import FieldSettings, SpatialSettings, spatial_staple
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.distance import LabelDistances
+from itk_consensus.labels.label_distances import LabelDistances
 from itk_consensus.labels.window_frame import WindowFrame
 from itk_consensus.simulation import atlas_labels
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.labels.boxes import Box, intersection
 from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks
-from itk_consensus.labels.distance import LabelDistances
+from itk_consensus.labels.label_distances import LabelDistances
 from itk_consensus.labels.ties import TieRule
 
 #: All raters' distances are kept for at most this many times the voxels of the volume; more raters

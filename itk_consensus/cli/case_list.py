@@ -1,0 +1,156 @@
+"""Lists of cases, as CSV or JSON, for every command that takes many cases at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from itk_consensus.cli.options import is_file_name
+from itk_consensus.errors import FileError
+from itk_consensus.images.files import read_bytes
+
+FORMATS_HELP = """\
+CASES is a CSV file with these columns, or a JSON list of objects with these keys. Several files in
+one field of the CSV are separated by ';'; in JSON they are a list. Paths are relative to CASES."""
+
+
+class Column(NamedTuple):
+    """One column of a list of cases."""
+
+    name: str
+    required: bool = False
+    holds_files: bool = True  #: Whether it names files; otherwise its values are left as they are
+    #: Whether single members may be empty (null in JSON), such as a missing rater.
+    may_lack: bool = False
+    #: Whether a file that is not there is an error of the list, rather than of its case.
+    must_exist: bool = True
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case: its name and, by column, its files or values."""
+
+    name: str
+    columns: Mapping[str, tuple[Any, ...]]
+
+    def __getitem__(self, column: str) -> tuple[Any, ...]:
+        return self.columns.get(column, ())
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file of the case."""
+        return [one for cells in self.columns.values() for one in cells if isinstance(one, Path)]
+
+
+def read_case_list(path: Path, columns: Sequence[Column]) -> list[Case]:
+    """Read the cases of a file; besides `columns` there may be one called case, their names.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, lacks a column or a value, or names a file that does not exist.
+    """
+    contents = read_bytes(path)
+    is_json = contents.lstrip()[:1] in (b"[", b"{") or path.suffix.lower() == ".json"
+    rows = _json_rows if is_json else _csv_rows
+    cases = [_case(path, place, row, columns) for place, row in rows(path, contents, columns)]
+    if not cases:
+        raise FileError(f"{path}: must hold a list of cases")
+    for column in columns:
+        given = sum(column.name in case.columns for case in cases)
+        if not column.required and 0 < given < len(cases):
+            raise FileError(
+                f"{path}: gives {column.name} for {given} of {len(cases)} cases; give all or none"
+            )
+    return cases
+
+
+def _csv_rows(
+    path: Path, contents: bytes, columns: Sequence[Column]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        reader = csv.DictReader(io.StringIO(contents.decode("utf-8-sig"), newline=""), strict=True)
+        found = [name.strip() for name in reader.fieldnames or ()]
+        missing = [
+            column.name for column in columns if column.required and column.name not in found
+        ]
+        if missing:
+            raise FileError(
+                f"{path}: has no column {', '.join(missing)}; its first line has the columns "
+                f"{', '.join(map(repr, found)) or '(none)'}, separated by commas"
+            )
+        reader.fieldnames = found
+        for row in reader:
+            cells = {name: (row[name] or "").strip() for name in found}
+            yield (
+                f"line {reader.line_num}",
+                {
+                    name: cell if name == "case" else [part.strip() for part in cell.split(";")]
+                    for name, cell in cells.items()
+                    if cell
+                },
+            )
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"{path}: cannot be read as CSV: {error}") from error
+
+
+def _json_rows(
+    path: Path, contents: bytes, columns: Sequence[Column]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        objects = json.loads(contents)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: cannot be read as JSON: {error}") from error
+    if not isinstance(objects, list):
+        raise FileError(f"{path}: must hold a list of cases")
+    known = {"case", *(column.name for column in columns)}
+    for number, found in enumerate(objects):
+        if not isinstance(found, dict):
+            raise FileError(f"{path}: case {number} must be an object, got {_shown(found)}")
+        unknown = found.keys() - known
+        if unknown:
+            raise FileError(f"{path}: case {number} has the unknown key {min(unknown)}")
+        yield f"case {number}", {name: cell for name, cell in found.items() if cell is not None}
+
+
+def _case(path: Path, place: str, row: Mapping[str, Any], columns: Sequence[Column]) -> Case:
+    cells = {}
+    for column in columns:
+        if column.name in row:
+            cells[column.name] = tuple(_members(path, place, column, row[column.name]))
+        elif column.required:
+            raise FileError(f"{path}: {place} names no file in column {column.name}")
+    return Case(str(row.get("case") or place.split()[1]), cells)
+
+
+def _members(path: Path, place: str, column: Column, cell: Any) -> list[Any]:
+    if column.holds_files:
+        listed = cell if isinstance(cell, list) else [cell]
+        return [_file(path, place, column, member) for member in listed]
+    if not isinstance(cell, list):
+        raise FileError(f"{path}: {place}: {column.name} must be a list, got {_shown(cell)}")
+    return [None if member == "" else member for member in cell]
+
+
+def _file(path: Path, place: str, column: Column, member: Any) -> Path | None:
+    if member in (None, "") and column.may_lack:
+        return None
+    if not isinstance(member, str) or not is_file_name(member):
+        raise FileError(f"{path}: {place}: {column.name} must name a file, got {_shown(member)}")
+    file = path.parent / member
+    if not column.must_exist:
+        return file
+    try:
+        file.stat()
+    except OSError as error:
+        raise FileError(f"{file}: {error.strerror} (it is named in {path}, {place})") from error
+    return file
+
+
+def _shown(value: Any) -> str:
+    return f"{json.dumps(value):.80}"
