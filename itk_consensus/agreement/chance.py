@@ -21,18 +21,10 @@ Region = Literal["grid", "union"]
 
 @dataclass(frozen=True)
 class Ratings:
-    """How many raters gave each pattern each category.
+    """How many raters gave each pattern each category."""
 
-    Attributes
-    ----------
-    votes : (P, C) sparse matrix
-        Only patterns that two raters or more annotated.
-    voxels : (P,) ndarray
-        How many voxels have the pattern.
-    """
-
-    votes: sparse.csc_matrix
-    voxels: Floats
+    votes: sparse.csc_matrix  #: (P, C) only patterns that two raters or more annotated
+    voxels: Floats  #: (P,) how many voxels have the pattern
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> Ratings:

@@ -13,18 +13,11 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Voxels that two raters have in common; only voxels that both annotated count.
+    """Voxels that two raters have in common; only voxels that both annotated count."""
 
-    Attributes
-    ----------
-    marked : (K, J, J) ndarray of int64
-        ``marked[k, i, j]``: voxels that rater i gave label k, where j annotated too.
-    shared : (K, J, J) ndarray of int64
-        Voxels that both gave label k.
-    """
-
+    #: (K, J, J) ``marked[k, i, j]``: voxels that rater i gave label k, where j annotated too.
     marked: NDArray[np.int64]
-    shared: NDArray[np.int64]
+    shared: NDArray[np.int64]  #: (K, J, J) voxels that both gave label k
 
     @classmethod
     def of(cls, patterns: DecisionPatterns) -> PairCounts:

@@ -48,22 +48,13 @@ NO_COEFFICIENT = 1e-13
 
 @dataclass(frozen=True)
 class CorrectedVote:
-    """A smoothed vote and how its shares mix the labels.
+    """A smoothed vote and how its shares mix the labels."""
 
-    Attributes
-    ----------
-    tiles : VoteTiles
-        The smoothed shares.
-    shares : TiledShares
-        The same, to be asked for by label even after the votes were kept elsewhere.
-    mixing : (K, K) ndarray
-        ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far from
-        its contours; NaN in the column of a label that it never says.
-    ties : TieRule
-    """
-
-    tiles: VoteTiles
+    tiles: VoteTiles  #: The smoothed shares
+    #: The same, to be asked for by label even after the votes were kept elsewhere.
     shares: TiledShares
+    #: (K, K) ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far
+    #: from its contours; NaN in the column of a label that it never says.
     mixing: Floats
     ties: TieRule
 

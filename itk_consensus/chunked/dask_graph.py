@@ -26,23 +26,12 @@ class ChunkedInputs:
     Every pass needs every chunk, and a graph that reads a chunk for two passes would hold it in
     memory from one to the other. So chunks are kept compressed, which for labels is a few per cent
     of their size, and each pass unpacks them for itself.
-
-    Attributes
-    ----------
-    present : tuple of bool
-        Which raters are not missing.
-    names : tuple of str
-        Of the images that come after the raters.
-    chunks : tuple of tuple of int
-    packed : tuple of dask array
-        One compressed chunk per element; raters first.
-    types : tuple of numpy.dtype
     """
 
-    present: tuple[bool, ...]
-    names: tuple[str, ...]
+    present: tuple[bool, ...]  #: Which raters are not missing
+    names: tuple[str, ...]  #: Of the images that come after the raters
     chunks: Chunks
-    packed: tuple[Any, ...]
+    packed: tuple[Any, ...]  #: One compressed chunk per element; raters first
     types: tuple[np.dtype[Any], ...]
 
     @classmethod

@@ -18,8 +18,8 @@ from itk_consensus.filters.constraints import (
     OneOf,
     Reals,
 )
+from itk_consensus.filters.hybrid import Fuser
 from itk_consensus.filters.image_constraints import ImageLike
-from itk_consensus.filters.inner_fusers import Fuser
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject

@@ -24,19 +24,11 @@ if TYPE_CHECKING:  # which imports dask
 
 @dataclass(frozen=True)
 class ChunkedImages:
-    """What `FusedImages` are for images in memory.
-
-    Attributes
-    ----------
-    work : ChunkedWork
-    inputs : ChunkedInputs
-    dtype : numpy.dtype
-        Of label maps, known before any voxel is.
-    """
+    """What `FusedImages` are for images in memory."""
 
     work: ChunkedWork
     inputs: ChunkedInputs
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  #: Of label maps, known before any voxel is
 
     def label_image(self) -> Any:
         """The label map."""

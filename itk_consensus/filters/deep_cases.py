@@ -23,21 +23,13 @@ from itk_consensus.images.files import read_image
 
 @dataclass(frozen=True)
 class CaseSource:
-    """One case as it was given to Fit; images may be paths of files.
+    """One case as it was given to Fit; images may be paths of files."""
 
-    Attributes
-    ----------
-    image, labels, truth, rater_ids
-        As `load_input` takes them.
-    reading : mapping
-        The other keywords of `load_input`.
-    """
-
-    image: Any
+    image: Any  #: As `load_input` takes them
     labels: Any
     truth: Any
     rater_ids: RaterIds | None
-    reading: Mapping[str, Any]
+    reading: Mapping[str, Any]  #: The other keywords of `load_input`
 
     def load(self) -> DeepInput:
         """Read what is a file, and check that all of it shares one space."""

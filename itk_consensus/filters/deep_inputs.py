@@ -27,46 +27,24 @@ RaterIds: TypeAlias = Sequence[RaterId | None]
 
 @dataclass(frozen=True)
 class CaseSummary:
-    """What has to be known of all cases before any of them teaches.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    number_of_channels : int
-    label_values : frozenset of int
-        Every label that a rater or the truth uses.
-    missing_label : float or None
-    rater_ids : tuple of int, str or None
-    """
+    """What has to be known of all cases before any of them teaches."""
 
     shape: tuple[int, ...]
     number_of_channels: int
-    label_values: frozenset[int]
+    label_values: frozenset[int]  #: Every label that a rater or the truth uses
     missing_label: float | None
     rater_ids: tuple[RaterId | None, ...]
 
 
 @dataclass(frozen=True)
 class DeepInput:
-    """One image with its raters' labels, loaded and checked.
+    """One image with its raters' labels, loaded and checked."""
 
-    Attributes
-    ----------
-    loaded : LoadedImages
-        The labels.
-    stack : LabelStack
-    channels : tuple of ndarray
-        Of the image.
-    truth : LabelStack of one, or None
-    rater_ids : tuple of int, str or None
-        One per rater.
-    """
-
-    loaded: LoadedImages
+    loaded: LoadedImages  #: The labels
     stack: LabelStack
-    channels: tuple[NDArray[Any], ...]
+    channels: tuple[NDArray[Any], ...]  #: Of the image
     truth: LabelStack | None
-    rater_ids: tuple[RaterId | None, ...]
+    rater_ids: tuple[RaterId | None, ...]  #: One per rater
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -13,8 +13,8 @@ from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
 from itk_consensus.filters.image_constraints import ImageLike
-from itk_consensus.filters.inner_fusers import Fuser, InnerFusersMixin
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.labels.boxes import in_space

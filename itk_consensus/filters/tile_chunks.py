@@ -24,19 +24,11 @@ from itk_consensus.labels.voting import StackVote
 
 
 class VoteSummary(NamedTuple):
-    """How often each present rater said each label in some chunks.
+    """How often each present rater said each label in some chunks."""
 
-    Attributes
-    ----------
-    labels : (K,) ndarray
-    counts : (J', K) ndarray of int64
-    types : tuple of ndarray
-        An empty array of each present rater's type.
-    """
-
-    labels: NDArray[Any]
-    counts: NDArray[np.int64]
-    types: tuple[Array, ...]
+    labels: NDArray[Any]  #: (K,)
+    counts: NDArray[np.int64]  #: (J', K)
+    types: tuple[Array, ...]  #: An empty array of each present rater's type
 
 
 class TileContext(NamedTuple):
@@ -56,24 +48,12 @@ class TileAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class TileWork:
-    """A filter that smooths votes.
+    """A filter that smooths votes."""
 
-    Attributes
-    ----------
-    filter_ : TileVoteFilter
-        Without images.
-    shape : tuple of int
-        Of the volume.
-    spacing : tuple of float
-        Voxel size per array axis.
-    present : tuple of bool
-        Which raters are not missing.
-    """
-
-    filter_: Filter
-    shape: tuple[int, ...]
-    spacing: tuple[float, ...]
-    present: tuple[bool, ...]
+    filter_: Filter  #: Without images
+    shape: tuple[int, ...]  #: Of the volume
+    spacing: tuple[float, ...]  #: Voxel size per array axis
+    present: tuple[bool, ...]  #: Which raters are not missing
 
     @cached_property
     def depths(self) -> tuple[Depth, ...]:

@@ -17,21 +17,12 @@ TilesOf = Callable[[LabelStack | DecisionPatterns], VoteTiles]
 
 @dataclass(frozen=True)
 class TiledShares:
-    """Smoothed shares by label index, made anew whenever they are asked for.
+    """Smoothed shares by label index, made anew whenever they are asked for."""
 
-    Attributes
-    ----------
-    votes : LabelStack, KeptStack or DecisionPatterns
-        To be exchanged for a kept stack before the caller's images go.
-    tiles_of : callable
-        Makes the tiles of votes.
-    unmixing : (K, K) ndarray or None
-        Applied to the shares.
-    """
-
+    #: To be exchanged for a kept stack before the caller's images go.
     votes: LabelStack | KeptStack | DecisionPatterns
-    tiles_of: TilesOf
-    unmixing: Floats | None = None
+    tiles_of: TilesOf  #: Makes the tiles of votes
+    unmixing: Floats | None = None  #: (K, K) applied to the shares
 
     def __call__(self, label: int) -> Floats:
         """Share of a label at every voxel; 0 outside the mask."""

@@ -31,42 +31,25 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class MixedVotes:
-    """How often votes for one label meet a decision for another.
+    """How often votes for one label meet a decision for another."""
 
-    Attributes
-    ----------
-    near, far : (K, K) ndarray
-        Sums of vote shares for label d (row) where the decision says t (column): within reach of
-        any dissent, and of these where the decision is the same within reach.
-    near_voxels, far_voxels : (K,) ndarray of int64
-        Voxels that were summed over.
-    agreed, agreed_far : (K,) ndarray of int64
-        The same for voxels without any dissent within reach: there the share of t is 1.
-    """
-
+    #: (K, K) sums of vote shares for label d (row) where the decision says t (column): within reach
+    #: of any dissent, and of these where the decision is the same within reach.
     near: Floats
-    far: Floats
-    near_voxels: NDArray[np.int64]
-    far_voxels: NDArray[np.int64]
+    far: Floats  #: (K, K)
+    near_voxels: NDArray[np.int64]  #: (K,) voxels that were summed over
+    far_voxels: NDArray[np.int64]  #: (K,)
+    #: (K,) the same for voxels without any dissent within reach: there the share of t is 1.
     agreed: NDArray[np.int64]
-    agreed_far: NDArray[np.int64]
+    agreed_far: NDArray[np.int64]  #: (K,)
 
 
 class MixedCounts(NamedTuple):
-    """The same as whole numbers, which add up over the parts of a volume.
+    """The same as whole numbers, which add up over the parts of a volume."""
 
-    Attributes
-    ----------
-    keys : (N,) ndarray of int64
-        d * K + t of the pairs that occur.
-    sums : (N, 2) ndarray of int64
-        Units of votes, near and far.
-    voxels : (K, 6) ndarray of int64
-        Voxels near and far, the same annotated by nobody, and agreed near and far.
-    """
-
-    keys: NDArray[np.int64]
-    sums: NDArray[np.int64]
+    keys: NDArray[np.int64]  #: (N,) d * K + t of the pairs that occur
+    sums: NDArray[np.int64]  #: (N, 2) units of votes, near and far
+    #: (K, 6) voxels near and far, the same annotated by nobody, and agreed near and far.
     voxels: NDArray[np.int64]
 
     def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:
@@ -88,29 +71,14 @@ def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class VoteTiles:
-    """Vote shares smoothed by a Gaussian, computed in tiles whenever they are asked for.
+    """Vote shares smoothed by a Gaussian, computed in tiles whenever they are asked for."""
 
-    Attributes
-    ----------
-    labels : (K,) ndarray
-        The label values behind the indices.
-    frequencies : (K,) ndarray
-        Overall frequency of each label among the (weighted) votes.
-    shape : tuple of int
-    reach : tuple of int
-        Voxels that the Gaussian covers to each side, per four axes.
-    tile : tuple of int
-        Size of a tile per four axes. Results do not depend on it.
-    threads : int
-        Results do not depend on it.
-    """
-
-    labels: NDArray[Any]
-    frequencies: Floats
+    labels: NDArray[Any]  #: (K,) the label values behind the indices
+    frequencies: Floats  #: (K,) overall frequency of each label among the (weighted) votes
     shape: tuple[int, ...]
-    reach: tuple[int, ...]
-    tile: tuple[int, int, int, int]
-    threads: int
+    reach: tuple[int, ...]  #: Voxels that the Gaussian covers to each side, per four axes
+    tile: tuple[int, int, int, int]  #: Size of a tile per four axes. Results do not depend on it.
+    threads: int  #: Results do not depend on it
     _field: _kernels.VoteField
 
     @classmethod

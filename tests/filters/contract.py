@@ -30,8 +30,8 @@ from itk_consensus.filters.constraints import (
     Reals,
     Text,
 )
+from itk_consensus.filters.hybrid import Fuser as FuserKind
 from itk_consensus.filters.image_constraints import ImageLike, ImageList
-from itk_consensus.filters.inner_fusers import Fuser as FuserKind
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case

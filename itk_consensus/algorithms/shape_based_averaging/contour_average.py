@@ -37,25 +37,12 @@ NEAR = 10
 
 @dataclass(frozen=True)
 class ShapeAverage:
-    """The labels of smallest mean distance, and what probabilities are made from.
+    """The labels of smallest mean distance, and what probabilities are made from."""
 
-    Attributes
-    ----------
-    voxels : DisputedVoxels
-        In the smallest box that keeps distances exact.
-    decision : (N,) ndarray of int32
-        Label index, or a code of `labels.ties`.
-    vote : VoteResult
-        The answer at all other voxels.
-    means : MeanDistances
-        Of each label, made again when asked for.
-    closest : ClosestLabels
-    """
-
-    voxels: DisputedVoxels
-    decision: NDArray[np.int32]
-    vote: VoteResult
-    means: MeanDistances
+    voxels: DisputedVoxels  #: In the smallest box that keeps distances exact
+    decision: NDArray[np.int32]  #: (N,) label index, or a code of `labels.ties`
+    vote: VoteResult  #: The answer at all other voxels
+    means: MeanDistances  #: Of each label, made again when asked for
     closest: ClosestLabels
 
     def fusion(self) -> DisputedFusion:

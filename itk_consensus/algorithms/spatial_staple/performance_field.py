@@ -21,26 +21,14 @@ REGULARIZATION_TARGETS: tuple[RegularizationTarget, ...] = get_args(Regularizati
 
 @dataclass(frozen=True)
 class FieldSettings:
-    """How performance is estimated from a window.
+    """How performance is estimated from a window."""
 
-    Attributes
-    ----------
-    radii : tuple of int
-        Half width of the window in voxels, per array axis.
-    kappa : float
-        Strength of the regularisation.
-    target : RegularizationTarget
-        What sparse data lean to: each rater's global performance, chance, or `diagonal`.
-    diagonal : float
-        Probability of the right label in the target "diagonal".
-    pseudo_counts : (diagonal, other)
-        Added to the counts of every window.
-    """
-
-    radii: tuple[int, ...]
-    kappa: float = 0.01
+    radii: tuple[int, ...]  #: Half width of the window in voxels, per array axis
+    kappa: float = 0.01  #: Strength of the regularisation
+    #: What sparse data lean to: each rater's global performance, chance, or `diagonal`.
     target: RegularizationTarget = "diagonal"
-    diagonal: float = 0.9
+    diagonal: float = 0.9  #: Probability of the right label in the target "diagonal"
+    #: (diagonal, other) added to the counts of every window.
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
 
     def alpha(self, labels: int) -> Floats:
