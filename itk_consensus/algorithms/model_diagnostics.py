@@ -172,21 +172,11 @@ def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class ThresholdEquivalence:
-    """How close a binary map is to a thresholded vote fraction.
+    """How close a binary map is to a thresholded vote fraction."""
 
-    Attributes
-    ----------
-    threshold : float
-        The level whose thresholded vote fraction is closest.
-    dice : float
-        Overlap with it.
-    slope, offset : float
-        Of the log odds as a linear function of the vote fraction (eqs. 28, 29).
-    """
-
-    threshold: float
-    dice: float
-    slope: float
+    threshold: float  #: The level whose thresholded vote fraction is closest
+    dice: float  #: Overlap with it
+    slope: float  #: Of the log odds as a linear function of the vote fraction (eqs. 28, 29).
     offset: float
 
 

@@ -35,31 +35,17 @@ _SLICE_PATTERN = re.compile(r"([^%]*)%(0?\d?)d([^%]*)")
 
 @dataclass(frozen=True)
 class Header:
-    """What the header of an image file says about its voxels.
+    """What the header of an image file says about its voxels."""
 
-    Attributes
-    ----------
-    image_io : str
-        SimpleITK's name of the reader.
-    data : tuple of Path
-        The files with the voxels: the file itself, or others that it names.
-    needed : int or None
-        Bytes the data files must hold together, unpacked, or numbers if they are text; None if the
-        format does not say.
-    packed : bool
-        Whether the data are compressed by deflate.
-    reader_counts : bool
-        Whether the library itself raises an error when unpacked bytes are missing.
-    text_from : int or None
-        Where in each data file numbers written as text begin.
-    """
-
-    image_io: str
-    data: tuple[Path, ...]
+    image_io: str  #: SimpleITK's name of the reader
+    data: tuple[Path, ...]  #: The files with the voxels: the file itself, or others that it names
+    #: Bytes the data files must hold together, unpacked, or numbers if they are text; None if the
+    #: format does not say.
     needed: int | None = None
-    packed: bool = False
+    packed: bool = False  #: Whether the data are compressed by deflate
+    #: Whether the library itself raises an error when unpacked bytes are missing.
     reader_counts: bool = False
-    text_from: int | None = None
+    text_from: int | None = None  #: Where in each data file numbers written as text begin
 
 
 def require_name(path: Path) -> None:

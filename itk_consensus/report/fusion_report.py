@@ -41,36 +41,17 @@ _ROWS = 20
 
 @dataclass(frozen=True)
 class FusionReport:
-    """Everything worth keeping about one fusion.
+    """Everything worth keeping about one fusion."""
 
-    Attributes
-    ----------
-    filter_ : LabelFusionFilter
-        After Execute.
-    inputs : sequence of dict
-        From `describe_inputs`.
-    fused : ImageFile
-        The label map.
-    parameter_files : mapping
-        Parameters that are images, and where they were read.
-    probabilities : mapping
-        Labels whose probability is written, and where.
-    json : Path or None
-        Where this report is written for machines, if it is.
-    diagnostics : Diagnostics or None
-        The filter's, if it has any.
-    page : Path or None
-        Where the report is written for people, if it is.
-    """
-
-    filter_: LabelFusionFilter
-    inputs: Sequence[Mapping[str, Any]]
-    fused: ImageFile
-    parameter_files: Mapping[str, Path]
+    filter_: LabelFusionFilter  #: After Execute
+    inputs: Sequence[Mapping[str, Any]]  #: From `describe_inputs`
+    fused: ImageFile  #: The label map
+    parameter_files: Mapping[str, Path]  #: Parameters that are images, and where they were read
+    #: Labels whose probability is written, and where.
     probabilities: Mapping[int, Path] = field(default_factory=dict)
-    json: Path | None = None
-    diagnostics: Any = None
-    page: Path | None = None
+    json: Path | None = None  #: Where this report is written for machines, if it is
+    diagnostics: Any = None  #: The filter's, if it has any
+    page: Path | None = None  #: Where the report is written for people, if it is
 
     @property
     def rater_names(self) -> list[str]:

@@ -31,27 +31,17 @@ class SamplingPlan:
 
 @dataclass(frozen=True)
 class GibbsSamples:
-    """What the chain saw.
+    """What the chain saw."""
 
-    Attributes
-    ----------
-    marginals : (P, K) ndarray
-        Probability of each label at a voxel of each pattern: the mean of eq. 7 over the samples.
-    marginal_errors : (P, K) ndarray
-        Monte-Carlo standard errors of the marginals, by batch means; NaN for a single sample.
-    performance : (M, J, K) ndarray
-        Sampled probability that the rater recognises the label: the confusions' diagonal.
-    confusion : (J, K, K) ndarray
-        Posterior mean of [rater, observed, true].
-    prior : (K,) ndarray
-        Posterior mean of the label prior.
-    """
-
+    #: (P, K) probability of each label at a voxel of each pattern: the mean of eq. 7 over the
+    #: samples.
     marginals: Floats
+    #: (P, K) Monte-Carlo standard errors of the marginals, by batch means; NaN for a single sample.
     marginal_errors: Floats
+    #: (M, J, K) sampled probability that the rater recognises the label: the confusions' diagonal.
     performance: Floats
-    confusion: Floats
-    prior: Floats
+    confusion: Floats  #: (J, K, K) posterior mean of [rater, observed, true]
+    prior: Floats  #: (K,) posterior mean of the label prior
 
 
 def sample(
