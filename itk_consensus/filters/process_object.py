@@ -30,18 +30,9 @@ END_EVENT = 3
 ITERATION_EVENT = 4
 PROGRESS_EVENT = 5
 START_EVENT = 6
-USER_EVENT = 7
-EVENTS = {
-    ANY_EVENT: "AnyEvent",
-    ABORT_EVENT: "AbortEvent",
-    DELETE_EVENT: "DeleteEvent",
-    END_EVENT: "EndEvent",
-    ITERATION_EVENT: "IterationEvent",
-    PROGRESS_EVENT: "ProgressEvent",
-    START_EVENT: "StartEvent",
-    USER_EVENT: "UserEvent",
-    9: "MultiResolutionIterationEvent",
-}
+_NAMES = ("Any", "Abort", "Delete", "End", "Iteration", "Progress", "Start", "User")
+EVENTS = {number: f"{name}Event" for number, name in enumerate(_NAMES)}
+EVENTS[9] = "MultiResolutionIterationEvent"
 
 
 class ProcessObject(GlobalDefaults):

@@ -13,14 +13,10 @@ import numpy.typing as npt
 from itk_consensus.errors import InputError
 from itk_consensus.images.array_family import ArrayFamily, ArrayLikeFamily
 from itk_consensus.images.geometry import ArrayGeometry, check_same_space
-from itk_consensus.images.image_family import (
-    Array,
-    Family,
-    ImageFamily,
-    LoadedImages,
-    OutputImage,
-    ReadImage,
-)
+from itk_consensus.images.image_family import Array, ImageFamily, ReadImage
+from itk_consensus.images.image_family import Family as Family
+from itk_consensus.images.image_family import LoadedImages as LoadedImages
+from itk_consensus.images.image_family import OutputImage as OutputImage
 from itk_consensus.images.itk_family import ItkFamily
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
@@ -38,24 +34,6 @@ _ADAPTERS: dict[Family, ImageFamily] = {
     Family.TENSOR: TensorFamily(),
     Family.ARRAY_LIKE: ArrayLikeFamily(),
 }
-
-__all__ = [
-    "Family",
-    "LoadedImages",
-    "OutputImage",
-    "allocate",
-    "are_chunked",
-    "as_list",
-    "has_components",
-    "load",
-    "load_channels",
-    "load_one",
-    "load_with_gaps",
-    "to_image",
-    "to_vector_image",
-    "unit_image",
-    "written",
-]
 
 
 def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
