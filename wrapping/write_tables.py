@@ -29,9 +29,11 @@ from written_figures import FIGURES  # noqa: E402
 
 
 def parameter_table(filter_: type[ProcessObject]) -> str:
-    """Markdown table of the parameters a filter has beyond every filter's."""
+    """Markdown table of the parameters a filter has beyond every filter's, if it has any."""
     common = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
     rows = [_row(p) for p in parameters_of(filter_) if p.name not in common]
+    if not rows:
+        return "None of its own."
     return "\n".join(["| parameter | value | default | |", "|---|---|---|---|", *rows])
 
 

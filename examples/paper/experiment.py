@@ -8,7 +8,7 @@ from typing import Any
 
 from side_by_side import Rows
 
-HOLDS, PARTLY, ARTEFACT = "holds", "holds only in part", "artefact"
+HOLDS = "holds"
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Experiment:
     columns : dict of name to rows
         What the paper printed, the same procedure here, and a careful run; text as printed.
     figures : list of dict
-        Each a title, axis labels, and one (x, y) line per name.
+        Each a title, axis labels, and one (x, y) line per name, or one dot per row and column.
     """
 
     title: str
@@ -56,3 +56,16 @@ def lines(
         for name, (table, place) in rows.items()
     }
     return {"title": title, "x": x, "y": y, "lines": drawn, **more}
+
+
+def dots(title: str, x: str, measures: Sequence[str], columns: dict[str, Rows]) -> dict[str, Any]:
+    """A figure of one dot per measure and column, for an experiment of one row."""
+    drawn = {
+        name: {
+            measure: number(text)
+            for measure, text in zip(measures, next(iter(rows.values())), strict=True)
+            if text != "–"
+        }
+        for name, rows in columns.items()
+    }
+    return {"title": title, "x": x, "dots": drawn}

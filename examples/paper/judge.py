@@ -14,12 +14,13 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from experiment import Experiment
 from experiments import EXPERIMENTS, experiment6, experiment7, quick_form
-from line_figure import line_figure
+from line_figure import dot_figure, line_figure
 
 import itk_consensus
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
@@ -52,7 +53,14 @@ def page(experiments: Sequence[Experiment], quick: bool) -> str:
         if quick
         else None,
     )
-    verdicts = [(one.title, one.claim, tag("strong", one.word)) for one in experiments]
+    verdicts = [
+        (
+            tag("a", one.title, href=f"#experiment-{one.title[0]}"),
+            one.claim,
+            tag("strong", one.word),
+        )
+        for one in experiments
+    ]
     summary = section(
         "Verdicts",
         data_table("Each claim and its verdict", ("experiment", "claim", "verdict"), verdicts),
@@ -76,7 +84,10 @@ def _section(one: Experiment) -> Markup:
         one.title,
         tag("p", tag("strong", "Claim: "), one.claim),
         tag("p", tag("strong", f"Verdict: {one.word}. "), one.verdict),
-        *map(line_figure, one.figures),
+        *(
+            dot_figure(figure) if "dots" in figure else line_figure(figure)
+            for figure in one.figures
+        ),
         data_table(
             "Mean ± standard deviation over seeds", (one.key or "", "measure", *one.columns), rows
         ),
@@ -92,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(arguments)
     places = range(len(EXPERIMENTS))
-    with ProcessPoolExecutor(options.jobs) as pool:
+    # One thread in each process: two that train and multiply on every core wait for each other.
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         # The longest first, so that no core waits for it at the end.
         tasks: dict[int, Any] = {n: pool.submit(run, n, options.quick) for n in reversed(places)}
         experiments = [tasks[n].result() for n in places]
