@@ -32,12 +32,14 @@ from itk_consensus.deep.losses import (
     misleading_evidence,
     soft_dice_loss,
 )
-from itk_consensus.deep.model import ConsensusModel, precision
+from itk_consensus.deep.model import ConsensusModel, on_device, precision
 from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
 _DICE_WEIGHT = 0.5
 #: How fast old tallies of the raters fade: an average over the last fifty batches.
 _TALLY_DECAY = 0.98
+#: A GPU has to be waited for before its tallies can be read: that is done once in so many batches.
+_NOTED_BATCHES = 10
 #: Pseudo-votes for every class: no vote is ever certain.
 _PSEUDO_VOTES = 0.5
 
@@ -49,6 +51,7 @@ class Objective:
         self.model = model
         self._edge_weight = edge_weight
         self._mixed_precision = mixed_precision
+        self._met: list[tuple[NDArray[np.int64], Tensor]] = []
 
     def loss(
         self, batch: Batch, rng: np.random.Generator, kl_weight: float, *, learn: bool
@@ -118,14 +121,22 @@ class Objective:
         return rater_log_likelihood(votes, log_rates)
 
     def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
-        """Add what the posterior says about each rater: the averaged, closed-form M-step."""
+        """Note what the posterior says about each rater, for the averaged, closed-form M-step."""
         met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
+        self._met.append((raters, met))
+        if self.model.device.type == "cpu" or len(self._met) == _NOTED_BATCHES:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add what was noted to the tallies."""
         tally = self.model.rater_model.tally
-        tally *= _TALLY_DECAY
-        np.add.at(tally, raters, met.cpu().double().numpy())
+        for raters, met in self._met:
+            tally *= _TALLY_DECAY
+            np.add.at(tally, raters, met.cpu().double().numpy())
+        self._met.clear()
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
+        return on_device(array, self.model.device)
 
 
 def first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
