@@ -5,7 +5,8 @@ In examples/benchmarks:
 python deep_evidence.py                           everything, three seeds: half an hour
 python deep_evidence.py 1 4 --seeds 1
 python deep_evidence.py 3 4 --first-seed 3020 --seeds 10
-python deep_evidence.py --readme ../../README.md  also writes the table to the README
+python deep_evidence.py --save deep_evidence.json also keeps the figures, beside those of other seeds;
+                                                  make docs makes a table of them
 
 Beside every figure of a trained network stand two that know no image: of the same network, trained
 and tested on images of noise, and of the raters' errors and label frequencies without any network.
@@ -41,9 +42,8 @@ from deep_measures import (
     with_noise,
     without_network,
 )
-from deep_requirements import Experiment, markdown
+from deep_requirements import Experiment, save
 from numpy.typing import NDArray
-from readme_section import replace_section
 from scipy.stats import spearmanr
 
 from itk_consensus.errors import ConsensusWarning
@@ -99,6 +99,7 @@ def easy_with_truth(
         locked, error = score(cohort, fuser(filter_)), calibration_error(filter_, cohort)
         filter_.SetLockUnanimousVoxels(False)
         experiment.add(
+            seed,
             vote=score(cohort, vote),
             Dice_unlocked=score(cohort, fuser(filter_)),
             Dice_locked=locked,
@@ -125,6 +126,7 @@ def easy_without_truth(
         filter_.SetRaterWeight(0)
         reliability = filter_.GetRaterReliability()
         experiment.add(
+            seed,
             vote=score(cohort, vote),
             Dice=score(cohort, fuser(filter_)),
             **controls(training, cohort, seed, RaterWeight=0, **how),
@@ -151,6 +153,7 @@ def hard_with_truth(
         fuse, votes, fused = fuser(filter_), score(cohort, vote), score(cohort, fuser(filter_))
         blind = controls(training, cohort, seed, **how)
         experiment.add(
+            seed,
             vote=votes,
             MultiLabelSTAPLE=score(cohort, staple),
             **blind,
@@ -189,6 +192,7 @@ def hard_without_truth(
         votes, fused = score(cohort, vote), score(cohort, fuser(filter_))
         blind = controls(training, cohort, seed, **how)
         experiment.add(
+            seed,
             vote=votes,
             **blind,
             gain_over_noise_images=fused - blind["Dice_noise_images"],
@@ -228,6 +232,7 @@ def volumes_with_truth(
         filter_, seconds = fitted(training, RandomSeed=seed, **how)
         votes, fused = score(cohort, vote), score(cohort, fuser(filter_))
         experiment.add(
+            seed,
             vote=votes,
             **controls(training, cohort, seed, **how),
             Dice=fused,
@@ -333,7 +338,7 @@ def main() -> None:
     parser.add_argument("numbers", nargs="*", type=int, help="1 to 7 [default: all]")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many seeds")
     parser.add_argument("--first-seed", type=int, default=SEEDS[0], help="the lowest of them")
-    parser.add_argument("--readme", type=Path, help="a README with a place for the table")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="a JSON file to keep figures in")
     arguments = parser.parse_args()
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     makers: dict[int, Callable[[], Experiment]] = {
@@ -347,12 +352,11 @@ def main() -> None:
     }
     if not set(arguments.numbers) <= set(makers):
         parser.error("experiments are 1 to 7")
-    done = []
     for number in arguments.numbers or makers:
-        done.append(makers[number]())
-        print(done[-1], flush=True)
-    if arguments.readme:
-        replace_section(arguments.readme, "deep", markdown(done))
+        experiment = makers[number]()
+        print(experiment, flush=True)
+        if arguments.save:
+            save([experiment], arguments.save)
 
 
 if __name__ == "__main__":

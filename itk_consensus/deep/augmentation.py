@@ -49,7 +49,7 @@ def by_transform(transform: Transform, owner: str) -> Augmentation:
         seed = int(rng.integers(2**31))
         if hasattr(transform, "set_random_state"):
             transform.set_random_state(seed)
-        given = {"image": patch.image.copy(), "labels": patch.labels.copy()}
+        given: dict[str, Any] = {"image": patch.image.copy(), "labels": patch.labels.copy()}
         if patch.truth is not None:
             given["truth"] = patch.truth[None].copy()
         wanted = {name: array.shape for name, array in given.items()}

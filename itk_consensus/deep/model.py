@@ -93,6 +93,8 @@ class ConsensusModel:
     rater_ids : tuple of int or str
         The id of rater 1, 2, ...
     rater_model : RaterModel
+    rater_weight : float
+        Joint mode: the power of the raters' likelihood that held-out raters support.
     history : list of dict
         Iteration and score of each evaluation; not written.
     """
@@ -102,6 +104,7 @@ class ConsensusModel:
     labels: tuple[int, ...]
     rater_ids: tuple[RaterId, ...]
     rater_model: RaterModel
+    rater_weight: float = 1.0
     history: list[dict[str, float]] = field(default_factory=list)
 
     @classmethod

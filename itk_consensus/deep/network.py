@@ -81,22 +81,27 @@ class ConsensusNetwork(nn.Module):
         image_stream: nn.Module | None = None,
         sides: StreamSides = OWN_SIDES,
     ) -> None:
-        """`image_stream` replaces the U-Net: (N, inputs, \\*S) to (N, channels, \\*S)."""
+        """`image_stream` replaces the U-Net: (N, inputs, \\*S) to (N, channels, \\*S).
+
+        The U-Net sees image and raters at once: which intensity belongs to a class here, only both
+        can tell. A stream of the user's knows the image only, and two more blocks join the raters.
+        """
         super().__init__()
         self.shape = shape
         self.sides = sides
         self.has_own_image_stream = image_stream is not None
-        self.image_stream = image_stream or UNet(shape.dimension, shape.channels, shape.inputs)
         self.label_stream = LabelStream(shape) if shape.sees_labels else None
-        seen = shape.channels + (self.label_stream.width if self.label_stream else 0)
-        head = [
-            _block(shape.dimension, seen, shape.channels),
-            _block(shape.dimension, shape.channels, shape.channels),
-        ]
-        self.head = nn.Sequential(
-            *(head if shape.sees_labels else []),
-            _conv(shape.dimension, shape.channels, shape.classes, 1),
+        drawn = self.label_stream.width if self.label_stream else 0
+        self.image_stream = image_stream or UNet(
+            shape.dimension, shape.channels, shape.inputs + drawn
         )
+        blocks = []
+        if self.has_own_image_stream and drawn:
+            blocks = [
+                _block(shape.dimension, shape.channels + drawn, shape.channels),
+                _block(shape.dimension, shape.channels, shape.channels),
+            ]
+        self.head = nn.Sequential(*blocks, _conv(shape.dimension, shape.channels, shape.classes, 1))
         # Where the raters' likelihood already knows the answer, the head need not learn it again.
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
         # Channels last saves a sixth of the time on CPUs.
@@ -120,13 +125,18 @@ class ConsensusNetwork(nn.Module):
         -------
         (N, K, \\*S) Tensor of float32
         """
-        features = _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
-        if self.label_stream is not None:
-            features = torch.cat([features, self.label_stream(votes, raters, likelihood)], 1)
+        drawn = [] if self.label_stream is None else [self.label_stream(votes, raters, likelihood)]
+        if self.has_own_image_stream:
+            features = torch.cat([self._image_features(image), *drawn], 1)
+        else:
+            features = self._image_features(torch.cat([image, *drawn], 1))
         logits = self.head(features).float()
         if self.trust is not None:
             logits = logits + self.trust * torch.log_softmax(likelihood, 1)
         return 1 + torch.exp(logits.clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT))
+
+    def _image_features(self, image: Tensor) -> Tensor:
+        return _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
 
 
 class LabelStream(nn.Module):

@@ -60,9 +60,11 @@ class DeepConsensusParameters(ProcessObject):
         "raters from the image and the others. auto is truth if truths are given, else joint.",
     )
     RaterWeight = Parameter(
-        Real(low=0.0, high=1000.0),
-        1.0,
-        "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone.",
+        optional(Real(low=0.0, high=1000.0)),
+        None,
+        "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. "
+        "Fit chooses it by how well held-out raters are foreseen.",
+        default_doc="chosen by Fit",
     )
     EdgeWeight = Parameter(
         Real(low=0.0, high=1e6),

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
     from itk_consensus.deep.training import Trainer, TrainingSettings
 
-#: Cases on which the trained model is compared with the vote.
-_CHECKED_CASES = 6
+#: Cases on which the trained model is judged by held-out raters.
+_CHECKED_CASES = 16
 
 
 class DeepTraining(DeepConsensusParameters):
@@ -102,7 +102,7 @@ class DeepTraining(DeepConsensusParameters):
             cases = CaseStore(makers, self.CacheSize * 2**20)
             trainer = self._train(model, cases, checkpoint, augment)
             self._model = model
-            self._compare_with_vote(trainer.checked_cases(_CHECKED_CASES))
+            self._judge(model, trainer.checked_cases(_CHECKED_CASES))
 
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Each rater's estimated probability of drawing the true class.
@@ -111,6 +111,10 @@ class DeepTraining(DeepConsensusParameters):
         met, is an average rater.
         """
         return self._trained().reliability()
+
+    def GetChosenRaterWeight(self) -> float:
+        """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
+        return self._trained().rater_weight
 
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
         """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
@@ -236,16 +240,22 @@ class DeepTraining(DeepConsensusParameters):
         self._invoke(ITERATION_EVENT)
         return not self._aborting
 
-    def _compare_with_vote(self, cases: Sequence[Case]) -> None:
-        from itk_consensus.deep.objective import held_out_log_likelihood
+    def _judge(self, model: ConsensusModel, cases: Sequence[Case]) -> None:
+        """Choose the rater weight, and compare with the vote, by held-out raters."""
+        from itk_consensus.deep.held_out import chosen_rater_weight, held_out_log_likelihood
 
-        ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
+        if model.mode == "joint":
+            model.rater_weight = chosen_rater_weight(model, cases)
+        ours, vote = held_out_log_likelihood(model, cases, self._rater_weight(model))
         if ours < vote:
             self._warn(
                 "foresees a held-out rater worse than the other raters' vote does (mean "
                 f"log-likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
                 "fuse by voting"
             )
+
+    def _rater_weight(self, model: ConsensusModel) -> float:
+        return model.rater_weight if self.RaterWeight is None else self.RaterWeight
 
     def _reading(self) -> dict[str, Any]:
         """How inputs are read, by keyword."""
