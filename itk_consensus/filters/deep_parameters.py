@@ -57,7 +57,7 @@ class DeepConsensusParameters(ProcessObject):
         Choice(("auto", "truth", "joint", "set")),
         "auto",
         "What Fit learns from: known truths; image and raters jointly; or predicting held-out "
-        "raters from the image and the others. auto is truth if truths are given, else joint.",
+        "raters from the image and the others. auto is truth if truths are given, else set.",
     )
     RaterWeight = Parameter(
         optional(Real(low=0.0, high=1000.0)),

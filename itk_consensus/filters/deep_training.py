@@ -92,7 +92,7 @@ class DeepTraining(DeepConsensusParameters):
             sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
             summaries = summaries_of(sources, self.GetName())
             self._report(0.05)
-            mode = self._chosen_mode(truths)
+            mode = self._chosen_mode(truths, summaries)
             if warm_start:
                 model = self._known_model(summaries, mode, image_stream)
             else:
@@ -120,12 +120,15 @@ class DeepTraining(DeepConsensusParameters):
         """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
         return tuple(dict(entry) for entry in self._trained().history)
 
-    def _chosen_mode(self, truths: Any) -> str:
+    def _chosen_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
         if self.Mode == "truth" and truths is None:
             raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
-        if self.Mode == "auto":
-            return "joint" if truths is None else "truth"
-        return self.Mode
+        if self.Mode != "auto":
+            return self.Mode
+        if truths is not None:
+            return "truth"
+        # A rater alone can foresee nobody.
+        return "set" if any(len(one.rater_ids) > 1 for one in inputs) else "joint"
 
     def _new_model(
         self, inputs: Sequence[CaseSummary], mode: str, image_stream: Any

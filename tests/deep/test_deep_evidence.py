@@ -83,6 +83,7 @@ def test_rater_order_files_and_repetition_change_nothing(evidence):
         "easy_without_truth",
         "hard_with_truth",
         "hard_without_truth",
+        "hard_jointly",
         "volumes_with_truth",
         "inference",
     ],
