@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class _HeldOut(NamedTuple):
 
 @torch.no_grad()
 def held_out_log_likelihood(
-    model: ConsensusModel, cases: Sequence[Case], rater_weight: float
+    model: ConsensusModel, cases: Iterable[Case], rater_weight: float
 ) -> tuple[float, float]:
     """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
 
@@ -78,7 +78,7 @@ def held_out_log_likelihood(
 
 
 @torch.no_grad()
-def chosen_rater_weight(model: ConsensusModel, cases: Sequence[Case]) -> float:
+def chosen_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
     """The largest rater weight that does not foresee held-out raters clearly worse than the best.
 
     For networks of the image alone, as the joint mode trains them. Clear is a difference of two

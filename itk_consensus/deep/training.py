@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,11 +128,10 @@ class Trainer:
         """Of the cases: a checkpoint goes on with the same ones only."""
         return digest(self.cases)
 
-    def checked_cases(self, number: int) -> Sequence[Case]:
+    def checked_cases(self, number: int) -> Iterator[Case]:
         """Patches of a few cases to judge the model by: validation cases if there are any."""
-        return [
-            patch for one in self._judged[:number] for patch in telling_patches(one, self._shape)
-        ]
+        for one in self._judged[:number]:
+            yield from telling_patches(one, self._shape)
 
     def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
         """Train until done, no longer improving, or told to stop; keep the best weights.

@@ -94,6 +94,8 @@ class DeepTraining(DeepConsensusParameters):
             self._report(0.05)
             mode = self._chosen_mode(truths, summaries)
             if warm_start:
+                if self.Mode == "auto" and truths is None and self._trained().mode == "joint":
+                    mode = "joint"
                 model = self._known_model(summaries, mode, image_stream)
             else:
                 model = self._new_model(summaries, mode, image_stream)
@@ -102,7 +104,7 @@ class DeepTraining(DeepConsensusParameters):
             cases = CaseStore(makers, self.CacheSize * 2**20)
             trainer = self._train(model, cases, checkpoint, augment)
             self._model = model
-            self._judge(model, trainer.checked_cases(_CHECKED_CASES))
+            self._judge(model, trainer)
 
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Each rater's estimated probability of drawing the true class.
@@ -243,12 +245,13 @@ class DeepTraining(DeepConsensusParameters):
         self._invoke(ITERATION_EVENT)
         return not self._aborting
 
-    def _judge(self, model: ConsensusModel, cases: Sequence[Case]) -> None:
+    def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:
         """Choose the rater weight, and compare with the vote, by held-out raters."""
         from itk_consensus.deep.held_out import chosen_rater_weight, held_out_log_likelihood
 
         if model.mode == "joint":
-            model.rater_weight = chosen_rater_weight(model, cases)
+            model.rater_weight = chosen_rater_weight(model, trainer.checked_cases(_CHECKED_CASES))
+        cases = trainer.checked_cases(_CHECKED_CASES)
         ours, vote = held_out_log_likelihood(model, cases, self._rater_weight(model))
         if ours < vote:
             self._warn(

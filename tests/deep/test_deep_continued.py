@@ -44,7 +44,9 @@ def test_raters_who_are_new_join_those_who_are_known(cohort, mode):
     filter_.Fit(*lists, rater_ids=["a", "b", "c", "d", None])
     before = filter_._model.network.state_dict()
     filter_.SetLearningRate(1e-12)
+    filter_.SetMode("auto")
     filter_.Fit(*lists, rater_ids=["b", "x", "y", "a", None], warm_start=True)
+    assert filter_._model.mode == mode
     assert filter_.GetRaterIds() == ("a", "b", "c", "d", "x", "y")
     assert set(filter_.GetRaterReliability()) == {0, "a", "b", "c", "d", "x", "y"}
     if mode == "set":
@@ -57,7 +59,7 @@ def test_what_a_model_cannot_go_on_with_is_refused(trained, cohort):
     images, drawn, truths = image_list(cohort), label_lists(cohort), truth_list(cohort)
     with pytest.raises(NotExecutedError, match="not trained"):
         DeepConsensusFilter(**BRIEF).Fit(images, drawn, truths, warm_start=True)
-    with pytest.raises(InputError, match=r"same mode, \(2, 1, 'truth'\), got \(2, 1, 'joint'\)"):
+    with pytest.raises(InputError, match=r"same mode, \(2, 1, 'truth'\), got \(2, 1, 'set'\)"):
         trained.Fit(images, drawn, warm_start=True)
     with pytest.raises(InputError, match="labels must be among"):
         trained.Fit(images, [[5 * one for one in d] for d in drawn], truths, warm_start=True)

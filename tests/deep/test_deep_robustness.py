@@ -155,8 +155,8 @@ def test_weights_that_end_up_infinite_are_noticed_even_without_validation(materi
 
     step = Trainer._step
 
-    def spoiling(trainer, iteration):
-        step(trainer, iteration)
+    def spoiling(trainer, iteration, draw):
+        step(trainer, iteration, draw)
         with torch.no_grad():
             next(trainer.model.network.parameters()).fill_(float("inf"))
 
