@@ -61,11 +61,19 @@ SEEDS = (0, 1, 2)
 TEST_SEED, UNSEEN_SEED = 1000, 2000
 
 
-def controls(training: Cohort, cohort: Cohort, seed: int, **parameters: Any) -> dict[str, float]:
+def controls(
+    training: Cohort,
+    cohort: Cohort,
+    seed: int,
+    missing: Sequence[Sequence[int]] | None = None,
+    **parameters: Any,
+) -> dict[str, float]:
     """Dice on a test cohort without the help of any image.
 
     Parameters
     ----------
+    missing : sequence of sequences of int, optional
+        Raters of each case to leave out once more.
     parameters
         Of `fitted`, and RaterWeight and LockUnanimousVoxels of Execute.
     """
@@ -81,10 +89,14 @@ def controls(training: Cohort, cohort: Cohort, seed: int, **parameters: Any) -> 
     for name, value in later.items():
         setattr(blind, name, value)
     rule = without_network(training, with_truth=parameters["with_truth"])
-    return {
-        "Dice_noise_images": score(with_noise(cohort, TEST_SEED + seed), fuser(blind)),
+    noise = with_noise(cohort, TEST_SEED + seed)
+    found = {
+        "Dice_noise_images": score(noise, fuser(blind)),
         "Dice_no_network": score(cohort, rule),
     }
+    if missing is not None:
+        found["Dice_noise_images_two_missing"] = score(noise, fuser(blind), missing)
+    return found
 
 
 def easy_with_truth(
@@ -151,7 +163,8 @@ def hard_with_truth(
         training, how = hard_cohort(train, seed), {"with_truth": True, **parameters}
         filter_, seconds = fitted(training, RandomSeed=seed, **how)
         fuse, votes, fused = fuser(filter_), score(cohort, vote), score(cohort, fuser(filter_))
-        blind = controls(training, cohort, seed, **how)
+        blind = controls(training, cohort, seed, missing, **how)
+        with_missing = score(cohort, fuse, missing)
         experiment.add(
             seed,
             vote=votes,
@@ -161,7 +174,8 @@ def hard_with_truth(
             Dice=fused,
             gain=fused - votes,
             ECE=calibration_error(filter_, cohort),
-            gain_two_missing=score(cohort, fuse, missing) - score(cohort, vote, missing),
+            gain_two_missing=with_missing - score(cohort, vote, missing),
+            gain_over_noise_two_missing=with_missing - blind["Dice_noise_images_two_missing"],
             gain_unseen=score(unseen, fuser(filter_, [None] * 5)) - score(unseen, vote),
             CPU_seconds=seconds,
         )
