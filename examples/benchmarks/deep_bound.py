@@ -3,7 +3,7 @@
 Near a contour everything is Gaussian: raters displace it by smooth fields, an image shows it behind
 blur, textures and noise, and a displacement d changes the image by contrast * blurred line * d. So
 the variance of the contour that is left, with and without the image, is a sum over frequencies, and
-Dice loses E|d| * length / (2 * area). Biases are known, no lesion is missed and nothing is rounded to
+Dice loses E|d| * length / (2 * area). Biases are known, no lesion is missed, nothing is rounded to
 voxels: it is the gain over the best fusion there is of raters alone.
 
 python examples/benchmarks/deep_bound.py

@@ -12,15 +12,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from itk_consensus.deep.unet import STRIDE, UNet, block, convolution
 from itk_consensus.errors import ParameterError
 
 #: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
-_DOWNSAMPLINGS = 2
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
-#: Sides of the network's input must be multiples of this.
-STRIDE = 2**_DOWNSAMPLINGS
 #: Of streams that do not say what they want.
 _TRIED_STRIDES = (4, 8, 16, 32)
 
@@ -98,10 +96,12 @@ class ConsensusNetwork(nn.Module):
         blocks = []
         if self.has_own_image_stream and drawn:
             blocks = [
-                _block(shape.dimension, shape.channels + drawn, shape.channels),
-                _block(shape.dimension, shape.channels, shape.channels),
+                block(shape.dimension, shape.channels + drawn, shape.channels),
+                block(shape.dimension, shape.channels, shape.channels),
             ]
-        self.head = nn.Sequential(*blocks, _conv(shape.dimension, shape.channels, shape.classes, 1))
+        self.head = nn.Sequential(
+            *blocks, convolution(shape.dimension, shape.channels, shape.classes, 1)
+        )
         # Where the raters' likelihood already knows the answer, the head need not learn it again.
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
         # Channels last saves a sixth of the time on CPUs.
@@ -150,10 +150,10 @@ class LabelStream(nn.Module):
         self.classes = shape.classes
         self.features = max(4, shape.channels // 2)
         self.width = self.features + 2 * shape.classes
-        self.encode = _conv(shape.dimension, shape.classes, self.features, 3)
+        self.encode = convolution(shape.dimension, shape.classes, self.features, 3)
         self.modulate = nn.Embedding(shape.raters + 1, 2 * self.features)
         nn.init.zeros_(self.modulate.weight)
-        self.attend = _conv(shape.dimension, self.features, 1, 1)
+        self.attend = convolution(shape.dimension, self.features, 1, 1)
 
     def forward(self, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
         """(N, A, K, \\*S) votes to (N, width, \\*S) features."""
@@ -174,35 +174,6 @@ class LabelStream(nn.Module):
         table = self.modulate(raters.flatten())
         scale, shift = table.reshape(*table.shape, *(1,) * dimension).chunk(2, 1)
         return scale, shift
-
-
-class UNet(nn.Module):
-    """A small U-Net with two downsamplings; batch normalisation keeps windows independent."""
-
-    def __init__(self, dimension: int, channels: int, inputs: int = 1) -> None:
-        super().__init__()
-        widths = [channels * 2**level for level in range(_DOWNSAMPLINGS + 1)]
-        self.down = nn.ModuleList(
-            nn.Sequential(_block(dimension, before, after), _block(dimension, after, after))
-            for before, after in zip([inputs, *widths], widths, strict=False)
-        )
-        self.up = nn.ModuleList(
-            _block(dimension, below + beside, beside)
-            for below, beside in zip(widths[:0:-1], widths[-2::-1], strict=True)
-        )
-        self.pool = nn.MaxPool2d(2) if dimension == 2 else nn.MaxPool3d(2)
-        self.grow = nn.Upsample(scale_factor=2, mode="nearest")
-
-    def forward(self, image: Tensor) -> Tensor:
-        """(N, inputs, \\*S) to (N, channels, \\*S)."""
-        skipped = []
-        features = image
-        for level, stage in enumerate(self.down):
-            features = stage(features if level == 0 else self.pool(features))
-            skipped.append(features)
-        for stage, beside in zip(self.up, skipped[-2::-1], strict=True):
-            features = stage(torch.cat([self.grow(features), beside], 1))
-        return features
 
 
 def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSides:
@@ -288,14 +259,3 @@ def rater_log_likelihood(votes: Tensor, log_rates: Tensor) -> Tensor:
     drawn = votes.flatten(3).flatten(1, 2)
     table = log_rates.transpose(1, 2).flatten(2)
     return torch.bmm(table, drawn).reshape(-1, votes.shape[2], *votes.shape[3:])
-
-
-def _block(dimension: int, inputs: int, outputs: int) -> nn.Module:
-    norm = nn.BatchNorm2d(outputs) if dimension == 2 else nn.BatchNorm3d(outputs)
-    return nn.Sequential(_conv(dimension, inputs, outputs, 3, bias=False), norm, nn.ReLU(True))
-
-
-def _conv(dimension: int, inputs: int, outputs: int, side: int, bias: bool = True) -> nn.Module:
-    kind: Any = nn.Conv2d if dimension == 2 else nn.Conv3d
-    module: nn.Module = kind(inputs, outputs, side, padding=side // 2, bias=bias)
-    return module
