@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 #: Up to so many seeds, a table shows the figure of each.
 _FEW = 3
+
+
+class Want(NamedTuple):
+    """Something wanted of a figure: a limit, in one of the ways of `_WAYS`."""
+
+    figure: str
+    way: str
+    limit: float
 
 
 class Requirement(NamedTuple):
@@ -46,31 +56,43 @@ class Experiment:
 
     name: str
     figures: dict[str, list[float]] = field(default_factory=dict)
-    requirements: list[Requirement] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    wants: list[Want] = field(default_factory=list)
 
-    def add(self, **figures: float) -> None:
+    def add(self, seed: int | None = None, /, **figures: float) -> None:
         """Append one seed's figures."""
+        self.seeds += [] if seed is None else [seed]
         for name, value in figures.items():
             self.figures.setdefault(name, []).append(float(value))
 
     def at_least(self, figure: str, limit: float, *, of_mean: bool = False) -> None:
         """Want every value, or their mean, to reach a limit."""
-        self._want(figure, ">=", limit, np.greater_equal, of_mean)
+        self.wants.append(Want(figure, "mean >=" if of_mean else ">=", limit))
 
     def above(self, figure: str, limit: float) -> None:
         """Want every value to exceed a limit."""
-        self._want(figure, ">", limit, np.greater, False)
+        self.wants.append(Want(figure, ">", limit))
 
     def clearly_above(self, figure: str, limit: float) -> None:
         """Want the mean to exceed a limit by more than two standard errors."""
-        mean, error = mean_and_error(self.figures[figure])
-        met = bool(mean - 2 * error > limit)
-        wanted = f"mean - 2 standard errors > {limit:g}"
-        self.requirements.append(Requirement(figure, wanted, tuple(self.figures[figure]), met))
+        self.wants.append(Want(figure, "mean - 2 standard errors >", limit))
 
     def at_most(self, figure: str, limit: float) -> None:
         """Want no value to exceed a limit."""
-        self._want(figure, "<=", limit, np.less_equal, False)
+        self.wants.append(Want(figure, "<=", limit))
+
+    @property
+    def requirements(self) -> list[Requirement]:
+        """What is wanted, and whether the figures are it."""
+        return [
+            Requirement(
+                one.figure,
+                f"{one.way} {one.limit:g}",
+                tuple(self.figures[one.figure]),
+                bool(_WAYS[one.way](self.figures[one.figure], one.limit)),
+            )
+            for one in self.wants
+        ]
 
     def missed(self) -> list[Requirement]:
         """What is not met, times aside."""
@@ -78,17 +100,22 @@ class Experiment:
 
     def context(self) -> dict[str, list[float]]:
         """The figures of which nothing is wanted."""
-        wanted = {one.figure for one in self.requirements}
+        wanted = {one.figure for one in self.wants}
         return {name: values for name, values in self.figures.items() if name not in wanted}
 
-    def _want(
-        self, figure: str, sign: str, limit: float, holds: Callable[..., object], of_mean: bool
-    ) -> None:
-        values = self.figures[figure]
-        compared = np.mean(values) if of_mean else np.asarray(values)
-        wanted = f"{'mean ' if of_mean else ''}{sign} {limit:g}"
-        met = bool(np.all(holds(compared, limit)))
-        self.requirements.append(Requirement(figure, wanted, tuple(values), met))
+    def joined(self, earlier: Experiment) -> Experiment:
+        """With the seeds of an earlier run that this one lacks, and the figures both have."""
+        if not self.seeds:
+            return self
+        kept = [place for place, seed in enumerate(earlier.seeds) if seed not in self.seeds]
+        seeds = [earlier.seeds[place] for place in kept] + self.seeds
+        order = sorted(range(len(seeds)), key=seeds.__getitem__)
+        figures = {}
+        for name in self.figures.keys() & earlier.figures.keys():
+            values = [earlier.figures[name][place] for place in kept] + self.figures[name]
+            figures[name] = [values[place] for place in order]
+        in_order = {name: figures[name] for name in self.figures if name in figures}
+        return Experiment(self.name, in_order, sorted(seeds), self.wants)
 
     def __str__(self) -> str:
         lines = [self.name]
@@ -100,19 +127,52 @@ class Experiment:
         return "\n".join(lines)
 
 
+_WAYS: Mapping[str, Callable[[Sequence[float], float], Any]] = {
+    ">=": lambda values, limit: np.min(values) >= limit,
+    ">": lambda values, limit: np.min(values) > limit,
+    "<=": lambda values, limit: np.max(values) <= limit,
+    "mean >=": lambda values, limit: np.mean(values) >= limit,
+    "mean - 2 standard errors >": lambda values, limit: (
+        np.subtract(*np.multiply(mean_and_error(values), (1, 2))) > limit
+    ),
+}
+
+
+def save(experiments: Sequence[Experiment], path: Path) -> None:
+    """Keep experiments in a file, beside the seeds and experiments it holds already."""
+    kept = {one.name: one for one in (load(path) if path.exists() else [])}
+    for one in experiments:
+        kept[one.name] = one.joined(kept[one.name]) if one.name in kept else one
+    rows = [asdict(kept[name]) for name in sorted(kept)]
+    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> list[Experiment]:
+    """The experiments that `save` kept."""
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    return [Experiment(**{**row, "wants": [Want(*one) for one in row["wants"]]}) for row in rows]
+
+
 def markdown(experiments: Sequence[Experiment]) -> str:
-    """A table with a row for each requirement."""
+    """A table with a row for each requirement, and one for each figure beside it."""
     lines = ["| phantoms | figure | wanted | measured | |", "|---|---|---|---|---|"]
     for experiment in experiments:
-        title = experiment.name
-        for one in experiment.requirements:
-            cells = (title, _words(one.figure), one.wanted, _numbers(one.values), one.verdict)
-            lines.append(f"| {' | '.join(cells)} |")
+        title = experiment.name + _which(experiment.seeds)
+        for cells in _rows(experiment):
+            lines.append(f"| {' | '.join((title, *cells))} |")
             title = ""
-        beside = "; ".join(f"{_words(n)} {_numbers(v)}" for n, v in experiment.context().items())
-        if beside:
-            lines.append(f"| | {beside} | | | |")
     return "\n".join(lines)
+
+
+def _rows(experiment: Experiment) -> Iterator[tuple[str, str, str, str]]:
+    for one in experiment.requirements:
+        yield _words(one.figure), one.wanted, _numbers(one.values), one.verdict
+    for name, values in experiment.context().items():
+        yield _words(name), "", _numbers(values), ""
+
+
+def _which(seeds: Sequence[int]) -> str:
+    return f", seeds {min(seeds)} to {max(seeds)}" if seeds else ""
 
 
 def _words(name: str) -> str:

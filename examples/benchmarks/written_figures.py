@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from deep_requirements import load, markdown
 from speed.tables import render_markdown
 
 FOLDER = Path(__file__).resolve().parent
@@ -101,11 +102,17 @@ def band_promise() -> str:
     return f"> {kept('lidc_band.json')['guarantee']}"
 
 
+def deep_table() -> str:
+    """What the deep network must do, and its controls."""
+    return markdown(load(FOLDER / "deep_evidence.json"))
+
+
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {"which": evidence_summary(), "speed": speed_summary()},
     "truth": lambda: {
         "evidence": evidence_table(),
         "benchmark": speed_section(),
         "band": band_promise(),
+        "deep": deep_table(),
     },
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import read, read_files, require_one_space
+from itk_consensus.cli.inputs import read_files, require_one_space
 from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
 from itk_consensus.cli.outputs import (
     Output,
@@ -94,6 +94,12 @@ def _add_fit(commands: Any) -> None:
         metavar="FILE",
         help="kept up to date while training; if it exists, training goes on from it",
     )
+    parser.add_argument(
+        "--from-model",
+        type=file_name,
+        metavar="FILE",
+        help="a model made by fit, which training goes on from; it may meet new raters",
+    )
     names = {parameter.name for parameter in parameters_of(DeepConsensusFilter)}
     _add_options(parser, names.difference(_ONLY_OF_APPLY))
 
@@ -106,19 +112,25 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.checkpoint is not None:
         outputs.append(Output("--checkpoint", arguments.checkpoint, continued=True))
     inputs = [arguments.cases, *(file for case in cases for file in case.files)]
+    inputs += [] if arguments.from_model is None else [arguments.from_model]
     check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
     make_folders(outputs)
-    images, labels, truths = [], [], []
-    for number, case in enumerate(cases):
-        console.progress(0.2 * number / len(cases), f"reading case {case.name}")
-        images.append(read(_only(case, "image"), console))
-        labels.append([None if path is None else read(path, console) for path in case["labels"]])
-        if case["truth"]:
-            truths.append(read(_only(case, "truth"), console))
+    images = [_only(case, "image") for case in cases]
+    labels = [list(case["labels"]) for case in cases]
+    truths = [_only(case, "truth") for case in cases if case["truth"]]
     ids = [list(case["raters"]) for case in cases if case["raters"]]
-    console.follow(filter_, 0.2, 1.0)
+    if arguments.from_model is not None:
+        filter_.Load(arguments.from_model)
+    console.follow(filter_, 0.0, 1.0)
     with naming_options(filter_, "deep fit"):
-        filter_.Fit(images, labels, truths or None, ids or None, checkpoint=arguments.checkpoint)
+        filter_.Fit(
+            images,
+            labels,
+            truths or None,
+            ids or None,
+            checkpoint=arguments.checkpoint,
+            warm_start=arguments.from_model is not None,
+        )
     filter_.Save(arguments.model)
     console.clear()
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}

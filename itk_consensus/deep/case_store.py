@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import overload
 
 from itk_consensus.deep.cases import Case
@@ -25,6 +26,7 @@ class CaseStore(Sequence[Case]):
         self._budget = budget
         self._kept: OrderedDict[int, Case] = OrderedDict()
         self._bytes = 0
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._makers)
@@ -38,15 +40,20 @@ class CaseStore(Sequence[Case]):
             return ChosenCases(self, range(len(self))[index])
         # As in a list, negative numbers count from the end and what lies beyond is an error.
         number = range(len(self))[index]
-        if number not in self._kept:
-            case = self._makers[number]()
-            self._bytes += case.nbytes
+        with self._lock:
+            case = self._kept.get(number)
+        # Without the lock: threads may read files at the same time, in rare cases the same one.
+        return self._keep(number, case or self._makers[number]())
+
+    def _keep(self, number: int, case: Case) -> Case:
+        with self._lock:
+            before = self._kept.pop(number, None)
+            self._bytes += case.nbytes - (0 if before is None else before.nbytes)
             self._kept[number] = case
-        self._kept.move_to_end(number)
-        while self._bytes > self._budget and len(self._kept) > 1:
-            _, dropped = self._kept.popitem(last=False)
-            self._bytes -= dropped.nbytes
-        return self._kept[number]
+            while self._bytes > self._budget and len(self._kept) > 1:
+                _, dropped = self._kept.popitem(last=False)
+                self._bytes -= dropped.nbytes
+        return case
 
 
 class ChosenCases(Sequence[Case]):

@@ -7,10 +7,10 @@ draws what an uninterrupted one would have drawn.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,10 @@ class Case:
         known = present if self.truth is None else self.truth != MISSING
         found = np.flatnonzero(present & differs & known)
         return found if len(found) else np.flatnonzero(known)
+
+
+#: A patch, and where its random choices come from, to a changed patch of the same size.
+Augmentation: TypeAlias = Callable[[Case, np.random.Generator], Case]
 
 
 @dataclass(frozen=True)
@@ -150,9 +154,15 @@ class PatchSampler:
     """Draws training batches: each pass over the cases is shuffled anew."""
 
     def __init__(
-        self, cases: Sequence[Case], shape: Sequence[int], batch_size: int, seed: int
+        self,
+        cases: Sequence[Case],
+        shape: Sequence[int],
+        batch_size: int,
+        seed: int,
+        augment: Augmentation,
     ) -> None:
         self._cases = cases
+        self._augment = augment
         self._shape = tuple(shape)
         self._size = batch_size
         self._seed = seed
@@ -162,7 +172,7 @@ class PatchSampler:
         rng = np.random.default_rng([self._seed, 1, iteration])
         chosen = [self._case_number(iteration * self._size + i) for i in range(self._size)]
         patches = [self._patch(number, rng) for number in chosen]
-        return as_batch([_augmented(patch, rng) for patch in patches]), rng
+        return as_batch([self._augment(patch, rng) for patch in patches]), rng
 
     def _case_number(self, position: int) -> int:
         turn, place = divmod(position, len(self._cases))
@@ -265,15 +275,3 @@ def _padded(array: NDArray[Any], shape: Sequence[int], value: int) -> NDArray[An
         return array
     widths = [(0, 0)] * leading + [(0, lack) for lack in lacking]
     return np.pad(array, widths, constant_values=value)
-
-
-def _augmented(patch: Case, rng: np.random.Generator) -> Case:
-    """Flipped at random; each channel brighter or darker, with a little more or less contrast."""
-    space = len(patch.shape)
-    axes = tuple(int(a) for a in np.flatnonzero(rng.random(space) < 0.5) - space)
-    channels = (len(patch.image), *(1,) * space)
-    gain = rng.uniform(0.9, 1.1, channels).astype(np.float32)
-    offset = rng.uniform(-0.1, 0.1, channels).astype(np.float32)
-    truth = None if patch.truth is None else np.flip(patch.truth, axes)
-    image = np.flip(patch.image, axes) * gain + offset
-    return Case(image, np.flip(patch.labels, axes), patch.raters, truth)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
 from itk_consensus.deep.cases import Case, as_batch, cropped
-from itk_consensus.deep.model import ConsensusModel
+from itk_consensus.deep.model import ConsensusModel, on_device
 from itk_consensus.deep.network import one_hot, rounded_up
 from itk_consensus.errors import TrainingError
 from itk_consensus.labels.boxes import Box, relative_to
@@ -126,11 +126,10 @@ def _predict_windows(
     batch = as_batch([_padded_window(case, place, padded) for place in places])
     device = model.device
     with torch.no_grad():
-        votes = one_hot(torch.from_numpy(batch.labels).to(device), len(model.labels))
         probability, evidence = model.posterior(
-            torch.from_numpy(batch.images).to(device),
-            votes,
-            torch.from_numpy(batch.raters).to(device),
+            on_device(batch.images, device),
+            one_hot(on_device(batch.labels, device), len(model.labels)),
+            on_device(batch.raters, device),
             rater_weight,
             mixed_precision,
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,8 @@ class ConsensusModel:
     rater_ids : tuple of int or str
         The id of rater 1, 2, ...
     rater_model : RaterModel
+    rater_weight : float
+        Joint mode: the power of the raters' likelihood that held-out raters support.
     history : list of dict
         Iteration and score of each evaluation; not written.
     """
@@ -102,6 +104,7 @@ class ConsensusModel:
     labels: tuple[int, ...]
     rater_ids: tuple[RaterId, ...]
     rater_model: RaterModel
+    rater_weight: float = 1.0
     history: list[dict[str, float]] = field(default_factory=list)
 
     @classmethod
@@ -119,6 +122,24 @@ class ConsensusModel:
         rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
         network = new_network(shape, seed, image_stream, sides)
         return cls(network, mode, labels, rater_ids, rater_model)
+
+    def meeting(self, others: Iterable[RaterId]) -> ConsensusModel:
+        """A copy to train further, which also knows these raters; new ones begin as unknown."""
+        new = tuple(dict.fromkeys(name for name in others if name not in self.rater_ids))
+        shape = replace(self.network.shape, raters=self.network.shape.raters + len(new))
+        stream = self.network.image_stream if self.network.has_own_image_stream else None
+        network = ConsensusNetwork(shape, copy.deepcopy(stream), self.network.sides)
+        weights = self.network.state_dict()
+        for name, value in network.state_dict().items():
+            if value.shape != weights[name].shape:
+                # Rows of raters, of which the first is the unknown one.
+                unknown = weights[name][:1].expand(len(new), *value.shape[1:])
+                weights[name] = torch.cat([weights[name], unknown])
+        network.load_state_dict(weights)
+        nobody = np.zeros((len(new), *self.rater_model.tally.shape[1:]))
+        tally = np.concatenate([self.rater_model.tally, nobody])
+        raters = RaterModel(tally, self.rater_model.symmetric)
+        return ConsensusModel(network, self.mode, self.labels, self.rater_ids + new, raters)
 
     @property
     def device(self) -> torch.device:
@@ -204,6 +225,14 @@ def precision(device: torch.device, mixed: bool) -> AbstractContextManager[Any]:
 def _has_bfloat16(device: torch.device) -> bool:
     """Whether the device computes in bfloat16 (from Ampere on) rather than emulates it."""
     return torch.cuda.get_device_capability(device) >= _FIRST_BFLOAT16
+
+
+def on_device(array: NDArray[Any], device: torch.device) -> Tensor:
+    """An array as a tensor there; a GPU gets it from pinned memory, and nobody waits for it."""
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 def find_device(name: str, owner: str) -> torch.device:

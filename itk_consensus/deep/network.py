@@ -12,15 +12,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from itk_consensus.deep.unet import STRIDE, UNet, block, convolution
 from itk_consensus.errors import ParameterError
 
 #: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
-_DOWNSAMPLINGS = 2
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
-#: Sides of the network's input must be multiples of this.
-STRIDE = 2**_DOWNSAMPLINGS
 #: Of streams that do not say what they want.
 _TRIED_STRIDES = (4, 8, 16, 32)
 
@@ -81,21 +79,28 @@ class ConsensusNetwork(nn.Module):
         image_stream: nn.Module | None = None,
         sides: StreamSides = OWN_SIDES,
     ) -> None:
-        """`image_stream` replaces the U-Net: (N, inputs, \\*S) to (N, channels, \\*S)."""
+        """`image_stream` replaces the U-Net: (N, inputs, \\*S) to (N, channels, \\*S).
+
+        The U-Net sees image and raters at once: which intensity belongs to a class here, only both
+        can tell. A stream of the user's knows the image only, and two more blocks join the raters.
+        """
         super().__init__()
         self.shape = shape
         self.sides = sides
         self.has_own_image_stream = image_stream is not None
-        self.image_stream = image_stream or UNet(shape.dimension, shape.channels, shape.inputs)
         self.label_stream = LabelStream(shape) if shape.sees_labels else None
-        seen = shape.channels + (self.label_stream.width if self.label_stream else 0)
-        head = [
-            _block(shape.dimension, seen, shape.channels),
-            _block(shape.dimension, shape.channels, shape.channels),
-        ]
+        drawn = self.label_stream.width if self.label_stream else 0
+        self.image_stream = image_stream or UNet(
+            shape.dimension, shape.channels, shape.inputs + drawn
+        )
+        blocks = []
+        if self.has_own_image_stream and drawn:
+            blocks = [
+                block(shape.dimension, shape.channels + drawn, shape.channels),
+                block(shape.dimension, shape.channels, shape.channels),
+            ]
         self.head = nn.Sequential(
-            *(head if shape.sees_labels else []),
-            _conv(shape.dimension, shape.channels, shape.classes, 1),
+            *blocks, convolution(shape.dimension, shape.channels, shape.classes, 1)
         )
         # Where the raters' likelihood already knows the answer, the head need not learn it again.
         self.trust = nn.Parameter(torch.tensor(_FIRST_TRUST)) if shape.sees_labels else None
@@ -120,13 +125,18 @@ class ConsensusNetwork(nn.Module):
         -------
         (N, K, \\*S) Tensor of float32
         """
-        features = _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
-        if self.label_stream is not None:
-            features = torch.cat([features, self.label_stream(votes, raters, likelihood)], 1)
+        drawn = [] if self.label_stream is None else [self.label_stream(votes, raters, likelihood)]
+        if self.has_own_image_stream:
+            features = torch.cat([self._image_features(image), *drawn], 1)
+        else:
+            features = self._image_features(torch.cat([image, *drawn], 1))
         logits = self.head(features).float()
         if self.trust is not None:
             logits = logits + self.trust * torch.log_softmax(likelihood, 1)
         return 1 + torch.exp(logits.clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT))
+
+    def _image_features(self, image: Tensor) -> Tensor:
+        return _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
 
 
 class LabelStream(nn.Module):
@@ -140,10 +150,10 @@ class LabelStream(nn.Module):
         self.classes = shape.classes
         self.features = max(4, shape.channels // 2)
         self.width = self.features + 2 * shape.classes
-        self.encode = _conv(shape.dimension, shape.classes, self.features, 3)
+        self.encode = convolution(shape.dimension, shape.classes, self.features, 3)
         self.modulate = nn.Embedding(shape.raters + 1, 2 * self.features)
         nn.init.zeros_(self.modulate.weight)
-        self.attend = _conv(shape.dimension, self.features, 1, 1)
+        self.attend = convolution(shape.dimension, self.features, 1, 1)
 
     def forward(self, votes: Tensor, raters: Tensor, likelihood: Tensor) -> Tensor:
         """(N, A, K, \\*S) votes to (N, width, \\*S) features."""
@@ -164,35 +174,6 @@ class LabelStream(nn.Module):
         table = self.modulate(raters.flatten())
         scale, shift = table.reshape(*table.shape, *(1,) * dimension).chunk(2, 1)
         return scale, shift
-
-
-class UNet(nn.Module):
-    """A small U-Net with two downsamplings; batch normalisation keeps windows independent."""
-
-    def __init__(self, dimension: int, channels: int, inputs: int = 1) -> None:
-        super().__init__()
-        widths = [channels * 2**level for level in range(_DOWNSAMPLINGS + 1)]
-        self.down = nn.ModuleList(
-            nn.Sequential(_block(dimension, before, after), _block(dimension, after, after))
-            for before, after in zip([inputs, *widths], widths, strict=False)
-        )
-        self.up = nn.ModuleList(
-            _block(dimension, below + beside, beside)
-            for below, beside in zip(widths[:0:-1], widths[-2::-1], strict=True)
-        )
-        self.pool = nn.MaxPool2d(2) if dimension == 2 else nn.MaxPool3d(2)
-        self.grow = nn.Upsample(scale_factor=2, mode="nearest")
-
-    def forward(self, image: Tensor) -> Tensor:
-        """(N, inputs, \\*S) to (N, channels, \\*S)."""
-        skipped = []
-        features = image
-        for level, stage in enumerate(self.down):
-            features = stage(features if level == 0 else self.pool(features))
-            skipped.append(features)
-        for stage, beside in zip(self.up, skipped[-2::-1], strict=True):
-            features = stage(torch.cat([self.grow(features), beside], 1))
-        return features
 
 
 def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSides:
@@ -278,14 +259,3 @@ def rater_log_likelihood(votes: Tensor, log_rates: Tensor) -> Tensor:
     drawn = votes.flatten(3).flatten(1, 2)
     table = log_rates.transpose(1, 2).flatten(2)
     return torch.bmm(table, drawn).reshape(-1, votes.shape[2], *votes.shape[3:])
-
-
-def _block(dimension: int, inputs: int, outputs: int) -> nn.Module:
-    norm = nn.BatchNorm2d(outputs) if dimension == 2 else nn.BatchNorm3d(outputs)
-    return nn.Sequential(_conv(dimension, inputs, outputs, 3, bias=False), norm, nn.ReLU(True))
-
-
-def _conv(dimension: int, inputs: int, outputs: int, side: int, bias: bool = True) -> nn.Module:
-    kind: Any = nn.Conv2d if dimension == 2 else nn.Conv3d
-    module: nn.Module = kind(inputs, outputs, side, padding=side // 2, bias=bias)
-    return module

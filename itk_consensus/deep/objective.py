@@ -1,8 +1,4 @@
-"""What training asks of a model: to foresee the truth, or the raters it was not shown.
-
-A held-out rater is also how a trained model is judged: does it foresee one better than the other
-raters' vote does?
-"""
+"""What training asks of a model: to foresee the truth, or the raters it was not shown."""
 
 from __future__ import annotations
 
@@ -32,14 +28,14 @@ from itk_consensus.deep.losses import (
     misleading_evidence,
     soft_dice_loss,
 )
-from itk_consensus.deep.model import ConsensusModel, precision
+from itk_consensus.deep.model import ConsensusModel, on_device, precision
 from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
 _DICE_WEIGHT = 0.5
 #: How fast old tallies of the raters fade: an average over the last fifty batches.
 _TALLY_DECAY = 0.98
-#: Pseudo-votes for every class: no vote is ever certain.
-_PSEUDO_VOTES = 0.5
+#: A GPU has to be waited for before its tallies can be read: that is done once in so many batches.
+_NOTED_BATCHES = 10
 
 
 class Objective:
@@ -49,6 +45,7 @@ class Objective:
         self.model = model
         self._edge_weight = edge_weight
         self._mixed_precision = mixed_precision
+        self._met: list[tuple[NDArray[np.int64], Tensor]] = []
 
     def loss(
         self, batch: Batch, rng: np.random.Generator, kl_weight: float, *, learn: bool
@@ -118,14 +115,22 @@ class Objective:
         return rater_log_likelihood(votes, log_rates)
 
     def _tally(self, posterior: Tensor, votes: Tensor, raters: NDArray[np.int64]) -> None:
-        """Add what the posterior says about each rater: the averaged, closed-form M-step."""
+        """Note what the posterior says about each rater, for the averaged, closed-form M-step."""
         met = torch.einsum("nks,najs->nakj", posterior.flatten(2), votes.flatten(3))
+        self._met.append((raters, met))
+        if self.model.device.type == "cpu" or len(self._met) == _NOTED_BATCHES:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add what was noted to the tallies."""
         tally = self.model.rater_model.tally
-        tally *= _TALLY_DECAY
-        np.add.at(tally, raters, met.cpu().double().numpy())
+        for raters, met in self._met:
+            tally *= _TALLY_DECAY
+            np.add.at(tally, raters, met.cpu().double().numpy())
+        self._met.clear()
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.device)
+        return on_device(array, self.model.device)
 
 
 def first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
@@ -141,67 +146,3 @@ def first_tally(model: ConsensusModel, cases: Sequence[Case]) -> None:
             for rater, drawn in zip(case.raters, case.labels, strict=True):
                 counts = np.bincount(drawn.ravel(), share.ravel(), minlength=MISSING + 1)
                 model.rater_model.tally[rater, true] += counts[:classes]
-
-
-def held_out_log_likelihood(
-    model: ConsensusModel, cases: Sequence[Case], rater_weight: float
-) -> tuple[float, float]:
-    """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
-
-    Parameters
-    ----------
-    rater_weight : float
-        Joint mode: the power of the raters' likelihood, as in Execute.
-
-    Returns
-    -------
-    ours, vote : float
-
-    Notes
-    -----
-    The vote is that of the other raters, smoothed by half a vote for every class. Without two
-    raters in any case both are NaN.
-    """
-    scores = [
-        score
-        for case in cases
-        for rater in range(len(case.raters))
-        if (score := _score_rater(model, case, rater, rater_weight)) is not None
-    ]
-    if not scores:
-        return np.nan, np.nan
-    ours, votes = np.mean(scores, axis=0)
-    return float(ours), float(votes)
-
-
-def _score_rater(
-    model: ConsensusModel, case: Case, held: int, rater_weight: float
-) -> tuple[float, float] | None:
-    classes = len(model.labels)
-    others = case.labels.copy()
-    others[held] = MISSING
-    drawn = case.labels[held]
-    judged = torch.from_numpy((drawn != MISSING) & (others != MISSING).any(0))
-    if not judged.any():
-        return None
-    device = model.device
-    votes = one_hot(torch.from_numpy(others)[None].to(device), classes)
-    with torch.no_grad():
-        probability, _ = model.posterior(
-            torch.from_numpy(case.image)[None].to(device),
-            votes,
-            torch.from_numpy(case.raters)[None].to(device),
-            rater_weight,
-        )
-    rates = np.exp(model.rater_model.log_rates()[case.raters[held]])
-    foreseen = torch.einsum("ks,kj->js", probability[0].flatten(1).cpu(), torch.from_numpy(rates))
-    counts = votes[0].sum(0).flatten(1).cpu() + _PSEUDO_VOTES
-    return tuple(  # type: ignore[return-value]
-        _mean_log(table / table.sum(0), drawn, judged) for table in (foreseen, counts)
-    )
-
-
-def _mean_log(table: Tensor, drawn: np.ndarray, judged: Tensor) -> float:
-    where = judged.flatten()
-    chosen = torch.from_numpy(drawn).flatten()[where].long()
-    return float(torch.log(table[:, where].gather(0, chosen[None])).mean())

@@ -140,6 +140,7 @@ def _describe(model: ConsensusModel) -> dict[str, Any]:
         "rater_ids": list(model.rater_ids),
         "network": asdict(model.network.shape),
         "own_image_stream": model.network.has_own_image_stream,
+        "rater_weight": model.rater_weight,
     }
 
 
@@ -192,7 +193,14 @@ def _described_model(
         _checked_weights(ConsensusNetwork(shape, copy.deepcopy(image_stream)), weights, path)
     model = ConsensusModel.untrained(shape, mode, labels, rater_ids, 0, image_stream, sides)
     _load_weights(model.network, weights, path)
+    model.rater_weight = _checked_weight(description.get("rater_weight", model.rater_weight))
     return model
+
+
+def _checked_weight(value: Any) -> float:
+    if type(value) is not float or not 0 <= value <= 1:
+        raise ValueError(f"its rater weight is {value!r:.40}")
+    return value
 
 
 def _load_weights(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,8 +20,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from itk_consensus.deep.augmentation import augmented
+from itk_consensus.deep.batches_ahead import Draw, drawn_ahead
 from itk_consensus.deep.case_store import ChosenCases
 from itk_consensus.deep.cases import (
+    Augmentation,
     Case,
     PatchSampler,
     as_batch,
@@ -96,6 +100,7 @@ class Trainer:
         model: ConsensusModel,
         cases: Sequence[Case],
         settings: TrainingSettings,
+        augment: Augmentation = augmented,
     ) -> None:
         self.model = model
         self.settings = settings
@@ -105,27 +110,28 @@ class Trainer:
         shape = patch_shape([case.shape for case in cases], settings.window, *model.network.sides)
         train_cases = ChosenCases(cases, training)
         self._shape = shape
+        self._augment = augment
         self._judged = ChosenCases(cases, validation or training)
         self._validation = [patch for i in validation for patch in telling_patches(cases[i], shape)]
-        self._sampler = PatchSampler(train_cases, shape, settings.batch_size, settings.seed)
+        self._sampler = PatchSampler(
+            train_cases, shape, settings.batch_size, settings.seed, augment
+        )
         self.optimizer = torch.optim.AdamW(
             model.network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
         )
         self._objective = Objective(model, settings.edge_weight, settings.mixed_precision)
         self._finite = torch.tensor(True, device=model.device)
-        if not model.rater_model.tally.any():
-            first_tally(model, train_cases)
+        first_tally(model, train_cases)
 
     @cached_property
     def fingerprint(self) -> str:
         """Of the cases: a checkpoint goes on with the same ones only."""
         return digest(self.cases)
 
-    def checked_cases(self, number: int) -> Sequence[Case]:
+    def checked_cases(self, number: int) -> Iterator[Case]:
         """Patches of a few cases to judge the model by: validation cases if there are any."""
-        return [
-            patch for one in self._judged[:number] for patch in telling_patches(one, self._shape)
-        ]
+        for one in self._judged[:number]:
+            yield from telling_patches(one, self._shape)
 
     def run(self, after_iteration: Callable[[float], bool], checkpoint: Callable[[], None]) -> None:
         """Train until done, no longer improving, or told to stop; keep the best weights.
@@ -144,15 +150,32 @@ class Trainer:
         """
         settings, state = self.settings, self.state
         every = max(1, settings.iterations // _EVALUATIONS)
-        while state.iteration < settings.iterations and state.stale < settings.patience:
-            self._step(state.iteration)
-            state.iteration += 1
-            if state.iteration % every == 0 or state.iteration == settings.iterations:
-                self._require_finite(bool(self._finite))
-                self._evaluate()
-                checkpoint()
-            if not after_iteration(state.iteration / settings.iterations):
-                break
+        with self._batches() as draw:
+            while state.iteration < settings.iterations and state.stale < settings.patience:
+                self._step(state.iteration, draw)
+                state.iteration += 1
+                if state.iteration % every == 0 or state.iteration == settings.iterations:
+                    self._require_finite(bool(self._finite))
+                    self._objective.settle()
+                    self._evaluate()
+                    checkpoint()
+                if not after_iteration(state.iteration / settings.iterations):
+                    break
+        self._keep_best()
+
+    def _batches(self) -> AbstractContextManager[Draw]:
+        """Drawn when they are wanted, or ahead for a GPU, which would have to wait for files.
+
+        Not ahead if a transform of the user's may draw random numbers of torch: those are one
+        sequence for all threads.
+        """
+        if self.model.device.type == "cpu" or self._augment is not augmented:
+            return nullcontext(self._sampler.draw)
+        return drawn_ahead(self._sampler.draw, self.settings.iterations)
+
+    def _keep_best(self) -> None:
+        self._objective.settle()
+        state = self.state
         if state.best_weights is not None:
             self.model.network.load_state_dict(state.best_weights)
             self.model.rater_model.tally[...] = state.best_tally
@@ -167,15 +190,15 @@ class Trainer:
                 f"which is {self.settings.learning_rate:g}"
             )
 
-    def _step(self, iteration: int) -> None:
+    def _step(self, iteration: int, draw: Draw) -> None:
         progress = iteration / self.settings.iterations
         for group in self.optimizer.param_groups:
             group["lr"] = one_cycle(progress) * self.settings.learning_rate
-        batch, rng = self._sampler.draw(iteration)
         self.model.network.train()
         kl_weight = _LARGEST_KL_WEIGHT * min(1.0, 2 * progress)
-        # A stream of the user's may draw random numbers too, for dropout.
+        # A transform or stream of the user's may draw random numbers of torch too.
         with seeded((self.settings.seed + iteration) % 2**63, self.model.device):
+            batch, rng = draw(iteration)
             loss = self._objective.loss(batch, rng, kl_weight, learn=True)
         self._finite &= torch.isfinite(loss.detach())
         if self.model.device.type == "cpu":

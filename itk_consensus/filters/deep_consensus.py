@@ -116,7 +116,7 @@ class DeepConsensusFilter(DeepTraining):
                 asked,
                 window=self._window(len(case.shape)),
                 overlap=self.WindowOverlap,
-                rater_weight=self.RaterWeight,
+                rater_weight=self._rater_weight(model),
                 mixed_precision=self.MixedPrecision == "cuda",
                 progress=lambda share: self._report(0.1 + 0.85 * share),
             )

@@ -57,12 +57,14 @@ class DeepConsensusParameters(ProcessObject):
         Choice(("auto", "truth", "joint", "set")),
         "auto",
         "What Fit learns from: known truths; image and raters jointly; or predicting held-out "
-        "raters from the image and the others. auto is truth if truths are given, else joint.",
+        "raters from the image and the others. auto is truth if truths are given, else set.",
     )
     RaterWeight = Parameter(
-        Real(low=0.0, high=1000.0),
-        1.0,
-        "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone.",
+        optional(Real(low=0.0, high=1000.0)),
+        None,
+        "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. "
+        "Fit chooses it by how well held-out raters are foreseen.",
+        default_doc="chosen by Fit",
     )
     EdgeWeight = Parameter(
         Real(low=0.0, high=1e6),

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from itk_consensus.deep.augmentation import Transform, augmented, by_transform
 from itk_consensus.deep.case_store import CaseStore
-from itk_consensus.deep.cases import Case
+from itk_consensus.deep.cases import Augmentation, Case
 from itk_consensus.deep.runtime import require_torch, torch_threads
-from itk_consensus.errors import NotExecutedError, ParameterError, TrainingError
+from itk_consensus.errors import InputError, NotExecutedError, ParameterError, TrainingError
 from itk_consensus.filters.deep_cases import case_sources, summaries_of
 from itk_consensus.filters.deep_inputs import (
     CaseSummary,
@@ -20,6 +21,7 @@ from itk_consensus.filters.deep_inputs import (
     RaterIds,
     class_labels,
     known_raters,
+    reject_other_labels,
 )
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
     from itk_consensus.deep.training import Trainer, TrainingSettings
 
-#: Cases on which the trained model is compared with the vote.
-_CHECKED_CASES = 6
+#: Cases on which the trained model is judged by held-out raters.
+_CHECKED_CASES = 16
 
 
 class DeepTraining(DeepConsensusParameters):
@@ -52,6 +54,8 @@ class DeepTraining(DeepConsensusParameters):
         *,
         checkpoint: PathLike | None = None,
         image_stream: Any = None,
+        transform: Transform | None = None,
+        warm_start: bool = False,
     ) -> None:
         """Train on several cases.
 
@@ -72,21 +76,35 @@ class DeepTraining(DeepConsensusParameters):
             Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
             (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
             Its stride is found by trying, unless it has attributes `stride` and `least_size`.
+        transform : callable, optional
+            Used instead of the built-in augmentation (flips, quarter turns in the plane, brightness
+            and contrast), such as MONAI's dictionary transforms: from a dict to a dict of patches
+            "image" (channels first), "labels" (raters first) and, with truths, "truth" (one
+            channel). Sizes must stay; labels are class numbers, 255 where there is none.
+        warm_start : bool
+            Go on from the model that the filter has, by Fit or Load, instead of a new one. Labels,
+            channels and mode must be the same; raters may be new.
         """
         require_torch(self.GetName())
+        augment = augmented if transform is None else by_transform(transform, self.GetName())
         self._forget()
         with self._running(), self._torch_threads():
             sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
             summaries = summaries_of(sources, self.GetName())
             self._report(0.05)
-            mode = self._chosen_mode(truths)
-            model = self._new_model(summaries, mode, image_stream)
+            mode = self._chosen_mode(truths, summaries)
+            if warm_start:
+                if self.Mode == "auto" and truths is None and self._trained().mode == "joint":
+                    mode = "joint"
+                model = self._known_model(summaries, mode, image_stream)
+            else:
+                model = self._new_model(summaries, mode, image_stream)
             numbers = {name: number for number, name in enumerate(model.rater_ids, start=1)}
             makers = [partial(source.case, model.labels, numbers) for source in sources]
             cases = CaseStore(makers, self.CacheSize * 2**20)
-            trainer = self._train(model, cases, checkpoint)
+            trainer = self._train(model, cases, checkpoint, augment)
             self._model = model
-            self._compare_with_vote(trainer.checked_cases(_CHECKED_CASES))
+            self._judge(model, trainer)
 
     def GetRaterReliability(self) -> dict[RaterId, float]:
         """Each rater's estimated probability of drawing the true class.
@@ -96,16 +114,23 @@ class DeepTraining(DeepConsensusParameters):
         """
         return self._trained().reliability()
 
+    def GetChosenRaterWeight(self) -> float:
+        """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
+        return self._trained().rater_weight
+
     def GetTrainingHistory(self) -> tuple[dict[str, float], ...]:
         """Iteration and validation loss of each evaluation of the last Fit; not kept by Save."""
         return tuple(dict(entry) for entry in self._trained().history)
 
-    def _chosen_mode(self, truths: Any) -> str:
+    def _chosen_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
         if self.Mode == "truth" and truths is None:
             raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
-        if self.Mode == "auto":
-            return "joint" if truths is None else "truth"
-        return self.Mode
+        if self.Mode != "auto":
+            return self.Mode
+        if truths is not None:
+            return "truth"
+        # A rater alone can foresee nobody.
+        return "set" if any(len(one.rater_ids) > 1 for one in inputs) else "joint"
 
     def _new_model(
         self, inputs: Sequence[CaseSummary], mode: str, image_stream: Any
@@ -124,6 +149,32 @@ class DeepTraining(DeepConsensusParameters):
         model = ConsensusModel.untrained(
             shape, mode, labels, names, self.RandomSeed, image_stream, sides
         )
+        model.network.to(find_device(self.Device, self.GetName()))
+        return model
+
+    def _known_model(
+        self, inputs: Sequence[CaseSummary], mode: str, image_stream: Any
+    ) -> ConsensusModel:
+        """The model the filter has, to go on with."""
+        from itk_consensus.deep.model import find_device
+
+        before = self._trained()
+        shape = before.network.shape
+        here = (len(inputs[0].shape), inputs[0].number_of_channels, mode)
+        there = (shape.dimension, shape.inputs, before.mode)
+        if here != there:
+            raise InputError(
+                f"{self.GetName()}: warm_start goes on with images of the same dimension and "
+                f"channels in the same mode, {there}, got {here}"
+            )
+        if image_stream is not None:
+            raise ParameterError(
+                f"{self.GetName()}: warm_start goes on with the image stream of the model; "
+                "image_stream must be None"
+            )
+        for number, one in enumerate(inputs):
+            reject_other_labels(one, before.labels, f"{self.GetName()}: case {number}")
+        model = before.meeting(known_raters(inputs))
         model.network.to(find_device(self.Device, self.GetName()))
         return model
 
@@ -156,12 +207,17 @@ class DeepTraining(DeepConsensusParameters):
         return sides[::-1]
 
     def _train(
-        self, model: ConsensusModel, cases: Sequence[Case], checkpoint: PathLike | None
+        self,
+        model: ConsensusModel,
+        cases: Sequence[Case],
+        checkpoint: PathLike | None,
+        augment: Augmentation,
     ) -> Trainer:
         from itk_consensus.deep.persistence import pack_checkpoint, resume
         from itk_consensus.deep.training import Trainer
 
-        trainer = Trainer(model, cases, self._settings(len(cases[0].shape), len(cases)))
+        settings = self._settings(len(cases[0].shape), len(cases))
+        trainer = Trainer(model, cases, settings, augment)
 
         def keep() -> None:
             if checkpoint is not None:
@@ -189,16 +245,23 @@ class DeepTraining(DeepConsensusParameters):
         self._invoke(ITERATION_EVENT)
         return not self._aborting
 
-    def _compare_with_vote(self, cases: Sequence[Case]) -> None:
-        from itk_consensus.deep.objective import held_out_log_likelihood
+    def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:
+        """Choose the rater weight, and compare with the vote, by held-out raters."""
+        from itk_consensus.deep.held_out import chosen_rater_weight, held_out_log_likelihood
 
-        ours, vote = held_out_log_likelihood(self._trained(), cases, self.RaterWeight)
+        if model.mode == "joint":
+            model.rater_weight = chosen_rater_weight(model, trainer.checked_cases(_CHECKED_CASES))
+        cases = trainer.checked_cases(_CHECKED_CASES)
+        ours, vote = held_out_log_likelihood(model, cases, self._rater_weight(model))
         if ours < vote:
             self._warn(
                 "foresees a held-out rater worse than the other raters' vote does (mean "
                 f"log-likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
                 "fuse by voting"
             )
+
+    def _rater_weight(self, model: ConsensusModel) -> float:
+        return model.rater_weight if self.RaterWeight is None else self.RaterWeight
 
     def _reading(self) -> dict[str, Any]:
         """How inputs are read, by keyword."""

@@ -261,7 +261,7 @@ def test_copies_and_pickles_keep_the_training(trained, cohort, way):
 
 
 def test_rater_weight_zero_is_the_image_alone(cohort):
-    filter_ = DeepConsensusFilter(**QUICK)
+    filter_ = DeepConsensusFilter(**QUICK, Mode="joint")
     filter_.Fit(image_list(cohort), label_lists(cohort))
     filter_.SetRaterWeight(0)
     filter_.SetLockUnanimousVoxels(False)

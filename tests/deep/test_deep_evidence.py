@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,8 @@ def difference(experiment, better, worse):
 @pytest.fixture
 def network_alone(evidence, monkeypatch):
     """The experiments without their controls, which train as long again."""
-    unknown = dict.fromkeys(("Dice_noise_images", "Dice_no_network"), np.nan)
+    names = ("Dice_noise_images", "Dice_no_network", "Dice_noise_images_two_missing")
+    unknown = dict.fromkeys(names, np.nan)
     monkeypatch.setattr(evidence, "controls", lambda *_, **__: unknown)
     return evidence
 
@@ -64,6 +67,30 @@ def test_errors_of_the_mean_decide_what_is_clear(evidence):
     assert "0.02 ± 0.004082 (0.01 to 0.03)" in str(experiment)
 
 
+def test_kept_figures_gain_seeds_and_are_judged_anew(evidence, tmp_path):
+    requirements = importlib.import_module("deep_requirements")
+
+    def run(gains):
+        experiment = evidence.Experiment("4. any")
+        for seed, gain in gains.items():
+            experiment.add(seed, gain=gain, vote=gain / 2)
+        experiment.at_least("gain", 0.02, of_mean=True)
+        return experiment
+
+    path = tmp_path / "kept.json"
+    evidence.save([run({3: 0.01, 4: 0.05})], path)
+    evidence.save([run({1: 0.02, 3: 0.0})], path)
+    (kept,) = requirements.load(path)
+    assert kept.seeds == [1, 3, 4]
+    assert kept.figures == {"gain": [0.02, 0.0, 0.05], "vote": [0.01, 0.0, 0.025]}
+    assert kept.requirements[0].met
+    evidence.save([run({4: 0.0})], path)
+    assert not requirements.load(path)[0].requirements[0].met
+    table = requirements.markdown(requirements.load(path)).splitlines()
+    assert table[2] == "| 4. any, seeds 1 to 4 | gain | mean >= 0.02 | 0.02 0 0 | MISSED |"
+    assert table[3] == "|  | vote |  | 0.01 0 0 |  |"
+
+
 def test_region_equals_full_on_disputed_voxels(evidence):
     assert evidence.inference((24, 80, 72)).figures["region_against_full"] == [0]
 
@@ -83,6 +110,7 @@ def test_rater_order_files_and_repetition_change_nothing(evidence):
         "easy_without_truth",
         "hard_with_truth",
         "hard_without_truth",
+        "hard_jointly",
         "volumes_with_truth",
         "inference",
     ],

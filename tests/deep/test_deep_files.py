@@ -101,7 +101,7 @@ def test_a_write_that_fails_leaves_the_old_file(fitted, tmp_path, monkeypatch):
 
 # -- damaged models --------------------------------------------------------------------------
 
-WEIGHT = "network/head.0.0.weight"
+WEIGHT = "network/image_stream.down.0.0.0.weight"
 
 
 def drop_a_weight(tensors, _):
@@ -117,7 +117,7 @@ def spoil_a_weight(tensors, _):
 
 
 def spoil_a_variance(tensors, _):
-    tensors["network/head.0.1.running_var"][0] = -1
+    tensors["network/image_stream.down.0.0.1.running_var"][0] = -1
 
 
 def spoil_the_tally(tensors, _):

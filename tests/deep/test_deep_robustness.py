@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cohort_lists import QUICK, image_list, label_lists, truth_list
 
+from itk_consensus.deep.augmentation import augmented
 from itk_consensus.deep.cases import (
     MISSING,
     Case,
@@ -109,7 +110,7 @@ def test_validation_of_sparse_labels_is_not_empty():
 
 
 def test_a_batch_holds_as_many_patches_as_asked_for():
-    batch, _ = PatchSampler([corner_case()], (32, 32), 8, seed=0).draw(0)
+    batch, _ = PatchSampler([corner_case()], (32, 32), 8, 0, augmented).draw(0)
     assert batch.images.shape == (8, 1, 32, 32)
 
 
@@ -154,8 +155,8 @@ def test_weights_that_end_up_infinite_are_noticed_even_without_validation(materi
 
     step = Trainer._step
 
-    def spoiling(trainer, iteration):
-        step(trainer, iteration)
+    def spoiling(trainer, iteration, draw):
+        step(trainer, iteration, draw)
         with torch.no_grad():
             next(trainer.model.network.parameters()).fill_(float("inf"))
 

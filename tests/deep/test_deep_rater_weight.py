@@ -1,0 +1,102 @@
+"""How much raters count beside the image, chosen without a truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cohort_lists import QUICK, image_list, label_lists
+
+torch = pytest.importorskip("torch")
+
+from itk_consensus.deep.cases import Case  # noqa: E402
+from itk_consensus.deep.held_out import chosen_rater_weight, held_out_log_likelihood  # noqa: E402
+from itk_consensus.deep.model import ConsensusModel  # noqa: E402
+from itk_consensus.deep.network import NetworkShape  # noqa: E402
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+
+
+def model_that_sees(certainty):
+    """A model of four raters who are right 8 times of 10; intensity 1 speaks for class 1."""
+    model = ConsensusModel.untrained(NetworkShape(2, 2, 4, 4, False), "joint", (0, 1), (), 0)
+    model.rater_model.tally = np.tile(np.array([[8e5, 2e5], [2e5, 8e5]]), (5, 1, 1))
+    right = np.log(certainty / (1 - certainty))
+
+    def alpha(image, *_):
+        return 1 + 1e4 * torch.softmax(right * torch.cat([1 - image, image], 1), 1)
+
+    model.network.forward = alpha
+    return model
+
+
+def drawn_cases(copies, number=8, side=24):
+    """Images that show the truth; four raters, of whom so many drew the same."""
+    rng = np.random.default_rng(0)
+    cases = []
+    for _ in range(number):
+        truth = (rng.random((side, side)) < 0.5).astype(np.uint8)
+        errors = rng.random((4, side, side)) < 0.2
+        errors[:copies] = errors[0]
+        labels = (truth ^ errors).astype(np.uint8)
+        cases.append(Case(truth[None].astype(np.float32), labels, np.arange(1, 5)))
+    return cases
+
+
+def test_raters_with_errors_of_their_own_count_fully_where_the_image_tells_nothing():
+    assert chosen_rater_weight(model_that_sees(0.5), drawn_cases(copies=0)) == 1
+
+
+def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_only_seems_sure():
+    cases = drawn_cases(copies=0)
+    wrong = [Case(one.image[:, ::-1].copy(), one.labels, one.raters) for one in cases]
+    model = model_that_sees(0.9)
+    assert chosen_rater_weight(model, cases) < 0.5
+    assert chosen_rater_weight(model, wrong) == 1
+
+
+def test_without_disputed_voxels_raters_count_fully():
+    cases = drawn_cases(copies=4)
+    assert chosen_rater_weight(model_that_sees(0.9), cases) == 1
+    alone = [Case(one.image, one.labels[:1], one.raters[:1]) for one in cases]
+    assert chosen_rater_weight(model_that_sees(0.9), alone) == 1
+    assert np.isnan(held_out_log_likelihood(model_that_sees(0.9), alone, 1.0)).all()
+
+
+def test_a_held_out_rater_is_foreseen_as_by_hand():
+    model, case = model_that_sees(0.9), drawn_cases(copies=0, number=1, side=6)[0]
+    ours, vote = held_out_log_likelihood(model, [case], 0.5)
+    logs, votes = [], []
+    for rater, place in np.ndindex(4, 36):
+        labels = case.labels.reshape(4, -1)[:, place]
+        others = np.delete(labels, rater)
+        seen = np.array([0.1, 0.9]) if case.image.ravel()[place] else np.array([0.9, 0.1])
+        weights = [
+            (1 + 1e4 * seen[k]) * np.prod(np.where(others == k, 0.8, 0.2)) ** 0.5 for k in (0, 1)
+        ]
+        posterior = weights / np.sum(weights)
+        logs.append(np.log(0.8 * posterior[labels[rater]] + 0.2 * (1 - posterior[labels[rater]])))
+        votes.append(np.log((np.sum(others == labels[rater]) + 0.5) / 4))
+    assert ours == pytest.approx(np.mean(logs), abs=1e-4)
+    assert vote == pytest.approx(np.mean(votes), abs=1e-6)
+
+
+def test_the_chosen_weight_is_used_saved_and_can_be_overruled(cohort, tmp_path):
+    filter_ = DeepConsensusFilter(**QUICK, Mode="joint")
+    filter_.Fit(image_list(cohort), label_lists(cohort))
+    assert filter_.GetRaterWeight() is None
+    assert 0 <= filter_.GetChosenRaterWeight() <= 1
+    filter_._model.rater_weight = 0.35
+
+    def probability(one, weight):
+        one.SetRaterWeight(weight)
+        one.SetNumberOfThreads(1)
+        one.Execute(cohort.images[0, 0], label_lists(cohort)[0])
+        return one.GetProbabilityImage(1)
+
+    filter_.Save(tmp_path / "model")
+    loaded = DeepConsensusFilter.Load(tmp_path / "model")
+    assert loaded.GetChosenRaterWeight() == 0.35
+    chosen = probability(loaded, None)
+    np.testing.assert_array_equal(chosen, probability(filter_, 0.35))
+    assert (chosen != probability(loaded, 1.0)).any()
