@@ -22,6 +22,7 @@ from itk_consensus.cli.outputs import Output, check_outputs
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
+from itk_consensus.pipeline.input_notes import ignored_labels
 from itk_consensus.report.fusion_report import describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, section, shown, wrapped
@@ -125,7 +126,10 @@ def fuse_files(
     others = {name: file.image for name, file in zip(images, files[len(inputs) :], strict=True)}
     described = describe_inputs(inputs, rater_names(inputs))
     warn_of_copies(inputs, console)
-    _warn_of_ignored_labels(filter_, described, console)
+    found = {
+        label for row in described for rater in row["raters"] for label in rater["label_voxels"]
+    }
+    warn_of_ignored_labels(filter_, found, console)
     for name in parameter_files:
         setattr(filter_, name, others[name])
     console.follow(filter_, 0.5, 0.9)
@@ -134,19 +138,12 @@ def fuse_files(
     return FusedFiles(filter_, inputs, described, parameter_files, others.get(_IMAGE))
 
 
-def _warn_of_ignored_labels(
-    filter_: LabelFusionFilter, described: Sequence[dict[str, Any]], console: Console
-) -> None:
-    """Name what a binary method takes for background."""
-    if not hasattr(filter_, "ForegroundValue"):
-        return
-    used = {0, filter_.ForegroundValue, filter_.MissingLabel}
-    found = {
-        label for row in described for rater in row["raters"] for label in rater["label_voxels"]
-    }
-    if found - used and filter_.ForegroundValue in found:
+def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> None:
+    """Name what a binary method takes for background, of the labels that were found."""
+    ignored = ignored_labels(filter_, found)
+    if ignored:
         console.warn(
             f"{filter_.method} fuses label {filter_.ForegroundValue:g} and takes "
-            f"{shown(sorted(found - used))} for background; --foreground-value chooses another, "
+            f"{shown(ignored)} for background; --foreground-value chooses another, "
             "--method multilabel-staple fuses all"
         )

@@ -15,8 +15,9 @@ from numpy.typing import DTypeLike
 from itk_consensus.cli.options import file_name
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.files import destination, files_of, read_image, write_image, write_text
+from itk_consensus.images.files import files_of, read_image, write_image, write_text
 from itk_consensus.images.headers import require_name
+from itk_consensus.images.replacing import destination
 
 
 @dataclass(frozen=True)

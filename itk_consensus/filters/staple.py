@@ -212,7 +212,10 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             fusion = soft.fusion
         elif self._is_plain and case.packed is not None:
             result = packed = packed_staple(case.packed, self._settings_with(self.Prior), **watched)
+            # Chunks' votes come as patterns; what is written is then by pattern, too.
             fusion = packed.fusion
+            if case.packed.counts is not None:
+                fusion = packed.fusion.on(case.patterns)
         else:
             self._check_foreground([case], self.MissingLabel)
             settings, field = self._settings(case), self._field(case)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, grown
-from itk_consensus.labels.encoding import Table, encode, encode_if_few, merge_tables
+from itk_consensus.labels.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.labels.label_stack import LabelStack, default_threads, label_array
 
 #: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
@@ -63,7 +63,7 @@ class DecisionPatterns:
         """The same, or None where patterns are many: nearly as many as voxels, in noise."""
         threads = threads or default_threads()
         encoding = encode_if_few(stack, None, threads, np.dtype(np.uint16))
-        if encoding is None:
+        if encoding is None or len(encoding.counts) > MOST_FEW:
             return None
         return cls(labels=stack.labels, threads=threads, **encoding._asdict())
 
