@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import StackVoteFusion
+from functools import partial
+from typing import Any
+
+from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote, smoothed_vote
 from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
@@ -15,6 +18,7 @@ from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TIE_RULES
 from itk_consensus.labels.tiled_shares import TilesOf
 from itk_consensus.labels.vote_tiles import MixedVotes
+from itk_consensus.labels.voting import StackVoteFusion
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
@@ -66,9 +70,13 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
                 spacing=case.spacing,
             ).plain(self.Threshold, self.TieRule)
         if sigma == 0:
-            return StackVoteFusion(
-                case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
-            )
+            rules: dict[str, Any] = {
+                "weights": weights,
+                "threshold": self.Threshold,
+                "ties": self.TieRule,
+            }
+            by_pattern = partial(majority_vote, **rules)
+            return StackVoteFusion(case.stack, by_pattern, **rules, threads=case.threads)
         return smoothed_vote(
             case.stack,
             sigma,
