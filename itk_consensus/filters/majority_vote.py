@@ -7,7 +7,6 @@ from typing import Any
 
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote, smoothed_vote
-from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
@@ -59,16 +58,9 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(len(case.stack.arrays))
         sigma = self._sigma(case)
-        opinions = self._opinions(case)
-        if opinions is not None:
-            return SoftVotes.make(
-                opinions,
-                case.stack.rater_masks,
-                case.stack.mask,
-                weights=weights,
-                sigma=sigma,
-                spacing=case.spacing,
-            ).plain(self.Threshold, self.TieRule)
+        soft = self._soft_votes(case, weights, sigma)
+        if soft is not None:
+            return soft.plain(self.Threshold, self.TieRule)
         if sigma == 0:
             rules: dict[str, Any] = {
                 "weights": weights,
