@@ -86,42 +86,42 @@ class ProcessObject:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
     def GetGlobalWarningDisplay() -> bool:
-        """Whether filters warn."""
+        """Whether filters warn; it is all in GetDiagnostics() in any case."""
     def GetName(self) -> str:
         """The name of the filter's class."""
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1."""
     @staticmethod
     def GlobalDefaultDebugOff() -> None:
-        """Print no filter that was not asked to."""
+        """SetGlobalDefaultDebug(False)."""
     @staticmethod
     def GlobalDefaultDebugOn() -> None:
-        """Print every filter before each Execute."""
+        """SetGlobalDefaultDebug(True)."""
     @staticmethod
     def GlobalWarningDisplayOff() -> None:
-        """Keep filters from warning."""
+        """SetGlobalWarningDisplay(False)."""
     @staticmethod
     def GlobalWarningDisplayOn() -> None:
-        """Let filters warn."""
+        """SetGlobalWarningDisplay(True)."""
     def HasCommand(self, event: int) -> bool:
         """Whether a command waits for this event."""
     def RemoveAllCommands(self) -> None:
         """Forget every command."""
     @staticmethod
-    def SetGlobalDefaultCoordinateTolerance(tolerance: float) -> None:
-        """Set the CoordinateTolerance of every filter that has none of its own."""
+    def SetGlobalDefaultCoordinateTolerance(value: float) -> None:
+        """The CoordinateTolerance of filters that have none of their own."""
     @staticmethod
-    def SetGlobalDefaultDebug(debug: bool) -> None:
-        """Set the Debug of every filter that has none of its own."""
+    def SetGlobalDefaultDebug(value: bool) -> None:
+        """The Debug of filters that have none of their own."""
     @staticmethod
-    def SetGlobalDefaultDirectionTolerance(tolerance: float) -> None:
-        """Set the DirectionTolerance of every filter that has none of its own."""
+    def SetGlobalDefaultDirectionTolerance(value: float) -> None:
+        """The DirectionTolerance of filters that have none of their own."""
     @staticmethod
-    def SetGlobalDefaultNumberOfThreads(threads: int) -> None:
-        """Set the NumberOfThreads of every filter that has none of its own."""
+    def SetGlobalDefaultNumberOfThreads(value: int) -> None:
+        """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
-    def SetGlobalWarningDisplay(display: bool) -> None:
-        """Set whether filters warn; what they would say is in GetDiagnostics() all the same."""
+    def SetGlobalWarningDisplay(value: bool) -> None:
+        """Whether filters warn; it is all in GetDiagnostics() in any case."""
 
 class LabelFusionFilter(ProcessObject):
     """Base of the fusers: a list of label images in, one image of the same kind out."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -103,10 +103,27 @@ class Expectation(NamedTuple):
 
 
 class Maximization:
-    """What the M-step of every model of two or more labels is."""
+    """What EM asks of a model, and the M-step that all have; beliefs about patterns stay inside."""
 
     pseudo_counts: Floats
     estimate_prior: bool
+
+    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
+        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
+        raise NotImplementedError
+
+    def step_from_votes(
+        self, shares: VoteShares, frequencies: Floats, prior: Floats
+    ) -> tuple[Floats, Floats]:
+        """Theta and prior of one start that takes the votes' shares for the truth.
+
+        Where nobody annotated, its shares are (K,) or (R, K) `frequencies`.
+        """
+        raise NotImplementedError
+
+    def truth(self, theta: Floats, prior: Floats) -> Any:
+        """What parameters say of the truth."""
+        raise NotImplementedError
 
     @property
     def _absent_raters(self) -> NDArray[np.int64]:
@@ -156,24 +173,15 @@ class ConfusionModel(Maximization):
         return VoteTable.of(self.patterns, self.weights, self.prior_rows, self.negligible)
 
     def truth(self, theta: Floats, prior: Floats) -> EstimatedTruth:
-        """What parameters say of each pattern."""
         return EstimatedTruth(self.table, theta, prior)
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
         sums = self.table.expectation(theta, prior, mass_by_row=self._separate_masses)
         return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
 
     def step_from_votes(
         self, shares: VoteShares, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
-        """Theta and prior of one start that takes the votes' shares for the truth.
-
-        Parameters
-        ----------
-        frequencies : (K,) or (R, K) ndarray
-            Shares of the labels where nobody annotated.
-        """
         sums = self.table.expectation_of_votes(shares)
         if self._separate_masses:
             of_row = shares_of_votes(self.patterns, shares, self._of_patterns(frequencies))

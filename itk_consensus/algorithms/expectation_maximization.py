@@ -8,37 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, Expectation, KnownTruth
+from itk_consensus.algorithms.confusion_model import (
+    ConfusionModel,
+    Expectation,
+    KnownTruth,
+    Maximization,
+)
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.expected_counts import VoteShares, shares_of_votes
-
-
-class Model(Protocol):
-    """What EM asks of a model; what is believed of each pattern stays in there."""
-
-    @property
-    def estimate_prior(self) -> bool:
-        """Whether the prior moves."""
-
-    def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """The next theta and prior, and the (S,) log likelihood of these."""
-
-    def step_from_votes(
-        self, shares: VoteShares, frequencies: Floats, prior: Floats
-    ) -> tuple[Floats, Floats]:
-        """Theta and prior of one start that takes the votes' shares for the truth."""
-
-    def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
-        """(S,) log likelihood plus the log of the parameters' prior."""
-
-    def truth(self, theta: Floats, prior: Floats) -> Any:
-        """What parameters say of the truth."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +42,7 @@ class Starts:
         """(S,) which starts are made from votes."""
         return np.asarray(np.isnan(self.theta).all(axis=(0, 1, 3)))
 
-    def first_step(self, model: Model) -> tuple[Floats, Floats, Floats]:
+    def first_step(self, model: Maximization) -> tuple[Floats, Floats, Floats]:
         """The next theta and prior of all starts, and their (S,) log likelihood, NaN for votes."""
         theta, prior = self.theta.copy(), self.prior.copy()
         log_likelihood = np.full(theta.shape[2], np.nan)
@@ -127,7 +110,7 @@ class _State(NamedTuple):
 
 
 def maximize(
-    model: Model,
+    model: Maximization,
     starts: Starts,
     stop: StopRule,
     *,

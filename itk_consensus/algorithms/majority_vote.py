@@ -6,7 +6,6 @@ The vote fraction is the baseline every other fuser is measured against (paper, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,8 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks
-from itk_consensus.labels.fusions import DecisionTable, PatternFusion
-from itk_consensus.labels.kept_stack import KeptStack
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.ties import BACKGROUND, UNDECIDED, TieRule, decide
-from itk_consensus.labels.voting import StackVote
+from itk_consensus.labels.fusions import PatternFusion
+from itk_consensus.labels.ties import TieRule, decide
 
 #: Shares (patterns times labels) that are made together; more are made again when asked for.
 _SHARES_AT_ONCE = 1 << 21
@@ -114,44 +110,3 @@ def decide_shares(
         # Below the threshold nobody wins; equal -inf scores then fall under the tie rule.
         scores = np.where(scores > threshold * total + tolerance, scores, -np.inf)
     return decide(scores, labels, ties, tolerance=tolerance, prior=frequencies)
-
-
-@dataclass(frozen=True)
-class StackVoteFusion:
-    """The same vote voxel by voxel; patterns are made only for those who ask by pattern."""
-
-    stack: LabelStack | KeptStack
-    weights: Floats | None = None  #: As of `majority_vote`
-    threshold: float | None = None
-    ties: TieRule = "undecided"
-    threads: int | None = None
-
-    @cached_property
-    def has_undecided(self) -> bool:
-        return bool((self.volume() == UNDECIDED).any())
-
-    def volume(self) -> NDArray[np.int32]:
-        vote = self._vote()
-        codes = [*range(len(vote.stack.labels)), BACKGROUND, UNDECIDED]
-        decision = np.empty(vote.stack.shape, np.int32)
-        vote.write_labels(np.array(codes, np.int32), decision)
-        return decision
-
-    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return self.on(patterns).as_table(patterns)
-
-    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        self._vote().write_labels(values, out)
-
-    def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        self._vote().write_share(label, out)
-
-    def _vote(self) -> StackVote:
-        stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack
-        return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)
-
-    def on(self, patterns: DecisionPatterns) -> VoteResult:
-        """The same vote by pattern."""
-        return majority_vote(
-            patterns, weights=self.weights, threshold=self.threshold, ties=self.ties
-        )

@@ -14,10 +14,7 @@ from itk_consensus.labels.class_probabilities import Masks, Opinions, both_class
 
 
 def soft_masks(
-    opinions: Opinions,
-    annotated: Masks,
-    mask: NDArray[Any] | None,
-    weights: Floats | None = None,
+    opinions: Opinions, annotated: Masks, mask: NDArray[Any] | None, weights: Floats | None = None
 ) -> RaterMasks:
     """Probabilities of K classes as memberships.
 

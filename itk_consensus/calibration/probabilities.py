@@ -18,7 +18,7 @@ from scipy.special import logit
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
-from itk_consensus.labels.boxes import Box
+from itk_consensus.labels.boxes import Box, bounding_box, grown
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 SMALLEST_SPREAD_MM = 0.5
@@ -27,15 +27,12 @@ SMALLEST_SPREAD_MM = 0.5
 
 def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
     """Bounding box of a mask that is not empty, widened by a margin in mm, at least one voxel."""
-    box = []
-    for axis, step in enumerate(spacing):
-        others = tuple(other for other in range(mask.ndim) if other != axis)
-        occupied = np.flatnonzero(mask.any(axis=others))
-        # A margin far beyond the volume must not overflow when it is counted in voxels.
-        pad = max(1, ceil(min(margin / step, mask.shape[axis])))
-        first, last = int(occupied[0]) - pad, int(occupied[-1]) + 1 + pad
-        box.append(slice(max(first, 0), min(last, mask.shape[axis])))
-    return tuple(box)
+    sides = zip(spacing, mask.shape, strict=True)
+    # A margin far beyond the volume must not overflow when it is counted in voxels.
+    pads = [max(1, ceil(min(margin / step, extent))) for step, extent in sides]
+    tight = bounding_box(mask)
+    assert tight is not None
+    return grown(tight, pads, mask.shape)
 
 
 def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:

@@ -114,10 +114,7 @@ def _picture(
 
 
 def _rater_rows(
-    masks: Sequence[Mask],
-    fused: Mapping[str, Mask],
-    staple: STAPLEImageFilter,
-    voxel_ml: float,
+    masks: Sequence[Mask], fused: Mapping[str, Mask], staple: STAPLEImageFilter, voxel_ml: float
 ) -> Iterator[dict[str, str]]:
     for number, mask in enumerate(masks):
         yield {

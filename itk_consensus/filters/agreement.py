@@ -109,10 +109,7 @@ class AgreementFilter(RaterInputs):
 
 
 def Agreement(
-    images: Any,
-    reference: Any = None,
-    names: Sequence[str] | None = None,
-    **parameters: Any,
+    images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any
 ) -> AgreementResult:
     """How well raters agree; function form of AgreementFilter, whose parameters it takes.
 

@@ -86,10 +86,6 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         fusion = PatternFusion(case.patterns, decision, in_pairs(posterior))
         return FusedImages(case.loaded.without_inputs(), fusion, tuple(labels), dtype)
 
-    @property
-    def _prior_is_open(self) -> bool:
-        return self.Prior is None
-
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")
         if self.Prior is not None or self.EstimatePrior:

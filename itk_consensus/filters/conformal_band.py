@@ -213,11 +213,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         return _filled(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
 
     def _measure(
-        self,
-        case: ProbabilityCase,
-        spreads: tuple[float, ...],
-        sets: NDArray[np.bool_],
-        empty: int,
+        self, case: ProbabilityCase, spreads: tuple[float, ...], sets: NDArray[np.bool_], empty: int
     ) -> None:
         ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
         self.Spread = spreads[0] if spreads else nan

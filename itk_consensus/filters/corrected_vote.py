@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.corrected_vote import CorrectedVote, corrected_vote, mixing_matrix
-from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.tile_votes import TileVoteFilter
@@ -45,17 +44,10 @@ class CorrectedVoteFilter(TileVoteFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(len(case.stack.arrays))
-        sigma, opinions = self._sigma(case), self._opinions(case)
-        if opinions is not None:
-            votes = SoftVotes.make(
-                opinions,
-                case.stack.rater_masks,
-                case.stack.mask,
-                weights=weights,
-                sigma=sigma,
-                spacing=case.spacing,
-            )
-            fusion, self.VoteShares = votes.corrected()
+        sigma = self._sigma(case)
+        soft = self._soft_votes(case, weights, sigma)
+        if soft is not None:
+            fusion, self.VoteShares = soft.corrected()
             return fusion
         corrected = corrected_vote(
             case.stack,

@@ -134,7 +134,7 @@ class DeepConsensusParameters(ProcessObject):
     )
     NumberOfThreads = Parameter(
         ProcessObject.NumberOfThreads.kind,
-        lambda _: ProcessObject.GetGlobalDefaultNumberOfThreads(),
+        lambda _: ProcessObject.GlobalDefaultNumberOfThreads,
         "Threads of torch and the kernels; the last digits of trained weights depend on it.",
         default_doc="all cores",
     )

@@ -18,7 +18,6 @@ import numpy as np
 from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
 from itk_consensus.algorithms.initialization import StartSummary
-from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
@@ -32,6 +31,7 @@ from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.labels.voting import StackVoteFusion
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import StackVoteFusion
+from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.voting import StackVoteFusion
 
 
 class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -22,4 +23,4 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     needs = "votes"
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        return StackVoteFusion(case.stack, threads=case.threads)
+        return StackVoteFusion(case.stack, majority_vote, threads=case.threads)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import StackVoteFusion
+from functools import partial
+from typing import Any
+
+from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote, smoothed_vote
-from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
@@ -15,6 +17,7 @@ from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TIE_RULES
 from itk_consensus.labels.tiled_shares import TilesOf
 from itk_consensus.labels.vote_tiles import MixedVotes
+from itk_consensus.labels.voting import StackVoteFusion
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
@@ -55,20 +58,17 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(len(case.stack.arrays))
         sigma = self._sigma(case)
-        opinions = self._opinions(case)
-        if opinions is not None:
-            return SoftVotes.make(
-                opinions,
-                case.stack.rater_masks,
-                case.stack.mask,
-                weights=weights,
-                sigma=sigma,
-                spacing=case.spacing,
-            ).plain(self.Threshold, self.TieRule)
+        soft = self._soft_votes(case, weights, sigma)
+        if soft is not None:
+            return soft.plain(self.Threshold, self.TieRule)
         if sigma == 0:
-            return StackVoteFusion(
-                case.stack, weights, self.Threshold, self.TieRule, threads=case.threads
-            )
+            rules: dict[str, Any] = {
+                "weights": weights,
+                "threshold": self.Threshold,
+                "ties": self.TieRule,
+            }
+            by_pattern = partial(majority_vote, **rules)
+            return StackVoteFusion(case.stack, by_pattern, **rules, threads=case.threads)
         return smoothed_vote(
             case.stack,
             sigma,

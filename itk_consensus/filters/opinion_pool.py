@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_class_probabilities, pool_votes
+from itk_consensus.algorithms.class_pool import pool_class_probabilities
+from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase

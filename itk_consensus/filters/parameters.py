@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Kind
+from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.filters.number_limits import BeyondRange
 
 if TYPE_CHECKING:
@@ -170,6 +171,40 @@ class Measurement(Generic[T]):
         instance._measured[self.name] = value
 
 
+class GlobalValue(Generic[T]):
+    """A value of all filters at once, with SimpleITK's static functions Set and Get, On and Off."""
+
+    def __init__(self, kind: Kind[T], doc: str) -> None:
+        self.kind = kind
+        self.doc = doc
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+        def getter() -> Any:
+            return self.__get__(None)
+
+        def setter(value: Any) -> None:
+            named = Parameter(self.kind, value, self.doc)
+            named.name = name.removeprefix("GlobalDefault")
+            GlobalDefaults._global_defaults[name] = named.check("ProcessObject", value)
+
+        getter.__annotations__["return"] = setter.__annotations__["value"] = self.kind.annotation
+        _attach(owner, f"Get{name}", getter, self.doc, static=True)
+        _attach(owner, f"Set{name}", setter, self.doc, static=True)
+        if isinstance(self.kind, Boolean):
+            _attach(owner, f"{name}On", partial(setter, True), f"Set{name}(True).", static=True)
+            _attach(owner, f"{name}Off", partial(setter, False), f"Set{name}(False).", static=True)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        from itk_consensus.images.simpleitk_family import simpleitk_default  # once it is needed
+
+        ours = GlobalDefaults._global_defaults
+        value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)
+        return value
+
+
 def parameters_of(cls: type) -> Iterator[Parameter[Any]]:
     """A class's parameters, its own before those it inherits, in the order of declaration."""
     return _declared(cls, Parameter)
@@ -221,14 +256,14 @@ def _declared(cls: type, kind: type) -> Iterator[Any]:
                 yield member
 
 
-def _attach(owner: type, name: str, function: Callable[..., Any], doc: str) -> None:
+def _attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
     # A method written out in the class itself wins over the derived one.
     if name in vars(owner):
         return
     function.__name__ = name
     function.__qualname__ = f"{owner.__qualname__}.{name}"
     function.__doc__ = doc
-    setattr(owner, name, function)
+    setattr(owner, name, staticmethod(function) if static else function)
 
 
 def _shown(value: Any) -> str:
@@ -237,3 +272,27 @@ def _shown(value: Any) -> str:
     except ValueError:  # Python does not write out integers of thousands of digits
         text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class GlobalDefaults:
+    """Values of every filter that has none of its own: ours if they were set, or SimpleITK's.
+
+    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` holds for filters of this
+    package too; the function of the same name here holds for them alone, and wins.
+    """
+
+    _global_defaults: ClassVar[dict[str, Any]] = {}
+
+    GlobalDefaultCoordinateTolerance = GlobalValue(
+        Real(low=0.0), "The CoordinateTolerance of filters that have none of their own."
+    )
+    GlobalDefaultDirectionTolerance = GlobalValue(
+        Real(low=0.0), "The DirectionTolerance of filters that have none of their own."
+    )
+    GlobalDefaultNumberOfThreads = GlobalValue(
+        Integer(1, 1024), "The NumberOfThreads of filters that have none of their own."
+    )
+    GlobalDefaultDebug = GlobalValue(Boolean(), "The Debug of filters that have none of their own.")
+    GlobalWarningDisplay = GlobalValue(
+        Boolean(), "Whether filters warn; it is all in GetDiagnostics() in any case."
+    )

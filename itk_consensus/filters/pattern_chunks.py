@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from itk_consensus.algorithms.majority_vote import StackVoteFusion
 from itk_consensus.chunked.work import Array, Block, Depth, Request
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
@@ -23,6 +22,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
 from itk_consensus.labels.encoding import merge_tables
 from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.label_stack import LabelStack, distinct_values
+from itk_consensus.labels.voting import StackVoteFusion
 
 #: A LabelFusionFilter, whose module imports this one.
 Filter = Any

@@ -133,9 +133,7 @@ def _described(
     images = inspect.Parameter("images", inspect.Parameter.VAR_POSITIONAL)
     named = [
         inspect.Parameter(
-            getattr(parameter, style),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=default_of(parameter),
+            getattr(parameter, style), inspect.Parameter.KEYWORD_ONLY, default=default_of(parameter)
         )
         for parameter in parameters_of(fuser)
     ]

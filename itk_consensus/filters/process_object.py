@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
-from itk_consensus.filters.constraints import Boolean, Integer
-from itk_consensus.filters.global_defaults import THREADS, TOLERANCE, GlobalDefaults
+from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.parameters import (
     Deferred,
+    GlobalDefaults,
     Parameter,
     find_parameter,
     measurements_of,
@@ -39,20 +39,20 @@ class ProcessObject(GlobalDefaults):
     """Base of every filter. Not re-entrant: one Execute at a time for one object."""
 
     CoordinateTolerance = Parameter(
-        TOLERANCE,
-        lambda _: GlobalDefaults.GetGlobalDefaultCoordinateTolerance(),
+        Real(low=0.0),
+        lambda filter_: filter_.GlobalDefaultCoordinateTolerance,
         "Largest difference of origin or spacing between inputs, as a fraction of the spacing.",
         default_doc="1e-06",
     )
     DirectionTolerance = Parameter(
-        TOLERANCE,
-        lambda _: GlobalDefaults.GetGlobalDefaultDirectionTolerance(),
+        Real(low=0.0),
+        lambda filter_: filter_.GlobalDefaultDirectionTolerance,
         "Largest difference between elements of the inputs' direction matrices.",
         default_doc="1e-06",
     )
     NumberOfThreads = Parameter(
-        THREADS,
-        lambda _: GlobalDefaults.GetGlobalDefaultNumberOfThreads(),
+        Integer(1, 1024),
+        lambda filter_: filter_.GlobalDefaultNumberOfThreads,
         "Threads of the compiled kernels; results never depend on it.",
         default_doc="all cores",
     )
@@ -64,7 +64,7 @@ class ProcessObject(GlobalDefaults):
     )
     Debug = Parameter(
         Boolean(),
-        lambda _: GlobalDefaults.GetGlobalDefaultDebug(),
+        lambda filter_: filter_.GlobalDefaultDebug,
         "Print the filter before each Execute.",
         default_doc="False",
         in_cli=False,
@@ -214,7 +214,7 @@ class ProcessObject(GlobalDefaults):
 
     def _warn(self, message: str) -> None:
         """Warn, unless told not to, in the name of the line outside this package that led here."""
-        if not self.GetGlobalWarningDisplay():
+        if not self.GlobalWarningDisplay:
             return
         level, frame = 1, sys._getframe()
         while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):

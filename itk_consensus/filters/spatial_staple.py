@@ -165,10 +165,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             self._invoke(PROGRESS_EVENT)
 
         result = spatial_staple(
-            case.patterns,
-            self._settings(case),
-            observer=observer,
-            tick=during_iteration,
+            case.patterns, self._settings(case), observer=observer, tick=during_iteration
         )
         self._result = result
         self.ElapsedIterations = len(result.change)

@@ -78,6 +78,13 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         tuple[float, ...], "Probability that a rater's background vote is right."
     )
 
+    #: Each filter has its own kinds of it.
+    Prior: Parameter[Any]
+
+    @property
+    def _prior_is_open(self) -> bool:
+        return self.Prior is None
+
     def _settings_with(self, prior: Any) -> StapleSettings:
         return self._common_settings(
             prior,
@@ -172,10 +179,6 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         default_doc="mean of the masks",
     )
     EstimatedPrior = Measurement(float, "Foreground prior at the end.")
-
-    @property
-    def _prior_is_open(self) -> bool:
-        return self.Prior is None
 
     def _check_parameters(self) -> None:
         self._reject_two_priors("Prior")

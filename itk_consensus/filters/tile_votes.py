@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from itk_consensus.algorithms.corrected_vote import CorrectedVote
 from itk_consensus.algorithms.smoothed_vote import SmoothedVote
+from itk_consensus.algorithms.soft_vote import SoftVotes
+from itk_consensus.array_types import Floats
 from itk_consensus.filters.constraints import LENGTH
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -47,6 +49,16 @@ class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
     @property
     def chunking(self) -> str:
         return "tiles"
+
+    def _soft_votes(
+        self, case: FusionCase, weights: Floats | None, sigma: float
+    ) -> SoftVotes | None:
+        """Shares of the votes where inputs are probabilities; None if they are labels."""
+        opinions = self._opinions(case)
+        if opinions is None:
+            return None
+        masks = case.stack.rater_masks, case.stack.mask
+        return SoftVotes.make(opinions, *masks, weights=weights, sigma=sigma, spacing=case.spacing)
 
     @abstractmethod
     def _vote_of(

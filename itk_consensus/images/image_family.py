@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -141,6 +141,15 @@ class CopyingFamily:
 class WrappingFamily:
     """The part that libraries share whose images are made around a finished array."""
 
+    #: Module and name of the class of a library's images; nothing is imported for it.
+    image_class: ClassVar[tuple[str, str]] = ("", "")
+
+    def recognises(self, candidate: object) -> bool:
+        """Whether `candidate` is of that class; if nobody has imported it, it has no objects."""
+        module, name = self.image_class
+        found = getattr(sys.modules.get(module), name, None)
+        return isinstance(found, type) and isinstance(candidate, found)
+
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an array of the shape of `like`, to be wrapped once it is written."""
         array = np.empty(like.geometry.shape, dtype)
@@ -161,12 +170,6 @@ class WrappingFamily:
     def wrap(self, array: Array, metadata: Any, *, vector: bool = False) -> Any:
         """An image around this array, whose last axis holds the components of a vector image."""
         raise NotImplementedError
-
-
-def loaded_class(module: str, name: str) -> type[Any] | None:
-    """A class of a library, or None if the caller has not imported it: then it has no objects."""
-    found = getattr(sys.modules.get(module), name, None)
-    return found if isinstance(found, type) else None
 
 
 def real_numbers(array: Array, where: str) -> Array:

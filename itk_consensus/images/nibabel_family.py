@@ -11,7 +11,6 @@ from itk_consensus.images.image_family import (
     Array,
     ReadImage,
     WrappingFamily,
-    loaded_class,
     real_numbers,
     stored_type,
 )
@@ -28,10 +27,7 @@ class NibabelHeader(NamedTuple):
 class NibabelFamily(WrappingFamily):
     """NIfTI, MGH and every other SpatialImage; voxels are indexed (x, y, z) and placed in RAS."""
 
-    def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is an image of nibabel."""
-        spatial = loaded_class("nibabel.spatialimages", "SpatialImage")
-        return spatial is not None and isinstance(candidate, spatial)
+    image_class = ("nibabel.spatialimages", "SpatialImage")
 
     def read(self, image: Any, where: str) -> ReadImage:
         """View the voxels, scaled as the header says, with their axes reversed as ITK has them."""

@@ -14,22 +14,13 @@ import numpy as np
 from itk_consensus.errors import InputError
 from itk_consensus.images.affine import geometry_of_affine
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.images.image_family import (
-    Array,
-    ReadImage,
-    WrappingFamily,
-    loaded_class,
-    real_numbers,
-)
+from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
 
 
 class TensorFamily(WrappingFamily):
     """torch.Tensor on any device; outputs go to the device of the first input."""
 
-    def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is a tensor."""
-        tensor = loaded_class("torch", "Tensor")
-        return tensor is not None and isinstance(candidate, tensor)
+    image_class = ("torch", "Tensor")
 
     def read(self, image: Any, where: str) -> ReadImage:
         """View the voxels, or copy them from their device."""
@@ -78,10 +69,7 @@ class MetaTensorFamily(WrappingFamily):
     component each. Outputs have a channel axis if the first input had one.
     """
 
-    def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is a MetaTensor."""
-        metatensor = loaded_class("monai.data.meta_tensor", "MetaTensor")
-        return metatensor is not None and isinstance(candidate, metatensor)
+    image_class = ("monai.data.meta_tensor", "MetaTensor")
 
     def read(self, image: Any, where: str) -> ReadImage:
         """View the voxels with their axes reversed, as ITK has them."""

@@ -8,13 +8,7 @@ import numpy as np
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.images.image_family import (
-    Array,
-    ReadImage,
-    WrappingFamily,
-    loaded_class,
-    real_numbers,
-)
+from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
 
 #: How unequal steps between coordinates may be, as a share of the step: what float32 rounds away.
 _UNEVEN = 1e-3
@@ -33,10 +27,7 @@ class DataArrayHeader(NamedTuple):
 class XarrayFamily(WrappingFamily):
     """DataArray whose axes have evenly spaced coordinates, or none: then steps of 1 from 0."""
 
-    def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is a DataArray."""
-        data_array = loaded_class("xarray", "DataArray")
-        return data_array is not None and isinstance(candidate, data_array)
+    image_class = ("xarray", "DataArray")
 
     def read(self, image: Any, where: str) -> ReadImage:
         """View the voxels; the first axis of the array is ITK's last."""

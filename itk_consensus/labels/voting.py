@@ -5,6 +5,7 @@ The rules are those of `labels.ties`; the same vote on patterns is in algorithms
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import DecisionTable, PatternFusion
+from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack, default_threads
-from itk_consensus.labels.ties import TIE_RULES, TieRule
+from itk_consensus.labels.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
 
 #: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
 TIE_SHARE = 1e-12
@@ -134,3 +138,39 @@ class StackVote:
                 f"StackVote: out must be {dtype} {self.stack.shape}, C-contiguous and writable, "
                 f"got {out.dtype} {out.shape}"
             )
+
+
+@dataclass(frozen=True)
+class StackVoteFusion:
+    """A vote as a fusion, voxel by voxel; patterns are made only for those who ask by pattern."""
+
+    stack: LabelStack | KeptStack
+    on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote by pattern
+    weights: Floats | None = None  #: This and what follows as of `StackVote`
+    threshold: float | None = None
+    ties: TieRule = "undecided"
+    threads: int | None = None
+
+    @cached_property
+    def has_undecided(self) -> bool:
+        return bool((self.volume() == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        vote = self._vote()
+        codes = [*range(len(vote.stack.labels)), BACKGROUND, UNDECIDED]
+        decision = np.empty(vote.stack.shape, np.int32)
+        vote.write_labels(np.array(codes, np.int32), decision)
+        return decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return self.on(patterns).as_table(patterns)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        self._vote().write_labels(values, out)
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self._vote().write_share(label, out)
+
+    def _vote(self) -> StackVote:
+        stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack
+        return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)

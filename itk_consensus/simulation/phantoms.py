@@ -34,9 +34,7 @@ class Phantom(NamedTuple):
 
 
 def ellipsoid_mask(
-    shape: Sequence[int],
-    semi_axes: Sequence[float],
-    center: Sequence[float] | None = None,
+    shape: Sequence[int], semi_axes: Sequence[float], center: Sequence[float] | None = None
 ) -> NDArray[np.bool_]:
     """Voxels whose centre lies inside or on an axis-aligned ellipsoid, in any dimension.
 

@@ -147,10 +147,7 @@ def random_rater(truth: Mask, seed: Seed = 0) -> Mask:
 
 
 def confusion_raters(
-    truth: NDArray[Any],
-    confusions: ArrayLike,
-    seed: Seed = 0,
-    labels: ArrayLike | None = None,
+    truth: NDArray[Any], confusions: ArrayLike, seed: Seed = 0, labels: ArrayLike | None = None
 ) -> NDArray[Any]:
     """Multi-class raters whose voxelwise errors follow a confusion matrix each.
 

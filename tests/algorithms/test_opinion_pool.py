@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_class_probabilities, pool_votes
+from itk_consensus.algorithms.class_pool import pool_class_probabilities
+from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 

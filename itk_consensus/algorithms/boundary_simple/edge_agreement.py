@@ -2,78 +2,24 @@
 
 The gate of section 2.6 has one value per voxel for all raters and cancels in their weighted mean.
 Here the gradient magnitude is correlated with each rater's own contour, so the gate differs
-between raters and favours those who drew where the image changes. Correlations are by running
-sums in a patch around each disputed voxel, which ends at the border, at the mask and where a rater
-did not annotate.
+between raters and favours those who drew where the image changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.boundary_simple.local_correlation import (
+    correlation,
+    patches_of_raters,
+)
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.boxes import Box, grown, in_space, relative_to, space_axes
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.tiles import TRUNCATE, half_gaussian
-
-#: Products of standard deviations below this are rounding errors of constant patches.
-_CONSTANT = 1e-9
-
-
-class Patches:
-    """Means over what some raters annotated of the patch around each disputed voxel.
-
-    Attributes
-    ----------
-    raters : list of int
-        The raters, all of whom annotated the same voxels.
-    """
-
-    def __init__(self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]) -> None:
-        self.raters = raters
-        self._voxels, self._radii = voxels, radii
-        annotated = voxels.patterns.present[:, raters[0]]
-        # Outside the mask volumes are zero already.
-        self._annotated = None if annotated.all() else voxels.expand(annotated)
-        self._count = np.maximum(self._sum(voxels.expand(annotated.astype(np.float64))), 1.0)
-
-    def mean(self, volume: Floats) -> Floats:
-        """(N,) means of a volume of the box's shape, zero outside the mask; overwrites it."""
-        if self._annotated is not None:
-            volume *= self._annotated
-        return self._sum(volume) / self._count
-
-    def mean_and_variance(self, volume: Floats) -> tuple[Floats, Floats]:
-        """(N,) means and variances of a volume, which is kept."""
-        mean = self.mean(volume.copy())
-        return mean, np.maximum(self.mean(volume**2) - mean**2, 0.0)
-
-    def _sum(self, volume: Floats) -> Floats:
-        threads = self._voxels.patterns.threads
-        return self._voxels.take(box_sum(volume, self._radii, threads=threads))
-
-
-def patches_of_raters(voxels: DisputedVoxels, radii: tuple[int, ...]) -> list[Patches]:
-    """One member per group of raters who annotated the same voxels, since they share means."""
-    groups: dict[bytes, list[int]] = {}
-    present = voxels.patterns.present
-    for rater in range(present.shape[1]):
-        groups.setdefault(present[:, rater].tobytes(), []).append(rater)
-    return [Patches(voxels, radii, raters) for raters in groups.values()]
-
-
-def correlation(covariance: Floats, variance: Floats, other_variance: Floats) -> Floats:
-    """Covariance over standard deviations, from -1 to 1; 0 where either patch is constant."""
-    norm = np.sqrt(variance * other_variance)
-    ratio = np.divide(covariance, norm, out=np.zeros_like(norm), where=norm > _CONSTANT)
-    return np.clip(ratio, -1.0, 1.0)
-
+from itk_consensus.labels.smoothing import mirrored_gaussian
 
 #: Standard deviations after which the Gaussian is cut off.
 _TRUNCATE = 4.0
@@ -146,39 +92,3 @@ def _contour(labels: NDArray[np.integer]) -> NDArray[np.bool_]:
         marked[1:] |= step
         marked[:-1] |= step
     return contour
-
-
-def mirrored_gaussian(
-    volume: NDArray[Any], sigmas: Sequence[float], truncate: float = TRUNCATE
-) -> Floats:
-    """Smooth along every axis, as scipy's `gaussian_filter` does by default.
-
-    Parameters
-    ----------
-    volume : ndarray
-    sigmas : sequence of float
-        Standard deviation per axis, in voxels; 0: not smoothed.
-    truncate : float
-        Standard deviations after which the Gaussian is cut off.
-    """
-    smooth = np.array(volume, dtype=np.float64)
-    for axis, sigma in enumerate(sigmas):
-        if sigma > 0 and smooth.shape[axis] > 0:
-            weights = folded_weights(sigma, truncate, smooth.shape[axis])
-            smooth = scipy.ndimage.correlate1d(smooth, weights, axis, mode="reflect")
-    return smooth
-
-
-def folded_weights(sigma: float, truncate: float, extent: int) -> Floats:
-    """(2 r + 1,) weights of a Gaussian, r <= extent; those that reach farther are folded back.
-
-    A voxel that lies farther away than the image is wide shows what another, nearer one shows,
-    since a mirrored image repeats itself.
-    """
-    half = half_gaussian(sigma, truncate)
-    weights = np.concatenate([half[:0:-1], half])
-    reach = len(half) - 1
-    if reach <= extent:
-        return weights
-    places = (np.arange(-reach, reach + 1) + extent) % (2 * extent)
-    return np.asarray(np.bincount(places, weights, 2 * extent + 1), dtype=np.float64)

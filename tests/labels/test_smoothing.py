@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from scipy.ndimage import correlate1d, gaussian_filter
 
-from itk_consensus.algorithms.boundary_simple.edge_agreement import (
-    folded_weights,
-    mirrored_gaussian,
-)
 from itk_consensus.errors import InputError
+from itk_consensus.labels.smoothing import folded_weights, mirrored_gaussian
 from itk_consensus.labels.tiles import half_gaussian
 
 

@@ -1,0 +1,64 @@
+"""Normalised cross-correlation in a patch around each disputed voxel, by running sums.
+
+Patches end at the border, at the mask and where a rater did not annotate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.disputed_voxels import DisputedVoxels
+
+#: Products of standard deviations below this are rounding errors of constant patches.
+_CONSTANT = 1e-9
+
+
+class Patches:
+    """Means over what some raters annotated of the patch around each disputed voxel.
+
+    Attributes
+    ----------
+    raters : list of int
+        The raters, all of whom annotated the same voxels.
+    """
+
+    def __init__(self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]) -> None:
+        self.raters = raters
+        self._voxels, self._radii = voxels, radii
+        annotated = voxels.patterns.present[:, raters[0]]
+        # Outside the mask volumes are zero already.
+        self._annotated = None if annotated.all() else voxels.expand(annotated)
+        self._count = np.maximum(self._sum(voxels.expand(annotated.astype(np.float64))), 1.0)
+
+    def mean(self, volume: Floats) -> Floats:
+        """(N,) means of a volume of the box's shape, zero outside the mask; overwrites it."""
+        if self._annotated is not None:
+            volume *= self._annotated
+        return self._sum(volume) / self._count
+
+    def mean_and_variance(self, volume: Floats) -> tuple[Floats, Floats]:
+        """(N,) means and variances of a volume, which is kept."""
+        mean = self.mean(volume.copy())
+        return mean, np.maximum(self.mean(volume**2) - mean**2, 0.0)
+
+    def _sum(self, volume: Floats) -> Floats:
+        threads = self._voxels.patterns.threads
+        return self._voxels.take(box_sum(volume, self._radii, threads=threads))
+
+
+def patches_of_raters(voxels: DisputedVoxels, radii: tuple[int, ...]) -> list[Patches]:
+    """One member per group of raters who annotated the same voxels, since they share means."""
+    groups: dict[bytes, list[int]] = {}
+    present = voxels.patterns.present
+    for rater in range(present.shape[1]):
+        groups.setdefault(present[:, rater].tobytes(), []).append(rater)
+    return [Patches(voxels, radii, raters) for raters in groups.values()]
+
+
+def correlation(covariance: Floats, variance: Floats, other_variance: Floats) -> Floats:
+    """Covariance over standard deviations, from -1 to 1; 0 where either patch is constant."""
+    norm = np.sqrt(variance * other_variance)
+    ratio = np.divide(covariance, norm, out=np.zeros_like(norm), where=norm > _CONSTANT)
+    return np.clip(ratio, -1.0, 1.0)
