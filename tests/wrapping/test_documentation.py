@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -59,6 +60,21 @@ def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> Non
 
 
 # -- README and documentation ------------------------------------------------------------------
+
+
+def test_a_release_shows_a_readme_without_relative_links() -> None:
+    pytest.importorskip("pybind11")
+    address = "https://example.org/team/itk_consensus"
+    command = [sys.executable, "setup.py", "-q", "--long-description"]
+    environment = {**os.environ, "ITK_CONSENSUS_URL": address}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    targets = re.findall(r'(?:\]\(|src=")([^)"]+)', done.stdout)
+    assert len(targets) > 8
+    assert all(target.startswith("https://") for target in targets)
+    assert f"({address}/raw/HEAD/examples/benchmarks/band.png)" in done.stdout
+    assert f"({address}/blob/HEAD/docs/truth.md)" in done.stdout
 
 
 def test_the_readme_is_short() -> None:
