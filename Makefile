@@ -62,7 +62,7 @@ test-oldest:
 COMPILED := pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/*.hpp wrapping/include/*.hpp)
 
 $(LIGHT): $(COMPILED)
-	@echo "Setting up $(VENV) (once; under a minute) ..."
+	@echo "Setting up $(VENV) (once; compiles for a minute or two) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) "setuptools>=77" wheel "pybind11>=2.13"
 	@$(PIP) --no-build-isolation --editable ".[plot]"

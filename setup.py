@@ -27,12 +27,15 @@ kernels.extra_link_args += [flag for flag in extra if flag.startswith("-fsanitiz
 # Files compile side by side, on as many cores as there are.
 ParallelCompile(default=0).install()
 
-# The README links to files of the repository; a package index needs their address. A release says
-# where the repository is published: ITK_CONSENSUS_URL=https://... make dist.
+# The README shows and links files of the repository; a package index needs their addresses, and
+# shows no image that is data. A release says where the repository is published (CONTRIBUTING.md):
+# ITK_CONSENSUS_URL=https://... make dist.
 address = os.environ.get("ITK_CONSENSUS_URL", "").rstrip("/")
 readme = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
 if address:
-    readme = re.sub(r'(\]\(|src=")(?!https?:|#)', rf"\1{address}/", readme)
+    relative = r"(?!https?:|#)"
+    readme = re.sub(rf'(!\[[^\]]*\]\(|src="){relative}', rf"\1{address}/raw/HEAD/", readme)
+    readme = re.sub(rf"(\]\(){relative}", rf"\1{address}/blob/HEAD/", readme)
 
 setup(
     ext_modules=[kernels],

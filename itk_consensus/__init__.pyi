@@ -480,9 +480,9 @@ class MajorityVoteFilter(LabelFusionFilter):
 class CorrectedVoteFilter(LabelFusionFilter):
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
-    On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
+    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    Probabilities are shares of a vote.
     """
     def __init__(self, **parameters: Any) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
@@ -2188,9 +2188,9 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
 def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
-    On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
+    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
 
@@ -2231,9 +2231,9 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
 def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
-    On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
+    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    Probabilities are shares of a vote.
 
     Function form of CorrectedVoteFilter.
 

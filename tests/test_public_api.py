@@ -37,6 +37,15 @@ def test_fusing_arrays_loads_only_what_it_needs(run_python: Run) -> None:
     assert loaded_after(run_python, statements) <= {"numpy", "scipy", "SimpleITK"}
 
 
+def test_a_first_staple_does_not_wait_for_parts_of_scipy_it_does_not_use(run_python: Run) -> None:
+    statements = (
+        "import sys, numpy, itk_consensus\n"
+        "itk_consensus.STAPLE([numpy.eye(3, dtype='u1'), numpy.eye(3, dtype='u1')])\n"
+        "print({'scipy.ndimage', 'scipy.special', 'scipy.stats'} & set(sys.modules))"
+    )
+    assert run_python(statements).stdout.strip() == "set()"
+
+
 def test_looking_at_the_names_loads_no_optional_library(run_python: Run) -> None:
     loaded = loaded_after(run_python, "import itk_consensus; dir(itk_consensus)")
     assert loaded <= {"numpy", "scipy", "SimpleITK"}

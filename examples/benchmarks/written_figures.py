@@ -57,9 +57,10 @@ def evidence_summary() -> str:
         ahead = sum(
             round(max(e["dice"].values()), 3) == round(e["dice"][name], 3) for e in settings
         )
-        gains = [entry["dice"][name] - entry["dice"]["vote"] for entry in settings]
+        lost, where = min((e["dice"][name] - e["dice"]["vote"], e["setting"]) for e in settings)
+        worst = f"{lost:+.3f} ({where})" if lost < 0 else "–"
         mean = f"{sum(values) / len(values):.3f}".removeprefix("0")
-        rows.append(f"| {title} | {mean} | {ahead} of {len(settings)} | {min(gains):+.3f} |")
+        rows.append(f"| {title} | {mean} | {ahead} of {len(settings)} | {worst} |")
     simulated = sum(entry["kind"] == "simulated" for entry in settings)
     real = [_REAL[entry["setting"]] for entry in settings if entry["kind"] == "real"]
     text = (

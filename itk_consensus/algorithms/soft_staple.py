@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from itk_consensus.algorithms.confusion_model import Maximization
 from itk_consensus.algorithms.expectation_maximization import Starts, maximize
@@ -101,7 +101,7 @@ class SoftModel(Maximization):
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
         """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
         joint = self.log_joint(theta, prior)
-        total = logsumexp(joint, axis=2)
+        total = scipy.special.logsumexp(joint, axis=2)
         truth = np.exp(joint - total[:, :, None])
         return *self._maximum(*self.expected(truth), prior), self.table.counts @ total
 
@@ -122,7 +122,7 @@ class SoftModel(Maximization):
     def truth(self, theta: Floats, prior: Floats) -> Floats:
         """(N, S, K) what parameters say of each row."""
         joint = self.log_joint(theta, prior)
-        return np.asarray(np.exp(joint - logsumexp(joint, axis=2)[:, :, None]))
+        return np.asarray(np.exp(joint - scipy.special.logsumexp(joint, axis=2)[:, :, None]))
 
 
 @dataclass(frozen=True, kw_only=True)

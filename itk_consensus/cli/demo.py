@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -91,14 +93,21 @@ def run_demo(folder: Path) -> str:
             "",
             section("Volumes", pairs(_volumes(masks, voted, fused, voxel_ml))),
             section("Raters", table(list(rows[0]), [list(row.values()) for row in rows])),
-            section("Reasons to doubt the consensus", _concerns(consensus)),
-            section("Reasons to doubt STAPLE", _concerns(staple)),
+            section("What speaks against the consensus", _findings(consensus)),
+            section("What speaks against STAPLE", _findings(staple)),
             section(f"Written to {folder}", pairs(written)),
             "",
             "Next, with files of your own in place of these:",
-            f"  itk-consensus fuse {folder}/rater-*.nii.gz -o fused.nii.gz --report fused.html",
+            f"  {_program()} fuse {folder}/rater-*.nii.gz -o fused.nii.gz --report fused.html",
         ]
     )
+
+
+def _program() -> str:
+    """How this shell finds the command: by its name only where the environment is active."""
+    called = Path(sys.argv[0])
+    known = shutil.which("itk-consensus") or called.stem != "itk-consensus"
+    return "itk-consensus" if known else str(called)
 
 
 def _picture(
@@ -138,10 +147,9 @@ def _volumes(
     return {name: f"{int(mask.sum()) * voxel_ml:6.2f} ml" for name, mask in regions.items()}
 
 
-def _concerns(fuser: LabelFusionFilter) -> list[str]:
-    concerns = fuser.GetDiagnostics().concerns
-    lines = [line for finding in concerns for line in wrapped(str(finding))]
-    return lines or ["None was found."]
+def _findings(fuser: LabelFusionFilter) -> list[str]:
+    findings = str(fuser.GetDiagnostics()).splitlines()
+    return [line for finding in findings for line in wrapped(finding)]
 
 
 def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:

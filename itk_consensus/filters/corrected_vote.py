@@ -20,9 +20,9 @@ from itk_consensus.labels.vote_tiles import MixedVotes
 class CorrectedVoteFilter(TileVoteFilter):
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
-    On average at or above the smoothed vote in every setting that we simulated and on real crowd
-    workers; ``examples/benchmarks/smoothness.py`` prints the table. Probabilities are shares of a
-    vote.
+    Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
+    erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
+    Probabilities are shares of a vote.
     """
 
     needs = "votes"

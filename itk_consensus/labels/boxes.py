@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import find_objects
 
 Box = tuple[slice, ...]
 
@@ -65,7 +65,7 @@ def moved(box: Box, around: Box) -> Box:
 
 def bounding_box(flagged: NDArray[np.bool_]) -> Box | None:
     """The smallest box around flagged voxels; None if there are none."""
-    found = find_objects(flagged.view(np.uint8))
+    found = scipy.ndimage.find_objects(flagged.view(np.uint8))
     return found[0] if found else None
 
 

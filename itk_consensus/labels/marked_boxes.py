@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import find_objects
+import scipy
 
 from itk_consensus import _kernels
 from itk_consensus.labels.boxes import Box
@@ -37,7 +37,7 @@ def boxes_of_patterns(patterns: DecisionPatterns) -> list[Box | None]:
     boxes: list[Box | None] = [None] * patterns.number_of_labels
     numbers = np.where(patterns.present, patterns.patterns.astype(np.int32) + 1, 0)
     for rater in np.ascontiguousarray(numbers.T):
-        for label, box in enumerate(find_objects(patterns.expand(rater))):
+        for label, box in enumerate(scipy.ndimage.find_objects(patterns.expand(rater))):
             boxes[label] = _around(boxes[label], box)
     return boxes
 

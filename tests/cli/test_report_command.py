@@ -25,7 +25,7 @@ def test_report_names_and_hashes_the_files(
 ) -> None:
     page = tmp_path / "new" / "page.html"
     assert main(["report", *files, "-o", str(page), "--method", "vote", "--image", files[0]]) == 0
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     assert str(page) in capsys.readouterr().out
     for file in files:
         assert file in text
@@ -37,7 +37,7 @@ def test_fuse_writes_a_page_with_links_to_its_outputs(files: list[str], tmp_path
     page, labels, record = (tmp_path / name for name in ("p.html", "f.nii.gz", "r.json"))
     words = ["-o", str(labels), "--report", str(page), "--json", str(record), "--method", "vote"]
     assert main(["fuse", *files, *words]) == 0
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     assert 'href="f.nii.gz"' in text
     assert 'href="r.json"' in text
 
@@ -46,7 +46,7 @@ def test_a_method_that_looks_at_the_image_shows_it_too(files: list[str], tmp_pat
     page = tmp_path / "page.html"
     words = ["--method", "boundary-simple", "--image", files[0], "-o", str(page)]
     assert main(["report", *files, *words]) == 0
-    assert page.read_text().count("<image") > 1
+    assert page.read_text(encoding="utf-8").count("<image") > 1
 
 
 def test_an_existing_page_is_not_replaced(
@@ -55,5 +55,5 @@ def test_an_existing_page_is_not_replaced(
     page = tmp_path / "page.html"
     page.write_text("mine")
     assert main(["report", *files, "-o", str(page)]) == 2
-    assert page.read_text() == "mine"
+    assert page.read_text(encoding="utf-8") == "mine"
     assert "--overwrite" in capsys.readouterr().err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,8 @@ from itk_consensus.filters.procedural import Computed, all_functions, function_n
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 
 ROOT = Path(__file__).resolve().parents[2]
+_DOCS = ROOT / "docs"
+ALL_PAGES = [ROOT / "README.md", *sorted(_DOCS.glob("*.md")), *sorted(_DOCS.glob("[hm]o*/*.md"))]
 STUB = ast.parse((ROOT / "itk_consensus" / "__init__.pyi").read_text(encoding="utf-8"))
 
 
@@ -58,8 +62,52 @@ def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> Non
 # -- README and documentation ------------------------------------------------------------------
 
 
+def test_a_release_shows_a_readme_without_relative_links() -> None:
+    pytest.importorskip("pybind11")
+    address = "https://example.org/team/itk_consensus"
+    command = [sys.executable, "setup.py", "-q", "--long-description"]
+    environment = {**os.environ, "ITK_CONSENSUS_URL": address}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    targets = re.findall(r'(?:\]\(|src=")([^)"]+)', done.stdout)
+    assert len(targets) > 8
+    assert all(target.startswith("https://") for target in targets)
+    assert f"({address}/raw/HEAD/examples/benchmarks/band.png)" in done.stdout
+    assert f"({address}/blob/HEAD/docs/truth.md)" in done.stdout
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+#: A time, a size, a ratio or a share to two digits: what only a measurement can tell.
+_MEASURED = re.compile(
+    r"\d×|\b\d[\d.,]*\s?(?:ms|s|seconds|min|minutes|h|hours|kB|MB|GB|TB)\b"
+    r"|(?<![\w.])0?\.\d{2,}|\d (?:times|x) (?:as|faster|slower)"
+)
+_GENERATED = re.compile(r"<!-- (\w+):begin -->.*?<!-- \1:end -->", re.DOTALL)
+_CODE = re.compile(r"```.*?```|\$[^$]*\$", re.DOTALL)
+
+
+def measured_by_hand(text: str) -> list[str]:
+    """Figures of a page that no script wrote."""
+    return [found[0] for found in _MEASURED.finditer(_CODE.sub("", _GENERATED.sub("", text)))]
+
+
+def test_a_figure_outside_a_generated_block_is_found() -> None:
+    generated = "<!-- a:begin -->\n| 92× | 0.71 |\n<!-- a:end -->\n"
+    assert measured_by_hand(f"{generated}It takes 3.5 s, Dice .971.") == ["3.5 s", ".971"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    # What disk to disk costs gets its generated block on the page's own branch.
+    [page for page in ALL_PAGES if page.name != "out-of-core.md"],
+    ids=lambda page: page.name,
+)
+def test_every_measured_figure_is_written_by_a_script(page: Path) -> None:
+    assert measured_by_hand(page.read_text(encoding="utf-8")) == []
 
 
 def test_every_filter_has_a_page_with_its_model_and_its_limits() -> None:
