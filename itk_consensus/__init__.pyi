@@ -12,6 +12,7 @@ from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
 from itk_consensus.algorithms.initialization import StartSummary as StartSummary
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
+from itk_consensus.deep.augmentation import Transform as Transform
 from itk_consensus.errors import ConsensusError as ConsensusError
 from itk_consensus.errors import ConsensusWarning as ConsensusWarning
 from itk_consensus.errors import FileError as FileError
@@ -1350,13 +1351,13 @@ class DeepConsensusFilter(ProcessObject):
     def GetNumberOfClasses(self) -> int | None:
         """Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one."""
     def SetMode(self, value: str) -> None:
-        """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else joint. Default: auto."""
+        """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else set. Default: auto."""
     def GetMode(self) -> str:
-        """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else joint."""
-    def SetRaterWeight(self, value: float) -> None:
-        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Default: 1.0."""
-    def GetRaterWeight(self) -> float:
-        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone."""
+        """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else set."""
+    def SetRaterWeight(self, value: float | None) -> None:
+        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Fit chooses it by how well held-out raters are foreseen. Default: chosen by Fit."""
+    def GetRaterWeight(self) -> float | None:
+        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Fit chooses it by how well held-out raters are foreseen."""
     def SetEdgeWeight(self, value: float) -> None:
         """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all. Default: 10.0."""
     def GetEdgeWeight(self) -> float:
@@ -1445,7 +1446,7 @@ class DeepConsensusFilter(ProcessObject):
         image
             Of the labels' family and type, with their geometry and metadata.
         """
-    def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None) -> None:
+    def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None, transform: Transform | None = None, warm_start: bool = False) -> None:
         """Train on several cases.
 
         Parameters
@@ -1465,7 +1466,17 @@ class DeepConsensusFilter(ProcessObject):
             Used instead of the built-in U-Net: (N, channels of the image, \\\\*S) to
             (N, NumberOfChannels, \\\\*S), MONAI's networks for example. A copy of it is trained.
             Its stride is found by trying, unless it has attributes `stride` and `least_size`.
+        transform : callable, optional
+            Used instead of the built-in augmentation (flips, quarter turns in the plane, brightness
+            and contrast), such as MONAI's dictionary transforms: from a dict to a dict of patches
+            "image" (channels first), "labels" (raters first) and, with truths, "truth" (one
+            channel). Sizes must stay; labels are class numbers, 255 where there is none.
+        warm_start : bool
+            Go on from the model that the filter has, by Fit or Load, instead of a new one. Labels,
+            channels and mode must be the same; raters may be new.
         """
+    def GetChosenRaterWeight(self) -> float:
+        """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
     def GetEvidenceImage(self) -> Any:
         """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
     def GetLabelImage(self) -> Any:

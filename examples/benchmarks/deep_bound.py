@@ -89,20 +89,21 @@ def gain(wobbles: Sequence[float], contrast: float) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Print what an image can add to five raters, to the worst three and to the worst one."""
+def table() -> str:
+    """What an image can add to five raters, to the worst three and to the worst one."""
     wobbles = sorted(rater.wobble for rater in KNOWN_RATERS)
-    print(f"{'Dice an image can add':<24}{'contrast':>10}{'organ':>10}{'lesion':>10}{'mean':>10}")
+    lines = ["| raters | contrast | organ | lesion | mean |", "|---|---|---|---|---|"]
     for title, some in {
-        "five raters": wobbles,
-        "the three worst": wobbles[2:],
+        "all five": wobbles,
+        "the worst three": wobbles[2:],
         "the worst alone": wobbles[4:],
     }.items():
         for contrast in CONTRASTS:
             found = list(gain(some, contrast).values())
-            cells = "".join(f"{value:10.4f}" for value in (*found, np.mean(found)))
-            print(f"{title:<24}{contrast:>10}{cells}")
+            cells = " | ".join(f"{value:.4f}" for value in (*found, np.mean(found)))
+            lines.append(f"| {title} | {contrast:g} | {cells} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    main()
+    print(table())

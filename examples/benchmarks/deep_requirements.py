@@ -105,7 +105,7 @@ class Experiment:
 
     def joined(self, earlier: Experiment) -> Experiment:
         """With the seeds of an earlier run that this one lacks, and the figures both have."""
-        if not self.seeds:
+        if not self.seeds or not earlier.seeds:
             return self
         kept = [place for place, seed in enumerate(earlier.seeds) if seed not in self.seeds]
         seeds = [earlier.seeds[place] for place in kept] + self.seeds

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import deep_bound
 from deep_requirements import load, markdown
 from speed.tables import render_markdown
 
@@ -115,5 +116,6 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "benchmark": speed_section(),
         "band": band_promise(),
         "deep": deep_table(),
+        "bound": deep_bound.table(),
     },
 }

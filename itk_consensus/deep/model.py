@@ -128,7 +128,7 @@ class ConsensusModel:
         new = tuple(dict.fromkeys(name for name in others if name not in self.rater_ids))
         shape = replace(self.network.shape, raters=self.network.shape.raters + len(new))
         stream = self.network.image_stream if self.network.has_own_image_stream else None
-        network = ConsensusNetwork(shape, copy.deepcopy(stream), self.network.sides)
+        network = new_network(shape, 0, stream, self.network.sides)
         weights = self.network.state_dict()
         for name, value in network.state_dict().items():
             if value.shape != weights[name].shape:

@@ -15,11 +15,11 @@ import pytest
 import SimpleITK as sitk
 from cohort_lists import QUICK, image_list, label_lists, sitk_image, truth_list
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
-from itk_consensus.cli import main
-from itk_consensus.errors import InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.deep_consensus import DeepConsensusFilter
+from itk_consensus.cli import main  # noqa: E402
+from itk_consensus.errors import InputError, NotExecutedError, ParameterError  # noqa: E402
+from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
 BRIEF = {**QUICK, "NumberOfIterations": 2}
@@ -28,7 +28,9 @@ BRIEF = {**QUICK, "NumberOfIterations": 2}
 def test_a_loaded_model_is_trained_further_instead_of_anew(trained, fitted, cohort):
     trained.SetNumberOfIterations(2)
     trained.SetLearningRate(1e-12)
+    state = torch.get_rng_state()
     trained.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort), warm_start=True)
+    assert torch.equal(torch.get_rng_state(), state)
     after = dict(trained._model.network.named_parameters())
     for name, before in fitted._model.network.named_parameters():
         np.testing.assert_allclose(after[name].detach(), before.detach(), atol=1e-9)
