@@ -50,6 +50,7 @@ VoteField make_field(const std::vector<const RaterVotes*>& raters, const std::ve
     field.whole_weight += weight;
     field.plain = field.plain && weight == 1.0;
   }
+  if (field.plain) field.alphabet = Alphabet::of(field.raters);
   field.labels = labels;
   field.may_miss = may_miss;
   field.frequencies = frequencies;

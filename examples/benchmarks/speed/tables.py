@@ -12,6 +12,7 @@ Results = dict[str, Any]
 Row = dict[str, Any]
 
 PICTURE = "examples/benchmarks/benchmark.png"
+GROWTH_PICTURE = "examples/benchmarks/benchmark_growth.png"
 
 
 def comparison_line(row: Row) -> str:
@@ -28,7 +29,7 @@ def clinical_line(row: Row) -> str:
     names = f"{row['ours']} / {row['reference']}"
     return (
         f"  {row['ratio']:8.2f}× the time  {names:<70} {row['raters']:>2} raters  {times:<20} "
-        f"({_verdict(row)}), {_bytes_per_voxel(row)} bytes/voxel (at most {row['bytes_limit']:g})"
+        f"({_verdict(row) if row['limit'] else 'no limit'}), {_bytes_per_voxel(row)} bytes/voxel (at most {row['bytes_limit']:g})"
     )
 
 
@@ -74,6 +75,8 @@ def render_markdown(results: Results) -> str:
         *_clinical_section(results),
         f"![Time of STAPLE against voxels and against raters]({PICTURE})",
     ]
+    if "growth" in results:
+        paragraphs.append(f"![Time against labels and against atlases]({GROWTH_PICTURE})")
     return "\n\n".join(paragraphs)
 
 
