@@ -94,7 +94,8 @@ def label_distances(
     also: int,
     sizes: Sequence[float],
     places: NDArray[np.int64],
-    out: NDArray[np.float32],
+    weights: NDArray[np.float64] | None,
+    out: NDArray[Any],
     threads_for_raters: int,
     threads_each: int,
 ) -> None: ...
