@@ -18,7 +18,7 @@ Array layout: P patterns, J raters, L levels, K labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.hidden_truth import EstimatedTruth
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
+from itk_consensus.algorithms.leaps import Leaps
 from itk_consensus.algorithms.staple_result import TIE_TOLERANCE
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -177,18 +178,18 @@ def collate(
     """
     model = _Model(patterns, settings or CollateSettings())
     stillness = Stillness(model.settings.stop.tolerance)
+    leaps = Leaps(model.step, model.leapt, lambda of: (of.theta, of.shares))
 
-    def step(old: _Parameters) -> Step[_Parameters, float]:
-        new, score = model.step(old)
+    def step(given: _Parameters) -> Step[_Parameters, float]:
+        old, new, score = leaps.step(given)
         moved = new.theta[:, :, None], old.theta[:, :, None]
-        done = stillness.reached(*moved, new.shares[:, None])
-        return Step(new, score, bool(done[0]))
+        done = bool(stillness.reached(*moved, new.shares[:, None])[0])
+        return Step(new if done else leaps.onwards(old, new, score), score, done)
 
     run = iterate(step, model.start(), model.settings.stop.most_iterations, observer)
-    now = run.state
-    truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     # A step tells the score of what it was given: that of the iteration before.
-    _, last = model.step(now)
+    now, _, last = leaps.step(run.state)
+    truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     return CollateResult(
         truth,
         truth.decisions(patterns.labels),
@@ -253,6 +254,13 @@ class _Model:
         confused *= sums.counts.reshape(rates.shape)
         new = self._maximum(confused.sum(axis=2), sums.mass.reshape(now.shares.shape))
         return new, float(sums.log_likelihood[0]) + self.log_prior_of(now.theta)
+
+    def leapt(self, there: Sequence[Floats], new: _Parameters) -> _Parameters:
+        """Parameters near (J, K, K) and (L, K) numbers that are not negative."""
+        theta, shares = there
+        total = theta.sum(axis=1, keepdims=True)
+        theta = np.divide(theta, total, out=new.theta.copy(), where=total > 0)
+        return _Parameters(theta, self._shares(shares))
 
     def truth(self, now: _Parameters) -> EstimatedTruth:
         """What parameters say of the patterns' levels and labels."""

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
 from itk_consensus.images.loaded_images import LoadedImages
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
@@ -74,14 +74,13 @@ class FusedImages:
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
         """How unsure the probabilities leave each voxel, as float32."""
+        return self.image(lambda out: uncertainty(kind, self._probabilities(), out), np.float32)
 
-        def write(out: NDArray[Any]) -> None:
-            out[...] = uncertainty(kind, self._probabilities())
-
-        return self.image(write, np.float32)
-
-    def _probabilities(self) -> Iterator[NDArray[np.float64]]:
-        """Of each label in turn, in one and the same array."""
+    def _probabilities(self) -> Iterator[NDArray[Any]]:
+        """Of each label in turn, never those of two at a time."""
+        if isinstance(self.fusion, VolumeFusion):
+            yield from map(self.fusion.probability, range(len(self.labels)))
+            return
         share = np.empty(self.like.geometry.shape)
         for index in range(len(self.labels)):
             self.fusion.write_probability(index, share)

@@ -95,7 +95,7 @@ def _calibrated_band() -> Any:
     band = itk_consensus.ConformalBandFilter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        band.Calibrate(shares, [truth] * len(cases), cases)
+        band.Calibrate(shares, [truth] * len(cases), map(list, cases))
     return band
 
 
