@@ -98,7 +98,7 @@ QUICK = Plan(
 
 
 def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
-    """Measure the parts wanted, of clinical ones the workloads, printing each result as it comes."""
+    """Measure the parts, and of clinical ones the workloads, printing results as they come."""
     results: Row = {"environment": environment()}
     if "first" in only:
         results |= _first_part(plan)

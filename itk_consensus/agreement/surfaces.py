@@ -52,7 +52,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class OneWay:
-    """What is kept of the distances of one surface's voxels to another, of which neither is empty."""
+    """What is kept of the distances of one surface's voxels to another; neither is empty."""
 
     number: int
     largest: float

@@ -18,7 +18,7 @@ from itk_consensus.array_types import Floats
 
 State = TypeVar("State")
 
-#: Steps before the first leap: where a path leads is settled early, and short ones stay as they are.
+#: Steps before the first leap: where a path leads is settled early, and short ones need none.
 FIRST_STEPS = 50
 
 
@@ -34,15 +34,15 @@ class Leaps(Generic[State]):
     step : callable
         Gives the next state, and the objective of the one it was given.
     leap : callable
-        Makes a state of an extrapolation's arrays, or None; given them and the state stepped to.
+        Makes a state of an extrapolation's arrays, none of which is negative.
     arrays_of : callable
-        The arrays of a state; zeros and NaN are left alone.
+        The arrays of a state; they may hold NaN.
     """
 
     def __init__(
         self,
         step: Callable[[State], tuple[State, float]],
-        leap: Callable[[Sequence[Floats], State], State],
+        leap: Callable[[Sequence[Floats]], State],
         arrays_of: Callable[[State], Sequence[Floats]],
     ) -> None:
         self._step, self._leap, self._arrays_of = step, leap, arrays_of
@@ -76,7 +76,7 @@ class Leaps(Generic[State]):
         reach, there = _extrapolated(list(path), self._longest)
         if reach == self._longest:
             self._longest *= _LONGER
-        return self._leap(there, new)
+        return self._leap(there)
 
 
 def _extrapolated(

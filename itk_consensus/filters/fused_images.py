@@ -64,7 +64,7 @@ class FusedImages:
             return self.image(lambda out: out.fill(0), self.dtype)
         index, fusion = self.labels.index(label), self.fusion
         if isinstance(fusion, PatternFusion):
-            chosen, _ = dice_optimal_cut(fusion.probabilities[:, index], fusion.patterns.counts)
+            chosen, _ = dice_optimal_cut(fusion.of_label(index), fusion.patterns.counts)
             values = np.where(chosen, label, 0).astype(self.dtype)
             return self.image(lambda out: fusion.patterns.expand(values, out=out), self.dtype)
         probability = self.probability(label)

@@ -17,9 +17,7 @@ UncertaintyKind = Literal["entropy", "disagreement", "variance"]
 UNCERTAINTY_KINDS: tuple[UncertaintyKind, ...] = get_args(UncertaintyKind)
 
 
-def uncertainty(
-    kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDArray[Any]
-) -> None:
+def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDArray[Any]) -> None:
     """Write the uncertainty of voxels whose labels' probabilities come one label after the other.
 
     Parameters

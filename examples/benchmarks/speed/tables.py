@@ -29,7 +29,7 @@ def clinical_line(row: Row) -> str:
     names = f"{row['ours']} / {row['reference']}"
     return (
         f"  {row['ratio']:8.2f}× the time  {names:<70} {row['raters']:>2} raters  {times:<20} "
-        f"({_verdict(row) if row['limit'] else 'no limit'}), {_bytes_per_voxel(row)} bytes/voxel (at most {row['bytes_limit']:g})"
+        f"({_verdict(row)}), {_bytes_per_voxel(row)} bytes/voxel (at most {row['bytes_limit']:g})"
     )
 
 
@@ -155,6 +155,8 @@ def _ratio(row: Row) -> str:
 
 
 def _verdict(row: Row) -> str:
+    if row["limit"] is None:
+        return "no limit"
     if row["met"] is None:
         return "not measurable on this system"
     return f"{row['wanted']} {row['limit']:g}: {'met' if row['met'] else 'MISSED'}"
