@@ -47,7 +47,7 @@ class Surface:
         edge.reshape(-1)[self.places] = True
         # Negative inside the set of surface voxels, whose distance to themselves is 0.
         signed = signed_distance(edge, spacing, threads=threads)
-        return np.maximum(signed, 0, out=signed).reshape(-1)
+        return np.asarray(np.maximum(signed, 0, out=signed).reshape(-1))
 
 
 @dataclass(frozen=True)
