@@ -218,6 +218,15 @@ def smoothed_share(
     threads: int,
     out: NDArray[np.float64],
 ) -> None: ...
+def smoothed_uncertainty(
+    field: VoteField,
+    inverse: NDArray[np.float64] | None,
+    kind: int,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+    out: NDArray[np.float32],
+) -> None: ...
 def mix_votes(
     field: VoteField,
     decision: NDArray[Any],

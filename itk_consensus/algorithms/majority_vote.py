@@ -22,7 +22,7 @@ from itk_consensus.labels.ties import BACKGROUND, UNDECIDED, TieRule, decide
 from itk_consensus.labels.voting import StackVote
 
 #: Shares (patterns times labels) that are made together; more are made again when asked for.
-SHARES_AT_ONCE = 1 << 21
+SHARES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)

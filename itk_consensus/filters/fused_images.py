@@ -15,6 +15,7 @@ from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.label_types import holds, widened
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 
@@ -74,7 +75,15 @@ class FusedImages:
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
         """How unsure the probabilities leave each voxel, as float32."""
-        return self.image(lambda out: uncertainty(kind, self._probabilities(), out), np.float32)
+
+        def write(out: NDArray[Any]) -> None:
+            fusion = self.fusion
+            if isinstance(fusion, VolumeFusion) and isinstance(fusion.probability, TiledShares):
+                fusion.probability.write_uncertainty(kind, out)
+            else:
+                uncertainty(kind, self._probabilities(), out)
+
+        return self.image(write, np.float32)
 
     def _probabilities(self) -> Iterator[NDArray[Any]]:
         """Of each label in turn, never those of two at a time."""

@@ -30,16 +30,14 @@ def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDA
     out : ndarray of float, of the probabilities' shape
         All that is kept between two labels.
     """
-    out.fill(0.0)
-    add = {"entropy": _add_entropy, "disagreement": _raise_largest, "variance": _add_variance}[kind]
+    out.fill(1.0 if kind == "disagreement" else 0.0)
+    add = {"entropy": _add_entropy, "disagreement": _lower, "variance": _add_variance}[kind]
     for share in probabilities:
         for part in _planes(out):
             add(share[part], out[part])
     if kind == "disagreement":
-        for part in _planes(out):
-            largest = out[part]
-            np.subtract(1, largest, out=largest, where=largest > 0)
-            np.maximum(largest, 0, out=largest)
+        # Where no label has any probability there is nothing to disagree about.
+        out[out >= 1] = 0.0
 
 
 def _planes(volume: NDArray[Any]) -> Iterator[slice]:
@@ -63,5 +61,5 @@ def _add_variance(share: Floats, out: NDArray[Any]) -> None:
     out += np.maximum(share * (1 - share), 0) / 2
 
 
-def _raise_largest(share: Floats, out: NDArray[Any]) -> None:
-    np.maximum(out, share, out=out, casting="same_kind")
+def _lower(share: Floats, out: NDArray[Any]) -> None:
+    np.minimum(out, np.maximum(1 - share, 0), out=out, casting="same_kind")
