@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.algorithms.boundary_simple import BoundarySettings, boundary_simple
+from itk_consensus.algorithms.boundary_simple import (
+    BoundarySettings,
+    boundary_simple,
+    patch_slabs,
+)
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.label_stack import LabelStack
@@ -160,3 +164,14 @@ def test_shares_stay_probabilities_however_many_iterations():
         np.testing.assert_allclose(np.sum(result.shares, axis=0), 1, atol=1e-12)
         assert (np.asarray(result.shares) >= 0).all()
         assert len(result.trace) <= iterations
+
+
+@pytest.mark.parametrize("slabs", [1, 3, 100])
+def test_slabs_do_not_show_in_the_result(slabs, monkeypatch):
+    rng = np.random.default_rng(4)
+    raters = rng.integers(0, 4, (4, 11, 6, 5)) * (rng.random((4, 11, 6, 5)) < 0.3)
+    _, wanted = fuse(raters, (2, 1, 1), maximum_iterations=3)
+    monkeypatch.setattr(patch_slabs, "_SLABS", slabs)
+    _, found = fuse(raters, (2, 1, 1), maximum_iterations=3)
+    np.testing.assert_allclose(found.shares, wanted.shares, atol=1e-12)
+    np.testing.assert_array_equal(found.decision, wanted.decision)
