@@ -94,7 +94,8 @@ def label_distances(
     also: int,
     sizes: Sequence[float],
     places: NDArray[np.int64],
-    out: NDArray[np.float32],
+    weights: NDArray[np.float64] | None,
+    out: NDArray[Any],
     threads_for_raters: int,
     threads_each: int,
 ) -> None: ...
@@ -218,6 +219,15 @@ def smoothed_share(
     tiles: tuple[int, int],
     threads: int,
     out: NDArray[np.float64],
+) -> None: ...
+def smoothed_uncertainty(
+    field: VoteField,
+    inverse: NDArray[np.float64] | None,
+    kind: int,
+    tile: Sequence[int],
+    tiles: tuple[int, int],
+    threads: int,
+    out: NDArray[np.float32],
 ) -> None: ...
 def mix_votes(
     field: VoteField,

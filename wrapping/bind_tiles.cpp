@@ -50,6 +50,7 @@ VoteField make_field(const std::vector<const RaterVotes*>& raters, const std::ve
     field.whole_weight += weight;
     field.plain = field.plain && weight == 1.0;
   }
+  if (field.plain) field.alphabet = Alphabet::of(field.raters);
   field.labels = labels;
   field.may_miss = may_miss;
   field.frequencies = frequencies;
@@ -134,6 +135,23 @@ void run_probability(const VoteField& field, const std::optional<Doubles>& inver
                   [&](Worker& worker, const Box& box) {
                     worker.probability(box, static_cast<std::int32_t>(label), volume);
                   });
+  });
+}
+
+void run_uncertainty(const VoteField& field, const std::optional<Doubles>& inverse, int kind,
+                     const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
+                     std::size_t threads, py::array_t<float, py::array::c_style> out) {
+  require_extent(out, whole_box(field.shape).voxels());
+  const Run run(field, tile, tiles, threads);
+  const Unmixing unmixing = unmixing_of(inverse, field);
+  const Choice choice{Tie::lowest, -1, 0, nullptr};
+  if (kind < 0 || kind > static_cast<int>(Unsure::variance)) throw std::invalid_argument("no such uncertainty");
+  with_vote_type(field, [&](auto tag) {
+    using Worker = SmoothedVote<typename decltype(tag)::type>;
+    float* volume = out.mutable_data();
+    py::gil_scoped_release release;
+    for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
+                  [&](Worker& worker, const Box& box) { worker.uncertainty(box, static_cast<Unsure>(kind), volume); });
   });
 }
 
@@ -234,6 +252,8 @@ void bind_tiles(py::module_& m) {
         py::arg("threshold"), py::arg("tolerance"), py::arg("tile"), py::arg("tiles"), py::arg("threads"),
         py::arg("out"));
   m.def("smoothed_share", &run_probability, py::arg("field"), py::arg("inverse"), py::arg("label"),
+        py::arg("tile"), py::arg("tiles"), py::arg("threads"), py::arg("out"));
+  m.def("smoothed_uncertainty", &run_uncertainty, py::arg("field"), py::arg("inverse"), py::arg("kind"),
         py::arg("tile"), py::arg("tiles"), py::arg("threads"), py::arg("out"));
   m.def("mix_votes", &run_mixing, py::arg("field"), py::arg("decision"), py::arg("units"), py::arg("tile"),
         py::arg("tiles"), py::arg("threads"), py::arg("region") = py::none());

@@ -48,14 +48,15 @@ void run_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& in
   });
 }
 
-// The box is given by its lower corner and its size; places are flat indices in it.
+// Adds to `out` the weighted sum over raters, or, without weights, writes each rater's distances. The
+// box is given by its lower corner and its size; places are flat indices in it.
 void run_label_distances(const py::array& codes, const std::vector<std::size_t>& low,
                          const std::vector<std::size_t>& size,
                          const py::array& said, std::size_t label, std::size_t also,
                          const std::vector<double>& sizes,
                          const py::array_t<std::int64_t, py::array::c_style>& places,
-                         py::array_t<float, py::array::c_style> out, std::size_t threads_for_raters,
-                         std::size_t threads_each) {
+                         const std::optional<py::array_t<double, py::array::c_style>>& weights, py::array out,
+                         std::size_t threads_for_raters, std::size_t threads_each) {
   require_extent(codes, extent_of(codes));
   require_axes(codes, low.size());
   require_axes(codes, size.size());
@@ -63,24 +64,31 @@ void run_label_distances(const py::array& codes, const std::vector<std::size_t>&
   require_axes(said, 2);
   require_extent(said, extent_of(said));
   const auto raters = static_cast<std::size_t>(said.shape(0));
-  const auto number_of_codes = static_cast<std::size_t>(said.shape(1));
   const std::size_t number = extent_of(places);
-  require_extent(out, raters * number);
+  const double* shares = pointer_or_null(weights, raters);
+  require_extent(out, shares ? number : raters * number);
+  if (static_cast<std::size_t>(out.itemsize()) != (shares ? sizeof(double) : sizeof(float))) {
+    throw std::invalid_argument("sums are doubles, distances floats");
+  }
   const BoxOfVolume box{shape_of(codes), low, size};
   for (std::size_t axis = 0; axis < low.size(); ++axis) {
     if (low[axis] > box.shape[axis] || size[axis] > box.shape[axis] - low[axis]) {
       throw std::invalid_argument("the box must lie in the volume");
     }
   }
+  const RaterThreads threads{threads_for_raters, threads_each};
   const auto* at = places.data();
-  auto* distances = out.mutable_data();
+  void* found = out.mutable_data();
   with_code_type(codes, [&](auto code_tag) {
     with_code_type(said, [&](auto digit_tag) {
-      const auto* values = static_cast<const typename decltype(code_tag)::type*>(codes.data());
-      const auto* digits = static_cast<const typename decltype(digit_tag)::type*>(said.data());
+      using Code = typename decltype(code_tag)::type;
+      using Digit = typename decltype(digit_tag)::type;
+      const DrawnInBox<Code, Digit> drawn{
+          static_cast<const Code*>(codes.data()), box, static_cast<const Digit*>(said.data()),
+          static_cast<std::size_t>(said.shape(1)), {label, also}, sizes, at, number};
       py::gil_scoped_release release;
-      label_distances(values, box, digits, {label, also}, number_of_codes, raters, sizes, at, number,
-                      {threads_for_raters, threads_each}, distances);
+      if (shares) return sum_label_distances(drawn, raters, shares, threads, static_cast<double*>(found));
+      label_distances(drawn, raters, threads, static_cast<float*>(found));
     });
   });
 }
@@ -92,8 +100,8 @@ void bind_volumes(py::module_& m) {
   m.def("signed_distance", &run_signed_distance, py::arg("inside"), py::arg("sizes"), py::arg("out"),
         py::arg("threads"));
   m.def("label_distances", &run_label_distances, py::arg("codes"), py::arg("low"), py::arg("size"),
-        py::arg("said"), py::arg("label"), py::arg("also"), py::arg("sizes"), py::arg("places"), py::arg("out"),
-        py::arg("threads_for_raters"), py::arg("threads_each"));
+        py::arg("said"), py::arg("label"), py::arg("also"), py::arg("sizes"), py::arg("places"), py::arg("weights"),
+        py::arg("out"), py::arg("threads_for_raters"), py::arg("threads_each"));
 }
 
 }  // namespace consensus

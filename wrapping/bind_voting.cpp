@@ -3,6 +3,7 @@
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
+#include "symbols.hpp"
 #include "voting.hpp"
 
 namespace consensus {
@@ -52,7 +53,7 @@ std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mas
   const VoteRule rule{labels, reals_of(weights, votes.size()), threshold, tolerance,
                       static_cast<Ties>(ties), reals_of(prior, labels)};
   const std::uint8_t* inside = pointer_or_null(mask, extent);
-  const std::size_t width = common_symbol_width(votes);
+  const std::size_t width = Alphabet::of(votes).width;
   return with_value_width(values, [&](auto tag) {
     using Value = typename decltype(tag)::type;
     const auto* table = static_cast<const Value*>(values.data());

@@ -1,4 +1,5 @@
 // Spatial STAPLE's sums over windows and its E-step.
+#include <algorithm>
 #include <memory>
 
 #include "bindings.hpp"
@@ -52,9 +53,20 @@ std::vector<LabelWeights> weights_of(const std::vector<LabelArrays>& arrays) {
   return weights;
 }
 
-template <class T>
-Array<T> copied(const std::vector<T>& values) {
-  return Array<T>(static_cast<py::ssize_t>(values.size()), values.data());
+// A label's joints in one piece; what they were made of is given back piece by piece.
+LabelArrays joined(std::vector<LabelJoints>& pieces) {
+  std::size_t number = 0;
+  for (const LabelJoints& piece : pieces) number += piece.voxels.size();
+  Array<std::uint32_t> voxels(static_cast<py::ssize_t>(number));
+  Array<float> values(static_cast<py::ssize_t>(number));
+  std::uint32_t* voxel = voxels.mutable_data();
+  float* value = values.mutable_data();
+  for (LabelJoints& piece : pieces) {
+    voxel = std::copy(piece.voxels.begin(), piece.voxels.end(), voxel);
+    value = std::copy(piece.log_joints.begin(), piece.log_joints.end(), value);
+    piece = {};
+  }
+  return {voxels, values};
 }
 
 Array<float> run_annotated(const Frame& frame, std::size_t rater, std::size_t threads) {
@@ -98,16 +110,13 @@ std::vector<LabelArrays> run_joints(const Frame& frame, const std::vector<std::s
                                mixed_target, least, shift};
   const auto weights = weights_of(posterior);
   const auto* known = peaks.data();
-  std::vector<LabelJoints> found;
+  std::vector<std::vector<LabelJoints>> found;
   {
     py::gil_scoped_release release;
     found = joints_of_labels(view, model, labels, weights, known, cut, threads);
   }
   std::vector<LabelArrays> arrays;
-  for (LabelJoints& of : found) {
-    arrays.emplace_back(copied(of.voxels), copied(of.log_joints));
-    of = {};
-  }
+  for (auto& pieces : found) arrays.push_back(joined(pieces));
   return arrays;
 }
 

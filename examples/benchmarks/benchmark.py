@@ -4,6 +4,7 @@ In examples/benchmarks:
 
 python benchmark.py                              every part; the clinical ones take long
 python benchmark.py --only first crowd           some parts: first, atlases, crowd, growth
+python benchmark.py --only crowd --workload Vote only the clinical rows whose names have this
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
 """
@@ -96,21 +97,21 @@ QUICK = Plan(
 )
 
 
-def run(plan: Plan, only: Sequence[str] = PARTS) -> Row:
-    """Measure the parts wanted, printing each result as it comes."""
+def run(plan: Plan, only: Sequence[str] = PARTS, workload: str = "") -> Row:
+    """Measure the parts, and of clinical ones the workloads, printing results as they come."""
     results: Row = {"environment": environment()}
     if "first" in only:
         results |= _first_part(plan)
     if "atlases" in only:
         results["atlases"] = _shown(
             f"{size_text(plan.atlas)}, atlases of {plan.atlas_labels} labels",
-            atlas_workloads(plan.atlas, plan.atlas_labels, plan.clinical_effort),
+            atlas_workloads(plan.atlas, plan.atlas_labels, plan.clinical_effort, workload),
             clinical_line,
         )
     if "crowd" in only:
         results["crowd"] = _shown(
             f"{size_text(plan.small)}, noise at every voxel",
-            crowd_workloads(plan.small, plan.clinical_effort),
+            crowd_workloads(plan.small, plan.clinical_effort, workload),
             clinical_line,
         )
     if "growth" in only:
@@ -180,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if options.quick:
         print("Tiny sizes, to see that everything runs: the limits are meant for the full run.")
-    results = run(QUICK if options.quick else FULL, options.only)
+    results = run(QUICK if options.quick else FULL, options.only, options.workload)
     for path in (options.output / KEPT.name, options.save):
         if path is not None:
             save(results, path)
@@ -194,6 +195,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; default: all"
+    )
+    parser.add_argument(
+        "--workload", default="", metavar="NAME", help="only clinical workloads named like this"
     )
     parser.add_argument("--save", type=Path, metavar="JSON", help="also keep the results here")
     parser.add_argument(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus.agreement.chance import Ratings, Region, fleiss_kappa, krippendorff_alpha
 from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import AgreementResult, LabelAgreement
-from itk_consensus.agreement.surfaces import Surface, surface_distances
+from itk_consensus.agreement.surfaces import Surface, distances_between
 from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -111,20 +110,15 @@ def _with_surfaces(
     spacing: Sequence[float],
     tolerance: float,
 ) -> LabelAgreement:
-    surfaces = _surfaces(patterns, label, spacing)
+    surfaces = _surfaces(patterns, label, len(spacing))
+    compared = distances_between(surfaces, spacing, tolerance, patterns.threads)
     shape = (4, len(surfaces), len(surfaces))
     found = np.empty(shape)
     for i, surface in enumerate(surfaces):
         empty = surface.places.size == 0
         found[:, i, i] = [np.nan] * 4 if empty else [0.0, 0.0, 0.0, 1.0]
-    for i, j in combinations(range(len(surfaces)), 2):
-        compared = surface_distances(surfaces[i], surfaces[j], tolerance)
-        found[:, i, j] = found[:, j, i] = (
-            compared.hausdorff,
-            compared.hausdorff95,
-            compared.mean,
-            compared.surface_dice,
-        )
+    for (i, j), distances in compared.items():
+        found[:, i, j] = found[:, j, i] = astuple(distances)
     return replace(
         agreement,
         hausdorff=found[0],
@@ -134,10 +128,10 @@ def _with_surfaces(
     )
 
 
-def _surfaces(patterns: DecisionPatterns, label: int, spacing: Sequence[float]) -> list[Surface]:
+def _surfaces(patterns: DecisionPatterns, label: int, axes: int) -> list[Surface]:
     """Each rater's surface of a label, within the box of what anybody marked."""
     said: NDArray[np.bool_] = patterns.patterns == label
-    region = patterns.region(np.asarray(said.any(axis=1)), [0] * len(spacing))
+    region = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(region)
     masks = (cropped.expand(np.ascontiguousarray(said[:, j])) for j in range(said.shape[1]))
-    return [Surface.of(mask, spacing, patterns.threads) for mask in masks]
+    return [Surface.of(mask) for mask in masks]

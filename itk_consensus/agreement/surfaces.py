@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,68 +22,110 @@ from itk_consensus.labels.distance import signed_distance
 
 @dataclass(frozen=True)
 class Surface:
-    """One mask's surface: where its voxels are, and how far every voxel is from them.
+    """One mask's surface.
 
     Attributes
     ----------
-    places : (N,) ndarray of intp
+    shape : tuple of int
+        Of the box it lies in.
+    places : (N,) ndarray of uint32 or intp
         Flat indices of the surface's voxels.
-    distance : ndarray or None
-        Distance of every voxel of the box in mm; None for an empty mask.
     """
 
-    places: NDArray[np.intp]
-    distance: Floats | None
+    shape: tuple[int, ...]
+    places: NDArray[Any]
 
     @classmethod
-    def of(cls, mask: NDArray[np.bool_], spacing: Sequence[float], threads: int) -> Surface:
+    def of(cls, mask: NDArray[np.bool_]) -> Surface:
         """The surface of a mask; in 4D the first axis holds independent volumes."""
-        edge = mask & ~_inner(mask)
-        places = np.flatnonzero(edge)
-        if places.size == 0:
-            return cls(places, None)
+        places = np.flatnonzero(mask & ~_inner(mask))
+        return cls(mask.shape, places.astype(np.uint32) if mask.size < 2**32 else places)
+
+    def distance(self, spacing: Sequence[float], threads: int) -> Floats:
+        """Distance of every voxel of the box in mm, flat."""
+        edge = np.zeros(self.shape, bool)
+        edge.reshape(-1)[self.places] = True
         # Negative inside the set of surface voxels, whose distance to themselves is 0.
         signed = signed_distance(edge, spacing, threads=threads)
-        return cls(places, np.maximum(signed, 0, out=signed))
+        return np.asarray(np.maximum(signed, 0, out=signed).reshape(-1))
 
-    def distances_to(self, other: Surface) -> Floats:
-        """(N,) distance of each voxel of this surface to the nearest one of another."""
-        if other.distance is None:
-            return np.full(self.places.size, np.inf)
-        return np.asarray(other.distance.reshape(-1)[self.places])
+
+@dataclass(frozen=True)
+class OneWay:
+    """What is kept of the distances of one surface's voxels to another; neither is empty."""
+
+    number: int
+    largest: float
+    percentile95: float
+    total: float
+    within: int  #: of them, how many not farther than the tolerance
+
+    @classmethod
+    def of(cls, distances: Floats, tolerance: float) -> OneWay:
+        """A summary of (N,) distances."""
+        return cls(
+            distances.size,
+            float(distances.max()),
+            float(np.percentile(distances, 95)),
+            float(distances.sum()),
+            int(np.count_nonzero(distances <= tolerance)),
+        )
 
 
 @dataclass(frozen=True)
 class SurfaceDistances:
     """How far two contours lie apart; NaN if both masks are empty, infinite if one is."""
 
-    hausdorff: float
-    hausdorff95: float
-    mean: float
-    surface_dice: float
+    hausdorff: float = np.nan
+    hausdorff95: float = np.nan
+    mean: float = np.nan
+    surface_dice: float = np.nan
 
 
-def surface_distances(first: Surface, second: Surface, tolerance: float) -> SurfaceDistances:
-    """Compare two surfaces.
+BOTH_EMPTY = SurfaceDistances()
+ONE_EMPTY = SurfaceDistances(np.inf, np.inf, np.inf, 0.0)
+
+
+def surface_distances(there: OneWay, back: OneWay) -> SurfaceDistances:
+    """Compare two surfaces by the distances from each to the other."""
+    number = there.number + back.number
+    return SurfaceDistances(
+        hausdorff=max(there.largest, back.largest),
+        hausdorff95=max(there.percentile95, back.percentile95),
+        mean=(there.total + back.total) / number,
+        surface_dice=(there.within + back.within) / number,
+    )
+
+
+def distances_between(
+    surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float, threads: int
+) -> dict[tuple[int, int], SurfaceDistances]:
+    """Of every two surfaces, by their indices in order.
 
     Parameters
     ----------
-    first, second : Surface
+    surfaces : sequence of Surface
+        In one box, of whose voxels only one surface's distances are there at a time.
+    spacing : sequence of float
+        Voxel size per array axis.
     tolerance : float
         Distance in mm up to which surfaces agree, for the surface Dice.
+    threads : int
     """
-    there, back = first.distances_to(second), second.distances_to(first)
-    if there.size == 0 and back.size == 0:
-        return SurfaceDistances(np.nan, np.nan, np.nan, np.nan)
-    if there.size == 0 or back.size == 0:
-        return SurfaceDistances(np.inf, np.inf, np.inf, 0.0)
-    both = np.concatenate([there, back])
-    return SurfaceDistances(
-        hausdorff=float(both.max()),
-        hausdorff95=float(max(np.percentile(there, 95), np.percentile(back, 95))),
-        mean=float(both.mean()),
-        surface_dice=float(np.count_nonzero(both <= tolerance) / both.size),
-    )
+    one_way: dict[tuple[int, int], OneWay] = {}
+    drawn = [index for index, surface in enumerate(surfaces) if surface.places.size]
+    for target in drawn:
+        distance = surfaces[target].distance(spacing, threads)
+        for index in drawn:
+            one_way[index, target] = OneWay.of(distance[surfaces[index].places], tolerance)
+    found = {}
+    for pair in combinations(range(len(surfaces)), 2):
+        empty = [index not in drawn for index in pair]
+        if any(empty):
+            found[pair] = BOTH_EMPTY if all(empty) else ONE_EMPTY
+        else:
+            found[pair] = surface_distances(one_way[pair], one_way[pair[::-1]])
+    return found
 
 
 def _inner(mask: NDArray[Any]) -> NDArray[np.bool_]:

@@ -17,29 +17,24 @@ Array layout: P patterns, J raters, L levels, K labels.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import EstimatedTruth
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
-from itk_consensus.algorithms.staple_result import TIE_TOLERANCE
+from itk_consensus.algorithms.leaps import Leaps
+from itk_consensus.algorithms.levels_and_truth import LevelsAndTruth
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.expected_counts import ROUNDING, VoteTable
-from itk_consensus.labels.ties import decide
 
 #: How much of the first shares is the same at all levels.
 _MIXED = 0.01
-
-#: Pairs of pattern and truth looked at together.
-_PAIRS_AT_ONCE = 1 << 21
 
 _STOP = StopRule(tolerance=1e-6, maximum_iterations=10_000)
 
@@ -105,55 +100,7 @@ class CollateResult:
         return self.truth.levels()
 
 
-@dataclass(frozen=True)
-class LevelsAndTruth:
-    """What the parameters say of each pattern; (level, label) pairs are the truths of the table.
-
-    Attributes
-    ----------
-    estimated : EstimatedTruth
-    shape : (L, K)
-    """
-
-    estimated: EstimatedTruth
-    shape: tuple[int, int]
-
-    def of_label(self, label: int) -> Floats:
-        """(P,) probability of a label."""
-        levels, labels = self.shape
-        at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
-        # Sums of probabilities may exceed one by rounding.
-        return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
-
-    def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
-        return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
-
-    def levels(self) -> Floats:
-        """(P, L) probability of each level."""
-        return np.concatenate(
-            [self._pairs(part).sum(axis=2).clip(max=1.0) for part in self._parts()]
-        )
-
-    def decisions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """(P,) most probable label, or undecided on a tie."""
-        with np.errstate(divide="ignore"):
-            scores = (np.log(self._pairs(part).sum(axis=1)) for part in self._parts())
-            return np.concatenate([decide(of, labels, tolerance=TIE_TOLERANCE) for of in scores])
-
-    def _parts(self) -> Iterator[slice]:
-        """Patterns whose pairs take little memory."""
-        return chunks(
-            len(self.estimated.table.weights), max(1, _PAIRS_AT_ONCE // math.prod(self.shape))
-        )
-
-    def _pairs(self, part: slice) -> Floats:
-        """(n, L, K) probability of each pair."""
-        return self.estimated.probabilities(part=part).reshape(-1, *self.shape)
-
-
-@dataclass(frozen=True)
-class _Parameters:
+class _Parameters(NamedTuple):
     """theta (J, K, K), and the joint prior of level and truth (L, K)."""
 
     theta: Floats
@@ -177,18 +124,18 @@ def collate(
     """
     model = _Model(patterns, settings or CollateSettings())
     stillness = Stillness(model.settings.stop.tolerance)
+    leaps = Leaps(model.step, model.leapt, tuple)
 
-    def step(old: _Parameters) -> Step[_Parameters, float]:
-        new, score = model.step(old)
+    def step(given: _Parameters) -> Step[_Parameters, float]:
+        old, new, score = leaps.step(given)
         moved = new.theta[:, :, None], old.theta[:, :, None]
-        done = stillness.reached(*moved, new.shares[:, None])
-        return Step(new, score, bool(done[0]))
+        done = bool(stillness.reached(*moved, new.shares[:, None])[0])
+        return Step(new if done else leaps.onwards(old, new, score), score, done)
 
     run = iterate(step, model.start(), model.settings.stop.most_iterations, observer)
-    now = run.state
-    truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     # A step tells the score of what it was given: that of the iteration before.
-    _, last = model.step(now)
+    now, _, last = leaps.step(run.state)
+    truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))
     return CollateResult(
         truth,
         truth.decisions(patterns.labels),
@@ -216,8 +163,7 @@ class _Model:
 
     @cached_property
     def table(self) -> VoteTable:
-        """The patterns as the compiled steps read them."""
-        # Where voxels are easy no label is quite impossible, but nearly all are.
+        """The patterns; where voxels are easy nearly all labels are nearly impossible."""
         return VoteTable.of(self.patterns, self.weights, negligible=ROUNDING)
 
     def start(self) -> _Parameters:
@@ -238,7 +184,7 @@ class _Model:
         first = self._maximum((agreed.counts + disputed.counts)[:, :, 0], mass)
         # A share of zero would stay zero, however well its level explained a voxel later.
         even = first.shares.sum(axis=0) / len(self.ease)
-        return replace(first, shares=(1 - _MIXED) * first.shares + _MIXED * even)
+        return first._replace(shares=(1 - _MIXED) * first.shares + _MIXED * even)
 
     def step(self, now: _Parameters) -> tuple[_Parameters, float]:
         """Parameters that maximise the expected log posterior, and the log posterior of `now`.
@@ -254,13 +200,18 @@ class _Model:
         new = self._maximum(confused.sum(axis=2), sums.mass.reshape(now.shares.shape))
         return new, float(sums.log_likelihood[0]) + self.log_prior_of(now.theta)
 
+    def leapt(self, there: Sequence[Floats]) -> _Parameters:
+        """Parameters near (J, K, K) and (L, K) numbers that are not negative."""
+        theta, shares = there
+        return _Parameters(theta / theta.sum(axis=1, keepdims=True), self._shares(shares))
+
     def truth(self, now: _Parameters) -> EstimatedTruth:
         """What parameters say of the patterns' levels and labels."""
         rates = self._easy_rates + self._confused(now.theta)
         return EstimatedTruth(self.table, *self._as_truths(rates, now.shares))
 
     def _as_truths(self, rates: Floats, shares: Floats) -> tuple[Floats, Floats]:
-        """(J, K, 1, L K) and (1, L K): a level and a label together are one truth."""
+        """A level and a label together are one truth: (J, K, 1, L K) and (1, L K)."""
         return rates.reshape(*rates.shape[:2], 1, -1), shares.reshape(1, -1)
 
     @cached_property

@@ -31,10 +31,11 @@ from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.mixed_votes import MixedVotes
 from itk_consensus.labels.ties import TieRule
 from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.tiles import Progress
-from itk_consensus.labels.vote_tiles import MixedVotes, VoteTiles
+from itk_consensus.labels.vote_tiles import VoteTiles
 
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9

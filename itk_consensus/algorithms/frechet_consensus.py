@@ -90,13 +90,14 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
     of the others stands in; raters who annotated nothing are left out.
     """
     complete = _completed(patterns)
-    votes = complete.votes()
-    decision = np.zeros(len(votes), np.int64)
-    claimed = np.zeros(len(votes))
+    decision = np.zeros(len(complete.counts), np.int64)
+    claimed = np.zeros(len(complete.counts), np.int64)
     for label in range(1, complete.number_of_labels):
         taken = frechet_consensus(complete, measure, label).taken
-        better = (2 * taken > complete.counts) & (votes[:, label] > claimed)
-        decision[better], claimed[better] = label, votes[better, label]
+        # Label by label: a table of patterns and labels is much memory where both are many.
+        votes = np.count_nonzero(complete.patterns == label, axis=1)
+        better = (2 * taken > complete.counts) & (votes > claimed)
+        decision[better], claimed[better] = label, votes[better]
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     overlaps = {}
     for label in range(1, complete.number_of_labels):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import find_objects
 
-from itk_consensus.labels.boxes import grown, in_space
+from itk_consensus.labels.boxes import Box, grown, in_space
+from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.distance import signed_distance
 from itk_consensus.labels.fusions import VolumeFusion
 
@@ -32,14 +33,29 @@ def contour_band(
     """
     band = np.zeros(labels.shape, dtype=bool)
     margin = in_space([int(width / size) + 1 for size in spacing], 0)
-    values, index, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    boxes = find_objects(index.reshape(labels.shape) + 1)
+    boxes, commonest = _boxes(labels)
     # Every contour has another label than the commonest on one of its sides.
-    for position in np.delete(np.arange(len(values)), counts.argmax()):
-        box = grown(boxes[position], margin, labels.shape)
-        distance = signed_distance(labels[box] == values[position], spacing, threads=threads)
-        band[box] |= np.abs(distance) <= width
+    for value, box in boxes.items():
+        if value != commonest:
+            wide = grown(box, margin, labels.shape)
+            distance = signed_distance(labels[wide] == value, spacing, threads=threads)
+            band[wide] |= np.abs(distance, out=distance) <= width
     return band
+
+
+def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
+    """The box of each value that occurs, and the commonest value."""
+    if not labels.size:
+        return {}, 0
+    first = int(labels.min())
+    numbers = np.subtract(labels, first - 1, dtype=np.int32)
+    boxes = find_objects(numbers)
+    # Some at a time, since they are counted as 64-bit numbers.
+    flat = numbers.reshape(-1)
+    parts = (np.bincount(flat[p], minlength=len(boxes) + 1) for p in chunks(flat.size, CHUNK))
+    counts = np.sum(list(parts), axis=0)
+    found = {first + index: box for index, box in enumerate(boxes) if box is not None}
+    return found, first - 1 + int(counts.argmax())
 
 
 def hybrid_fusion(band: NDArray[np.bool_], within: Answer, elsewhere: Answer) -> VolumeFusion:

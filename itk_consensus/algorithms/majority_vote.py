@@ -18,7 +18,7 @@ from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.ties import TieRule, decide
 
 #: Shares (patterns times labels) that are made together; more are made again when asked for.
-_SHARES_AT_ONCE = 1 << 21
+SHARES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -55,21 +55,27 @@ def majority_vote(
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
     total = patterns.present @ weights
     labels = patterns.number_of_labels
-    said = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
-    frequencies = weights @ np.array(said)
-    shares = VoteShares(patterns, weights, frequencies / frequencies.sum())
+    shares = VoteShares(patterns, weights, label_frequencies(patterns, weights))
     decision = np.empty(len(total), np.int64)
     # Weighted sums that are equal on paper differ by rounding: a tie is a tie up to 1e-12 of all.
     tolerance = 1e-12 * float(total.max(initial=0.0))
-    for part in chunks(len(total), max(1, _SHARES_AT_ONCE // labels)):
+    for part in chunks(len(total), max(1, SHARES_AT_ONCE // labels)):
         whole = total[part, None]
         scores = np.where(whole > 0, patterns.votes(weights, part), -np.inf)
         decision[part] = decide_shares(
             scores, whole, patterns.labels, threshold, ties, shares.frequencies, tolerance
         )
-    few = len(total) * labels <= _SHARES_AT_ONCE
+    few = len(total) * labels <= SHARES_AT_ONCE
     fractions = shares.rows(slice(None)) if few else shares
     return VoteResult(patterns, decision, fractions, shares.frequencies)
+
+
+def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
+    """(K,) share of each label among all votes, weighted by rater."""
+    labels = patterns.number_of_labels
+    said = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
+    frequencies = weights @ np.array(said)
+    return np.asarray(frequencies / frequencies.sum())
 
 
 @dataclass(frozen=True)

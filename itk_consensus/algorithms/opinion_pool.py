@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, logit
 
+from itk_consensus.algorithms.majority_vote import SHARES_AT_ONCE, label_frequencies
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.fusions import PatternFusion
 from itk_consensus.labels.ties import TieRule, decide
 
@@ -46,15 +48,44 @@ class PoolSettings:
 
 def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
     """Pool raters who give labels; each wrong label is equally likely."""
-    others = max(patterns.number_of_labels - 1, 1)
-    strength = logit(1 - settings.error_rate) + np.log(others)
-    scores = np.log(settings.prior) + strength * patterns.votes(settings.exponents)
-    frequencies = patterns.counts @ patterns.votes()
-    decision = decide(
-        scores,
-        patterns.labels,
-        settings.tie_rule,
-        tolerance=TIE_TOLERANCE,
-        prior=frequencies / frequencies.sum(),
-    )
-    return PatternFusion(patterns, decision, np.exp(log_softmax(scores, axis=1)))
+    pooled = PooledVotes(patterns, settings)
+    prior = label_frequencies(patterns, np.ones(patterns.number_of_raters))
+    decision = np.empty(len(patterns.counts), np.int64)
+    for part in chunks(len(decision), max(1, SHARES_AT_ONCE // patterns.number_of_labels)):
+        decision[part] = decide(
+            pooled.scores(part),
+            patterns.labels,
+            settings.tie_rule,
+            tolerance=TIE_TOLERANCE,
+            prior=prior,
+        )
+    return PatternFusion(patterns, decision, pooled)
+
+
+@dataclass(frozen=True)
+class PooledVotes:
+    """Probabilities by pattern and label, made when asked for."""
+
+    patterns: DecisionPatterns
+    settings: PoolSettings
+
+    @property
+    def _strength(self) -> float:
+        """Log odds that one vote gives its label against each other one."""
+        others = max(self.patterns.number_of_labels - 1, 1)
+        return float(logit(1 - self.settings.error_rate) + np.log(others))
+
+    def scores(self, part: slice) -> Floats:
+        """(n, K) log probabilities of some patterns, up to a constant for each."""
+        votes = self.patterns.votes(self.settings.exponents, part)
+        return np.asarray(np.log(self.settings.prior) + self._strength * votes)
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) probabilities of some patterns."""
+        return np.asarray(np.exp(log_softmax(self.scores(part), axis=1)))
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) probability of a label."""
+        labels, number = self.patterns.number_of_labels, len(self.patterns.counts)
+        parts = chunks(number, max(1, SHARES_AT_ONCE // labels))
+        return np.concatenate([np.empty(0), *(self.rows(part)[:, label] for part in parts)])

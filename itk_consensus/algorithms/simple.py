@@ -70,7 +70,7 @@ def selective_simple(
         kept = _select(now.selected, overlaps, deviations)
         weights = np.where(kept, overlaps, 0.0) if overlaps[kept].any() else kept.astype(float)
         vote = majority_vote(patterns, weights=weights, ties=ties)
-        change = _change(patterns, vote.fractions, now.vote.fractions)
+        change = _change(patterns, vote, now.vote)
         stable = bool((kept == now.selected).all())
         return Step(_Selection(kept, weights, vote), change, stable)
 
@@ -89,11 +89,15 @@ def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Flo
     Of several labels the mean, over those that either has. Label 0 is background and does not
     count; if nothing else occurs there is nothing to differ about, and the overlap is 1.
     """
-    labels = np.arange(patterns.number_of_labels)
-    counts = patterns.counts.astype(np.float64)
-    joint = patterns.tally((decision[:, None] == labels) * counts[:, None])
-    agreed, decided = joint[:, labels, labels], joint.sum(axis=1)
-    both = patterns.tally(counts) + decided
+    labels, counts = patterns.number_of_labels, patterns.counts
+    # Codes of `labels.ties` are no label, nor is a missing rater.
+    decided_as = np.where(decision < 0, labels, decision)
+    agreed, both = np.empty((2, patterns.number_of_raters, labels))
+    for rater, said in enumerate(patterns.patterns.T):
+        present = np.where(said == labels, 0, counts)
+        of_decision = np.bincount(decided_as, present, labels + 1)[:-1]
+        both[rater] = of_decision + np.bincount(said, present, labels + 1)[:-1]
+        agreed[rater] = np.bincount(said, np.where(said == decided_as, present, 0), labels + 1)[:-1]
     counted = (both > 0) & (patterns.labels != 0)
     dice = np.divide(2 * agreed, both, out=np.zeros_like(both), where=counted)
     number = np.count_nonzero(counted, axis=1)
@@ -110,8 +114,13 @@ def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) ->
     return kept if kept.any() else selected
 
 
-def _change(patterns: DecisionPatterns, fractions: Floats, previous: Floats) -> float:
+def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) -> float:
     """Mean change of the label shares over disputed voxels; 0 without any."""
     counts = np.where(patterns.unanimous, 0, patterns.counts)
-    change = np.abs(fractions - previous).mean(axis=1)
-    return float(counts @ change / counts.sum()) if counts.any() else 0.0
+    if not counts.any():
+        return 0.0
+    moved = sum(
+        np.abs(vote.of_label(label) - previous.of_label(label)) @ counts
+        for label in range(patterns.number_of_labels)
+    )
+    return float(moved / patterns.number_of_labels / counts.sum())

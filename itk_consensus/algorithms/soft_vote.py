@@ -24,9 +24,10 @@ from itk_consensus.labels.class_probabilities import Masks, Opinions, weighted_s
 from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.gaussian import smooth_volume
+from itk_consensus.labels.mixed_votes import MixedVotes
 from itk_consensus.labels.ties import BACKGROUND, TieRule
 from itk_consensus.labels.tiles import TRUNCATE
-from itk_consensus.labels.vote_tiles import ROUNDING, MixedVotes
+from itk_consensus.labels.vote_tiles import ROUNDING
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.mixed_votes import MixedVotes
 from itk_consensus.labels.tiled_shares import TiledShares, TilesOf
-from itk_consensus.labels.vote_tiles import MixedVotes
 
 
 class CorrectedVoteFilter(TileVoteFilter):

@@ -13,8 +13,9 @@ from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.labels.tiled_shares import TiledShares
 from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
@@ -54,7 +55,7 @@ class FusedImages:
             return self.image(lambda out: out.fill(0), self.dtype)
         index, fusion = self.labels.index(label), self.fusion
         if isinstance(fusion, PatternFusion):
-            chosen, _ = dice_optimal_cut(fusion.probabilities[:, index], fusion.patterns.counts)
+            chosen, _ = dice_optimal_cut(fusion.of_label(index), fusion.patterns.counts)
             values = np.where(chosen, label, 0).astype(self.dtype)
             return self.image(lambda out: fusion.patterns.expand(values, out=out), self.dtype)
         probability = self.probability(label)
@@ -66,12 +67,19 @@ class FusedImages:
         """How unsure the probabilities leave each voxel, as float32."""
 
         def write(out: NDArray[Any]) -> None:
-            out[...] = uncertainty(kind, self._probabilities())
+            fusion = self.fusion
+            if isinstance(fusion, VolumeFusion) and isinstance(fusion.probability, TiledShares):
+                fusion.probability.write_uncertainty(kind, out)
+            else:
+                uncertainty(kind, self._probabilities(), out)
 
         return self.image(write, np.float32)
 
-    def _probabilities(self) -> Iterator[NDArray[np.float64]]:
-        """Of each label in turn, in one and the same array."""
+    def _probabilities(self) -> Iterator[NDArray[Any]]:
+        """Of each label in turn, never those of two at a time."""
+        if isinstance(self.fusion, VolumeFusion):
+            yield from map(self.fusion.probability, range(len(self.labels)))
+            return
         share = np.empty(self.like.geometry.shape)
         for index in range(len(self.labels)):
             self.fusion.write_probability(index, share)

@@ -14,9 +14,9 @@ from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.mixed_votes import MixedVotes
 from itk_consensus.labels.ties import TIE_RULES
 from itk_consensus.labels.tiled_shares import TilesOf
-from itk_consensus.labels.vote_tiles import MixedVotes
 from itk_consensus.labels.voting import StackVoteFusion
 
 

@@ -16,8 +16,8 @@ from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.mixed_votes import MixedVotes
 from itk_consensus.labels.tiled_shares import TilesOf
-from itk_consensus.labels.vote_tiles import MixedVotes
 
 
 class VoteSmoothingMixin(ProcessObject):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Floats32
+from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, in_space
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -44,26 +44,52 @@ class LabelDistances:
         with_missing : bool
             Whether what a rater left out, or the mask, counts as drawn.
         """
+        distances = np.empty((len(raters), len(places)), np.float32)
+        self._measure(raters, label, region, places, with_missing, None, distances)
+        return distances
+
+    def add_weighted(
+        self,
+        sums: Floats,
+        weights: Floats,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        places: NDArray[np.intp],
+    ) -> None:
+        """Add the raters' distances times their (R,) weights to (n,) sums, rater by rater."""
+        self._measure(raters, label, region, places, False, weights, sums)
+
+    def _measure(
+        self,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        places: NDArray[np.intp],
+        with_missing: bool,
+        weights: Floats | None,
+        out: NDArray[Any],
+    ) -> None:
+        votes = self._votes_by_code
         codes, threads = self.patterns.codes, self.patterns.threads
         assert codes is not None, "the votes by code have asked for codes"
         size = [part.stop - part.start for part in region]
-        distances = np.empty((len(raters), len(places)), np.float32)
         # A box of distances per thread: many at a time only where they are small.
         at_once = min(max(1, codes.size // max(1, int(np.prod(size)))), threads)
         _kernels.label_distances(
             codes,
             [part.start for part in region],
             size,
-            self._votes_by_code[raters],
+            votes[raters],
             label,
             self.patterns.number_of_labels if with_missing else label,
             in_space([float(side) for side in self.spacing], 0.0),
             np.ascontiguousarray(places, np.int64),
-            distances,
+            weights,
+            out,
             at_once,
             max(1, threads // at_once),
         )
-        return distances
 
     @cached_property
     def _votes_by_code(self) -> NDArray[Any]:

@@ -33,20 +33,21 @@ class LabelWeights:
 
     @classmethod
     def normalised(
-        cls, joints: Sequence[Weighted], before: LabelWeights, least: float, threads: int
+        cls, joints: list[Weighted], before: LabelWeights, least: float, threads: int
     ) -> tuple[LabelWeights, float, float]:
-        """From log joints, which are overwritten: weights, log evidence, weight moved since.
+        """From log joints, which become the weights: these, log evidence, weight moved since.
 
         Weights below `least` are left out.
         """
         evidence, moved = _kernels.normalise_joints(
-            before.number, list(joints), list(before.of), least, threads
+            before.number, joints, list(before.of), least, threads
         )
-        kept = []
-        for voxels, weights in joints:
+        # Label by label, so that there are never two of all.
+        for label, (voxels, weights) in enumerate(joints):
             some = weights > 0
-            kept.append((voxels[some], weights[some]))
-        return cls(kept, before.number), evidence, moved
+            if not some.all():
+                joints[label] = voxels[some], weights[some]
+        return cls(joints, before.number), evidence, moved
 
     def __len__(self) -> int:
         return len(self.of)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, get_args
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
+from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 
 #: entropy: - sum p ln p, in nats. disagreement: 1 - largest p. variance: sum p (1 - p) / 2, which
 #: with two labels is the variance p (1 - p) of either.
@@ -15,8 +17,8 @@ UncertaintyKind = Literal["entropy", "disagreement", "variance"]
 UNCERTAINTY_KINDS: tuple[UncertaintyKind, ...] = get_args(UncertaintyKind)
 
 
-def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats]) -> Floats:
-    """The uncertainty of voxels whose labels' probabilities come one label after the other.
+def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats], out: NDArray[Any]) -> None:
+    """Write the uncertainty of voxels whose labels' probabilities come one label after the other.
 
     Parameters
     ----------
@@ -25,28 +27,39 @@ def uncertainty(kind: UncertaintyKind, probabilities: Iterable[Floats]) -> Float
     probabilities : iterable of ndarray, all of one shape
         Each is used before the next is asked for, and may be the same memory. Voxels where all
         are 0, as outside a mask, are not uncertain.
-
-    Returns
-    -------
-    ndarray of the probabilities' shape
+    out : ndarray of float, of the probabilities' shape
+        All that is kept between two labels.
     """
+    out.fill(1.0 if kind == "disagreement" else 0.0)
+    add = {"entropy": _add_entropy, "disagreement": _lower, "variance": _add_variance}[kind]
+    for share in probabilities:
+        for part in _planes(out):
+            add(share[part], out[part])
     if kind == "disagreement":
-        return _disagreement(probabilities)
-    total: Floats | None = None
-    for share in probabilities:
-        if total is None:
-            total = np.zeros(share.shape)
-        # Most voxels are certain, and logarithms are dear.
-        unsure = (share > 0) & (share < 1)
-        p = share[unsure]
-        total[unsure] += -p * np.log(p) if kind == "entropy" else p * (1 - p) / 2
-    assert total is not None, "no labels"
-    return total
+        # Where no label has any probability there is nothing to disagree about.
+        out[out >= 1] = 0.0
 
 
-def _disagreement(probabilities: Iterable[Floats]) -> Floats:
-    largest: Floats | None = None
-    for share in probabilities:
-        largest = share.copy() if largest is None else np.maximum(largest, share, out=largest)
-    assert largest is not None, "no labels"
-    return np.where(largest > 0, np.maximum(1 - largest, 0), 0.0)
+def _planes(volume: NDArray[Any]) -> Iterator[slice]:
+    """Parts of a volume that hold few enough voxels for temporary arrays."""
+    if not volume.ndim:
+        yield slice(None)
+        return
+    depth = max(1, CHUNK * max(1, len(volume)) // max(1, volume.size))
+    yield from chunks(len(volume), depth)
+
+
+def _add_entropy(share: Floats, out: NDArray[Any]) -> None:
+    # Most voxels are certain, and logarithms are dear.
+    unsure = (share > 0) & (share < 1)
+    p = share[unsure]
+    out[unsure] -= p * np.log(p)
+
+
+def _add_variance(share: Floats, out: NDArray[Any]) -> None:
+    # Sums of probabilities may exceed one by rounding.
+    out += np.maximum(share * (1 - share), 0) / 2
+
+
+def _lower(share: Floats, out: NDArray[Any]) -> None:
+    np.minimum(out, np.maximum(1 - share, 0), out=out, casting="same_kind")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, space_axes
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.mixed_votes import MixedCounts, MixedVotes
 from itk_consensus.labels.ties import TIE_RULES, TieRule
 from itk_consensus.labels.tiles import (
     Progress,
@@ -22,45 +23,12 @@ from itk_consensus.labels.tiles import (
     tile_groups,
     tile_sizes,
 )
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 
 Floats = NDArray[np.float64]
 
 #: Smoothed shares this close are equal on paper.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class MixedVotes:
-    """How often votes for one label meet a decision for another."""
-
-    #: (K, K) sums of vote shares for label d (row) where the decision says t (column): within reach
-    #: of any dissent, and of these where the decision is the same within reach.
-    near: Floats
-    far: Floats  #: (K, K)
-    near_voxels: NDArray[np.int64]  #: (K,) voxels that were summed over
-    far_voxels: NDArray[np.int64]  #: (K,)
-    #: (K,) the same for voxels without any dissent within reach: there the share of t is 1.
-    agreed: NDArray[np.int64]
-    agreed_far: NDArray[np.int64]  #: (K,)
-
-
-class MixedCounts(NamedTuple):
-    """The same as whole numbers, which add up over the parts of a volume."""
-
-    keys: NDArray[np.int64]  #: (N,) d * K + t of the pairs that occur
-    sums: NDArray[np.int64]  #: (N, 2) units of votes, near and far
-    #: (K, 6) voxels near and far, the same annotated by nobody, and agreed near and far.
-    voxels: NDArray[np.int64]
-
-    def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:
-        """As sums of shares; where nobody annotated they are the labels' frequencies."""
-        size = len(frequencies)
-        flat = np.zeros((2, size * size))
-        flat[:, self.keys] = self.sums.T / units
-        mixed = flat.reshape(2, size, size)
-        mixed += frequencies[:, None] * self.voxels[:, 2:4].T[:, None, :]
-        near, far, _, _, agreed, agreed_far = self.voxels.T
-        return MixedVotes(mixed[0], mixed[1], near, far, agreed, agreed_far)
 
 
 def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
@@ -185,6 +153,16 @@ class VoteTiles:
                 self._field, unmixing, label, self.tile, group, self.threads, share
             )
         return share
+
+    def write_uncertainty(
+        self, kind: UncertaintyKind, out: NDArray[np.float32], *, unmixing: Floats | None = None
+    ) -> None:
+        """Write how unsure all smoothed shares, after `unmixing`, leave each voxel."""
+        which = UNCERTAINTY_KINDS.index(kind)
+        for group in tile_groups(self._count, self.threads):
+            _kernels.smoothed_uncertainty(
+                self._field, unmixing, which, self.tile, group, self.threads, out
+            )
 
     def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:
         """Count the votes against a decision with this stack's label indices."""

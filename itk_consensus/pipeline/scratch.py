@@ -20,7 +20,7 @@ from itk_consensus.chunked.packed_array import PackedArray
 from itk_consensus.filters.pattern_chunks import PatternSummary
 from itk_consensus.filters.tile_chunks import VoteSummary
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.vote_tiles import MixedCounts
+from itk_consensus.labels.mixed_votes import MixedCounts
 from itk_consensus.pipeline.input_notes import InputNotes
 
 Place = tuple[int, ...]

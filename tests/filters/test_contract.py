@@ -678,7 +678,7 @@ def test_results_do_not_depend_on_threads(fuser: Fuser) -> None:
     images = raters((3, 200, 220), number=3)  # just enough voxels for two slabs
     single = fuser(NumberOfThreads=1)
     wanted = single.Execute(images)
-    for threads in (2, 5):
+    for threads in (2, 7):
         filter_ = fuser(NumberOfThreads=threads)
         np.testing.assert_array_equal(filter_.Execute(images), wanted)
         assert_same(all_outputs(filter_), all_outputs(single))

@@ -13,6 +13,7 @@ from itk_consensus.algorithms.corrected_vote import TIE_TOLERANCE, corrected_vot
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TIE_RULES
 from itk_consensus.labels.tiles import four_axes, tile_groups, tile_sizes
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, uncertainty
 from itk_consensus.labels.vote_tiles import VoteTiles
 
 TILES = [(1, 1, 1, 1), (1, 2, 3, 4), (1, 5, 5, 7), (1, 64, 64, 64)]
@@ -32,11 +33,13 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
     coarse = rng.integers(0, draw(st.integers(2, 5)), shape)
     error = draw(st.sampled_from([0.0, 0.1, 0.4]))
     raters = draw(st.integers(1, 5))
+    # One byte, two, and a type that has no table: each is read in its own way.
+    kind = draw(st.sampled_from([np.uint8, np.int16, np.int32]))
     arrays: list[np.ndarray | None] = []
     for _ in range(raters):
         wrong = rng.integers(0, 6, shape)
         truth = np.maximum(coarse - 1, 0) if error < 0.4 else coarse
-        arrays.append(np.where(rng.random(shape) < error, wrong, truth).astype(np.uint8))
+        arrays.append(np.where(rng.random(shape) < error, wrong, truth).astype(kind))
     if draw(st.booleans()):
         arrays.insert(0, None)
     masks = None
@@ -105,6 +108,24 @@ def test_corrected_votes_are_those_of_the_whole_volume(case, tile, threads):
     ordered = np.sort(np.append(wanted, np.zeros((1, *wanted.shape[1:])), axis=0), axis=0)
     clear = whole.inside & (ordered[-1] - ordered[-2] > 10 * TIE_TOLERANCE)
     np.testing.assert_array_equal(result.decision()[clear], wanted.argmax(axis=0)[clear])
+
+
+@settings(max_examples=40)
+@given(cases(), st.sampled_from(UNCERTAINTY_KINDS), st.booleans())
+def test_uncertainty_is_that_of_all_shares_in_any_tile_and_thread(case, kind, unmix):
+    ways = zip(TILES, (1, 2, 7, 3), strict=True)
+    runs = [make(case, tile=tile, threads=threads) for tile, threads in ways]
+    size = len(runs[0].labels)
+    unmixing = 1.2 * np.eye(size) - 0.2 / size if unmix else None
+    shares = [runs[0].share(label, unmixing=unmixing) for label in range(size)]
+    expected, found = np.empty((2, *runs[0].shape), np.float32)
+    uncertainty(kind, shares, expected)
+    for run in runs:
+        run.write_uncertainty(kind, found, unmixing=unmixing)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    first = np.empty_like(found)
+    runs[0].write_uncertainty(kind, first, unmixing=unmixing)
+    np.testing.assert_array_equal(found, first)
 
 
 @settings(max_examples=30)

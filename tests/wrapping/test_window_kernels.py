@@ -104,6 +104,15 @@ def test_label_distances_equal_scipys_in_the_box(drawn, threads, with_missing):
             inside = (said == label) | (with_missing & (said == labels))
             expected = np.where(inside, -_nearest(~inside, spacing), _nearest(inside, spacing))
             np.testing.assert_allclose(row, voxels.take(expected), rtol=1e-6)
+        sums, weights = np.zeros(found.shape[1]), np.array([0.3, 2.5])
+        if with_missing or not np.isfinite(found).all():
+            continue
+        LabelDistances(patterns, spacing).add_weighted(
+            sums, weights, [0, 2], label, region, voxels.places
+        )
+        np.testing.assert_array_equal(
+            sums, weights[0] * found[0].astype(float) + weights[1] * found[1].astype(float)
+        )
 
 
 def _nearest(there: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:

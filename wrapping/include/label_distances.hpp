@@ -56,28 +56,58 @@ struct RaterThreads {
   std::size_t each;
 };
 
-// `said` is (raters, number_of_codes); `out` is (raters, number of places).
+// What raters said: (raters, number_of_codes) labels, by the codes of a box's voxels.
 template <class Code, class Digit>
-void label_distances(const Code* codes, const BoxOfVolume& box, const Digit* said, Drawing drawing,
-                     std::size_t number_of_codes, std::size_t raters, const std::vector<double>& sizes,
-                     const std::int64_t* places, std::size_t number, RaterThreads threads, float* out) {
-  const std::size_t voxels = box.voxels(), length = box.size.back();
+struct DrawnInBox {
+  const Code* codes;  // of the volume
+  BoxOfVolume box;
+  const Digit* said;
+  std::size_t number_of_codes;
+  Drawing drawing;
+  std::vector<double> sizes;   // of a voxel
+  const std::int64_t* places;  // of the voxels wanted, in the box
+  std::size_t number;          // of places
+
+  // One rater's signed distances; `squared` is room for the box.
+  void distances(std::size_t rater, std::size_t threads, std::vector<float>& squared, float* row) const {
+    squared.resize(box.voxels());
+    const Digit* own = said + rater * number_of_codes;
+    const std::size_t length = box.size.back();
+    box.for_each_row([&](std::size_t from, std::size_t to) {
+      for (std::size_t x = 0; x < length; ++x) {
+        const std::size_t digit = own[codes[from + x]];
+        squared[to + x] = unknown_distance<float>(digit == drawing.label || digit == drawing.also);
+      }
+    });
+    signed_squares(box.size, sizes, threads, squared.data());
+    for (std::size_t k = 0; k < number; ++k) row[k] = squared[static_cast<std::size_t>(places[k])];
+    sign_roots(0, number, row);
+  }
+};
+
+// `out` is (raters, number of places).
+template <class Code, class Digit>
+void label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, RaterThreads threads, float* out) {
   std::atomic<std::size_t> next{0};
   const std::size_t workers = std::max<std::size_t>(1, std::min(threads.raters, raters));
   for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
-    std::vector<float> squared(voxels);
+    std::vector<float> squared;
     for (std::size_t rater = next++; rater < raters; rater = next++) {
-      const Digit* own = said + rater * number_of_codes;
-      box.for_each_row([&](std::size_t from, std::size_t to) {
-        for (std::size_t x = 0; x < length; ++x) {
-          const std::size_t digit = own[codes[from + x]];
-          squared[to + x] = unknown_distance<float>(digit == drawing.label || digit == drawing.also);
-        }
-      });
-      signed_squares(box.size, sizes, threads.each, squared.data());
-      float* row = out + rater * number;
-      for (std::size_t k = 0; k < number; ++k) row[k] = squared[static_cast<std::size_t>(places[k])];
-      sign_roots(0, number, row);
+      drawn.distances(rater, threads.each, squared, out + rater * drawn.number);
+    }
+  });
+}
+
+// Adds the raters' distances times their weights to `sums`, of each place, in the order of raters.
+template <class Code, class Digit>
+void sum_label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, const double* weights,
+                         RaterThreads threads, double* sums) {
+  std::vector<float> rows(raters * drawn.number);
+  label_distances(drawn, raters, threads, rows.data());
+  for_each_slab(make_slabs(drawn.number, threads.raters * threads.each), [&](std::size_t, Slab slab) {
+    for (std::size_t rater = 0; rater < raters; ++rater) {
+      const float* row = rows.data() + rater * drawn.number;
+      for (std::size_t k = slab.begin; k < slab.end; ++k) sums[k] += weights[rater] * static_cast<double>(row[k]);
     }
   });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "vote_tile.hpp"
 
 namespace consensus {
+
+enum class Unsure { entropy, disagreement, variance };  // the kinds of labels/uncertainty.py
 
 template <class Vote>
 class SmoothedVote {
@@ -41,25 +44,21 @@ class SmoothedVote {
 
   // Writes a label's share into the tile's part of the volume, 0 outside the mask.
   void probability(const Box& box, std::int32_t label, double* volume) {
-    tile_.load(box);
-    found_.assign(box.voxels(), 0.0);
-    if (tile_.unanimous()) {
-      const auto said = static_cast<std::int32_t>(tile_.labels()[0].digit);
-      exact_.box = {{}, {1, 1, 1, 1}};
-      exact_.labels = {said};
-      exact_.values = {1.0};
-      share_of(label, found_.data());
-      std::fill(found_.begin(), found_.end(), found_[0]);
-    } else {
-      ShareMaker<Vote>::make(tile_, box, exact_);
-      share_of(label, found_.data());
-    }
-    const auto& field = tile_.field();
-    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
-      const double* row = found_.data() + box.at(t, z, y, box.low[3]);
-      const std::size_t around = tile_.around().at(t, z, y, box.low[3]);
-      double* to = volume + field.first_of(t, z, y, box.low[3]);
-      for (std::size_t x = 0; x < box.size(3); ++x) to[x] = tile_.inside(around + x) ? row[x] : 0.0;
+    write(box, volume, [&](std::size_t voxels) {
+      each_share(voxels, [&](std::int32_t of, const double* shares, std::size_t at, std::size_t n) {
+        if (of == label) std::copy_n(shares, n, found_.data() + at);
+      });
+    });
+  }
+
+  // Writes how unsure the shares of all labels leave each voxel, 0 outside the mask.
+  void uncertainty(const Box& box, Unsure kind, float* volume) {
+    write(box, volume, [&](std::size_t voxels) {
+      each_share(voxels, [&](std::int32_t, const double* shares, std::size_t at, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) found_[at + i] = more_unsure(kind, found_[at + i], shares[i]);
+      });
+      if (kind != Unsure::disagreement) return;
+      for (std::size_t i = 0; i < voxels; ++i) found_[i] = found_[i] > 0 ? std::max(1 - found_[i], 0.0) : 0.0;
     });
   }
 
@@ -178,14 +177,44 @@ class SmoothedVote {
     for (std::size_t i = 0; i < n; ++i) answers[i] = winners[i].answer(choice_);
   }
 
-  void share_of(std::int32_t wanted, double* out) {
-    const std::size_t voxels = exact_.box.voxels();
+  // Calls make(number of voxels), which fills found_, for the tile or, where all around say the same,
+  // for one voxel of it; then writes it.
+  template <class Real, class Make>
+  void write(const Box& box, Real* volume, Make make) {
+    tile_.load(box);
+    found_.assign(box.voxels(), 0.0);
+    if (tile_.unanimous()) {
+      exact_.box = {{}, {1, 1, 1, 1}};
+      exact_.labels = {static_cast<std::int32_t>(tile_.labels()[0].digit)};
+      exact_.values = {1.0};
+      make(std::size_t{1});
+      std::fill(found_.begin(), found_.end(), found_[0]);
+    } else {
+      ShareMaker<Vote>::make(tile_, box, exact_);
+      make(box.voxels());
+    }
+    const auto& field = tile_.field();
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const double* row = found_.data() + box.at(t, z, y, box.low[3]);
+      const std::size_t around = tile_.around().at(t, z, y, box.low[3]);
+      Real* to = volume + field.first_of(t, z, y, box.low[3]);
+      for (std::size_t x = 0; x < box.size(3); ++x) to[x] = static_cast<Real>(tile_.inside(around + x) ? row[x] : 0.0);
+    });
+  }
+
+  // Calls use(label, shares, at, n) for every label that can have a share, some voxels at a time.
+  template <class Use>
+  void each_share(std::size_t voxels, Use use) {
     for (std::size_t at = 0; at < voxels; at += kChunk) {
       const std::size_t n = std::min(kChunk, voxels - at);
-      unmixed(at, n, [&](std::int32_t label, const double* shares) {
-        if (label == wanted) std::copy_n(shares, n, out + at);
-      });
+      unmixed(at, n, [&](std::int32_t label, const double* shares) { use(label, shares, at, n); });
     }
+  }
+
+  static double more_unsure(Unsure kind, double known, double share) {
+    if (kind == Unsure::disagreement) return std::max(known, share);
+    if (!(share > 0 && share < 1)) return known;
+    return kind == Unsure::entropy ? known - share * std::log(share) : known + share * (1 - share) / 2;
   }
 
   // Calls use(label, shares) for every label that can have a share, in increasing order.

@@ -17,6 +17,7 @@
 
 #include "gaussian_lines.hpp"
 #include "simd.hpp"
+#include "symbols.hpp"
 #include "tiles.hpp"
 #include "votes.hpp"
 
@@ -28,6 +29,7 @@ struct VoteField {
   std::vector<double> weights;      // one per rater
   double whole_weight;              // their sum
   bool plain;                       // all weights are 1 and a byte can count the raters
+  Alphabet alphabet;                // that all raters write in, if there is one
   bool may_miss;                    // some rater may not have annotated some voxel
   const Votes* mask;                // digit 0: outside; null: all voxels are inside
   std::size_t labels;
@@ -64,7 +66,7 @@ class VoteTile {
     read_mask();
     alike_ = !outside_ && read_unanimous();
     if (alike_) return;
-    for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) read_rater(rater);
+    read_raters();
     std::sort(labels_.begin(), labels_.end(),
               [](const Label& a, const Label& b) { return a.digit < b.digit; });
     for (std::size_t k = 0; k < labels_.size(); ++k) slots_[labels_[k].digit] = k;
@@ -168,6 +170,47 @@ class VoteTile {
     return true;
   }
 
+  void read_raters() {
+    if constexpr (sizeof(Vote) == 1) {
+      if (field_->alphabet.width == 1) return read_alike<std::uint8_t>();
+      if (field_->alphabet.width == 2) return read_alike<std::uint16_t>();
+    }
+    for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) read_rater(rater);
+  }
+
+  // Raters agree at most voxels: all are given the first one's vote, then what others say instead
+  // is moved. Sums of whole votes do not depend on the order.
+  template <class Symbol>
+  void read_alike() {
+    const std::size_t length = around_.size(3), raters = field_->raters.size();
+    const auto& digits = field_->alphabet.digits;
+    for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t begin = field_->first_of(t, z, y, around_.low[3]);
+      const auto* first = static_cast<const Symbol*>(field_->raters[0]->symbols()) + begin;
+      for (std::size_t from = 0, to; from < length; from = to) {
+        to = run_end(first, from, length);
+        add_run(digits[first[from]], t, z, y, from, to, static_cast<Vote>(raters));
+      }
+      const std::size_t place = around_.at(t, z, y, around_.low[3]);
+      for (std::size_t rater = 1; rater < raters; ++rater) {
+        const auto* other = static_cast<const Symbol*>(field_->raters[rater]->symbols()) + begin;
+        for (std::size_t from = first_difference(first, other, 0, length), to; from < length;
+             from = first_difference(first, other, to, length)) {
+          for (to = from + 1; to < length && other[to] == other[from] && first[to] == first[from];) ++to;
+          take_run(digits[first[from]], place, from, to);
+          add_run(digits[other[from]], t, z, y, from, to, Vote{1});
+        }
+      }
+    });
+  }
+
+  // Takes one vote back.
+  void take_run(std::size_t digit, std::size_t place, std::size_t from, std::size_t to) {
+    if (digit >= field_->labels) return;  // missing
+    Vote* row = votes_.data() + slots_[digit] * around_.voxels() + place;
+    for (std::size_t x = from; x < to; ++x) --row[x];
+  }
+
   void read_rater(std::size_t rater) {
     const Votes* votes = field_->raters[rater];
     const auto weight = static_cast<Vote>(field_->weights[rater]);
@@ -179,9 +222,9 @@ class VoteTile {
         add_run(votes->digit(begin), t, z, y, 0, length, weight);
         return;
       }
-      votes->append(begin, length, 0, row_.data());
-      for (std::size_t from = 0, to = 1; from < length; from = to, ++to) {
-        while (to < length && row_[to] == row_[from]) ++to;
+      votes->read(begin, length, row_.data());
+      for (std::size_t from = 0, to = 0; from < length; from = to) {
+        to = run_end(row_.data(), from, length);
         add_run(row_[from], t, z, y, from, to, weight);
       }
     });
@@ -210,6 +253,7 @@ class VoteTile {
   void sum_weights() {
     const std::size_t voxels = around_.voxels();
     sums_.assign(voxels, 0.0);
+    row_.resize(around_.size(3));
     for (std::size_t rater = 0; rater < field_->raters.size(); ++rater) add_present(rater);
     for (std::size_t i = 0; i < voxels; ++i) nobody_ |= inside(i) && !(sums_[i] > 0);
   }
@@ -219,7 +263,7 @@ class VoteTile {
     const std::size_t length = around_.size(3);
     const double weight = field_->weights[rater];
     for_each_row(around_, [&](std::size_t t, std::size_t z, std::size_t y) {
-      field_->raters[rater]->append(field_->first_of(t, z, y, around_.low[3]), length, 0, row_.data());
+      field_->raters[rater]->read(field_->first_of(t, z, y, around_.low[3]), length, row_.data());
       double* row = sums_.data() + around_.at(t, z, y, around_.low[3]);
       for (std::size_t x = 0; x < length; ++x) row[x] += row_[x] < field_->labels ? weight : 0.0;
     });

@@ -143,17 +143,6 @@ class DigitRows {
   std::vector<std::uint16_t> table_;
 };
 
-// The width of the symbols that all raters share and read by one table; 0 if they do not.
-inline std::size_t common_symbol_width(const std::vector<const Votes*>& raters) {
-  const std::size_t width = raters[0]->symbol_width();
-  if (width == 0) return 0;
-  const auto table = raters[0]->symbol_table();
-  const bool alike = std::all_of(raters.begin(), raters.end(), [&](const Votes* rater) {
-    return rater->symbol_width() == width && rater->symbol_table() == table;
-  });
-  return alike ? width : 0;
-}
-
 // Writes values[answer] of some voxels; `values` has an entry for every label, then background, then
 // undecided.
 template <class Rows, class Value>

@@ -66,6 +66,7 @@ class JointsOfLabel {
     start();
     for (std::size_t rater = 0; rater < frame_.raters; ++rater) add_votes(rater);
     keep(peaks, cut, found);
+    std::vector<Sources>().swap(by_vote_);  // of a large label they are much memory
   }
 
  private:

@@ -110,27 +110,20 @@ inline void scale_factors(const WindowFrame& frame, std::size_t rater, const flo
   });
 }
 
-// One LabelJoints per label wanted.
-inline std::vector<LabelJoints> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
+// The joints of each label wanted, in pieces, one after the other.
+inline std::vector<std::vector<LabelJoints>> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
                                                  const std::vector<std::size_t>& labels,
                                                  const std::vector<LabelWeights>& posterior, const float* peaks,
                                                  float cut, std::size_t threads) {
   const auto parts = parts_of(frame);
-  std::vector<LabelJoints> pieces(labels.size() * parts.size());
-  for_each_task(pieces.size(), threads, [&] { return JointsOfLabel(frame, model); },
+  std::vector<std::vector<LabelJoints>> pieces(labels.size(), std::vector<LabelJoints>(parts.size()));
+  for_each_task(labels.size() * parts.size(), threads, [&] { return JointsOfLabel(frame, model); },
                 [&](JointsOfLabel& worker, std::size_t task) {
                   const std::size_t k = task / parts.size();
-                  worker.run(labels[k], posterior[k], parts[task % parts.size()], peaks, cut, pieces[task]);
+                  const std::size_t part = task % parts.size();
+                  worker.run(labels[k], posterior[k], parts[part], peaks, cut, pieces[k][part]);
                 });
-  std::vector<LabelJoints> joined(labels.size());
-  for (std::size_t task = 0; task < pieces.size(); ++task) {
-    LabelJoints& all = joined[task / parts.size()];
-    LabelJoints& piece = pieces[task];
-    all.voxels.insert(all.voxels.end(), piece.voxels.begin(), piece.voxels.end());
-    all.log_joints.insert(all.log_joints.end(), piece.log_joints.begin(), piece.log_joints.end());
-    piece = {};
-  }
-  return joined;
+  return pieces;
 }
 
 struct StepSums {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 import itk_consensus
+from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 
 Array = NDArray[Any]
 
@@ -62,6 +64,40 @@ _on_arrays = partial(Operation, np.asarray, np.asarray)
 _smoothed_vote = partial(itk_consensus.MajorityVote, smoothingSigma=1.0)
 _staple_many = partial(itk_consensus.STAPLE, numberOfInitializations=STARTS)
 _multilabel_many = partial(itk_consensus.MultiLabelSTAPLE, numberOfInitializations=STARTS)
+_smooth_staple = partial(itk_consensus.STAPLE, smoothnessWeight=2.0)
+_smooth_multilabel = partial(itk_consensus.MultiLabelSTAPLE, smoothnessWeight=2.0)
+
+
+def _cohort_of_one(images: list[Any]) -> Any:
+    return itk_consensus.CohortSTAPLEFilter().Execute([images])
+
+
+def _uncertainty(images: list[Any]) -> Any:
+    fuser = itk_consensus.CorrectedVoteFilter()
+    fuser.Execute(images)
+    return fuser.GetUncertaintyImage()
+
+
+def _conformal_band(images: list[Any]) -> Any:
+    """The band of the vote's shares, which are its input and are returned with it."""
+    vote = itk_consensus.MajorityVoteFilter()
+    vote.Execute(images)
+    share = vote.GetProbabilityImage()
+    return share, _calibrated_band().Execute(share, images)
+
+
+@cache
+def _calibrated_band() -> Any:
+    """A band that some small cases have set; it does not matter which."""
+    truth = ellipsoid_mask((16, 16, 16), (4, 5, 6)).view(np.uint8)
+    cases = [contour_error_raters(truth, 5, seed=seed) for seed in range(10)]
+    shares = [np.mean(case, axis=0) for case in cases]
+    band = itk_consensus.ConformalBandFilter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        band.Calibrate(shares, [truth] * len(cases), map(list, cases))
+    return band
+
 
 OPERATIONS: dict[str, Operation] = {
     "sitk.STAPLE": _on_simpleitk(sitk.STAPLE),
@@ -83,5 +119,17 @@ OPERATIONS: dict[str, Operation] = {
     "Consensus, SimpleITK images": _on_simpleitk(itk_consensus.Consensus),
     "ShapeBasedAveraging, SimpleITK images": _on_simpleitk(itk_consensus.ShapeBasedAveraging),
     "SpatialSTAPLE, SimpleITK images": _on_simpleitk(itk_consensus.SpatialSTAPLE),
+    "FrechetConsensus, SimpleITK images": _on_simpleitk(itk_consensus.FrechetConsensus),
+    "SIMPLE, SimpleITK images": _on_simpleitk(itk_consensus.SIMPLE),
+    "BoundarySIMPLE, SimpleITK images": _on_simpleitk(itk_consensus.BoundarySIMPLE),
+    "LogOpinionPool, SimpleITK images": _on_simpleitk(itk_consensus.LogOpinionPool),
+    "ProbabilityAverage, SimpleITK images": _on_simpleitk(itk_consensus.ProbabilityAverage),
+    "HybridFusion, SimpleITK images": _on_simpleitk(itk_consensus.HybridFusion),
+    "STAPLE with smoothness, SimpleITK images": _on_simpleitk(_smooth_staple, output_bytes=8),
+    "MultiLabelSTAPLE with smoothness, SimpleITK images": _on_simpleitk(_smooth_multilabel),
+    "CohortSTAPLE, SimpleITK images": _on_simpleitk(_cohort_of_one, output_bytes=8),
+    "uncertainty of CorrectedVote, SimpleITK images": _on_simpleitk(_uncertainty, output_bytes=4),
+    "Agreement, SimpleITK images": _on_simpleitk(itk_consensus.Agreement, output_bytes=0),
+    "ConformalBand, SimpleITK images": _on_simpleitk(_conformal_band, output_bytes=9),
     FLOOR: _on_arrays(_read_inputs_fill_output),
 }

@@ -12,6 +12,7 @@ Results = dict[str, Any]
 Row = dict[str, Any]
 
 PICTURE = "examples/benchmarks/benchmark.png"
+GROWTH_PICTURE = "examples/benchmarks/benchmark_growth.png"
 
 
 def comparison_line(row: Row) -> str:
@@ -74,6 +75,8 @@ def render_markdown(results: Results) -> str:
         *_clinical_section(results),
         f"![Time of STAPLE against voxels and against raters]({PICTURE})",
     ]
+    if "growth" in results:
+        paragraphs.append(f"![Time against labels and against atlases]({GROWTH_PICTURE})")
     return "\n\n".join(paragraphs)
 
 
@@ -152,6 +155,8 @@ def _ratio(row: Row) -> str:
 
 
 def _verdict(row: Row) -> str:
+    if row["limit"] is None:
+        return "no limit"
     if row["met"] is None:
         return "not measurable on this system"
     return f"{row['wanted']} {row['limit']:g}: {'met' if row['met'] else 'MISSED'}"

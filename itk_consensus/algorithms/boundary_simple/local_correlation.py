@@ -9,6 +9,7 @@ import numpy as np
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.box_sum import box_sum
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 
 #: Products of standard deviations below this are rounding errors of constant patches.
@@ -50,11 +51,15 @@ class Patches:
 
 def patches_of_raters(voxels: DisputedVoxels, radii: tuple[int, ...]) -> list[Patches]:
     """One member per group of raters who annotated the same voxels, since they share means."""
+    return [Patches(voxels, radii, raters) for raters in raters_by_gaps(voxels.patterns)]
+
+
+def raters_by_gaps(patterns: DecisionPatterns) -> list[list[int]]:
+    """Groups of raters who annotated the same voxels."""
     groups: dict[bytes, list[int]] = {}
-    present = voxels.patterns.present
-    for rater in range(present.shape[1]):
-        groups.setdefault(present[:, rater].tobytes(), []).append(rater)
-    return [Patches(voxels, radii, raters) for raters in groups.values()]
+    for rater in range(patterns.number_of_raters):
+        groups.setdefault(patterns.present[:, rater].tobytes(), []).append(rater)
+    return list(groups.values())
 
 
 def correlation(covariance: Floats, variance: Floats, other_variance: Floats) -> Floats:

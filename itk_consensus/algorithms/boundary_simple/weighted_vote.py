@@ -13,19 +13,19 @@ method therefore loses to the plain vote; it is meant for contours.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.boundary_simple.local_correlation import (
-    correlation,
-    patches_of_raters,
-)
+from itk_consensus.algorithms.boundary_simple.patch_slabs import PatchSlab, slabs_of
+from itk_consensus.algorithms.boundary_simple.voted_shares import VotedShares
 from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
 from itk_consensus.labels.fusions import DisputedFusion
+from itk_consensus.labels.marked_boxes import boxes_of_patterns
 from itk_consensus.labels.ties import TieRule
 
 #: Shares that sums in different order cannot tell apart.
@@ -64,8 +64,8 @@ class BoundaryResult:
     voxels : DisputedVoxels
     vote : VoteResult
         The answer at all other voxels.
-    shares : (K, N) ndarray
-        Weighted share of each label.
+    shares : VotedShares
+        (K, N) weighted share of each label.
     decision : (N,) ndarray of int32
         Label index, or a code of `labels.ties`.
     weights : (J,) ndarray
@@ -77,7 +77,7 @@ class BoundaryResult:
 
     voxels: DisputedVoxels
     vote: VoteResult
-    shares: Floats
+    shares: VotedShares
     decision: NDArray[np.int32]
     weights: Floats
     trace: tuple[float, ...]
@@ -110,99 +110,88 @@ def boundary_simple(
     """
     patterns = voxels.patterns
     vote = majority_vote(patterns, ties=settings.tie_rule)
-    model = _LocalWeights(voxels, vote, settings, gate)
+    model = _LocalWeights(voxels, settings, gate)
 
-    def step(now: tuple[Floats, Floats]) -> Step[tuple[Floats, Floats], float]:
-        weights = model.weights(now[0])
-        shares = model.shares(weights)
-        change = float(np.abs(shares - now[0]).mean())
+    def step(now: tuple[VotedShares, Floats]) -> Step[tuple[VotedShares, Floats], float]:
+        shares, weights = model.step(now[0])
+        change = shares.change_from(now[0])
         return Step((shares, weights), change, change < settings.tolerance)
 
-    shares = np.stack([voxels.of_pattern(column) for column in vote.fractions.T])
-    start = shares, model.present.astype(np.float64)
-    most = settings.maximum_iterations if shares.size else 0
-    run = iterate(step, start, most, observer)
+    start = VotedShares.of_votes(voxels, vote.of_label)
+    most = settings.maximum_iterations if start.number else 0
+    run = iterate(step, (start, np.zeros(patterns.number_of_raters)), most, observer)
     shares, weights = run.state
-    decision = decide_voxels(
-        shares, patterns.labels, settings.tie_rule, tolerance=TIE_TOLERANCE, prior=vote.frequencies
-    )
-    overall = _normalised(weights.sum(axis=1))
-    converged = run.converged or shares.size == 0
+    decision = np.empty(shares.number, np.int32)
+    for part in chunks(shares.number, max(1, 16 * CHUNK // len(shares))):
+        decision[part] = decide_voxels(
+            shares.columns(part),
+            patterns.labels,
+            settings.tie_rule,
+            tolerance=TIE_TOLERANCE,
+            prior=vote.frequencies,
+        )
+    converged = run.converged or not shares.number
+    overall = _normalised(weights)
     return BoundaryResult(voxels, vote, shares, decision, overall, tuple(run.trace), converged)
 
 
 class _LocalWeights:
-    """The raters' masks in patches, and the weights that follow from a consensus."""
+    """The weights that follow from a consensus, and the consensus that follows from them."""
 
     def __init__(
-        self,
-        voxels: DisputedVoxels,
-        vote: VoteResult,
-        settings: BoundarySettings,
-        gate: Floats | None,
+        self, voxels: DisputedVoxels, settings: BoundarySettings, gate: Floats | None
     ) -> None:
         patterns = voxels.patterns
-        self._voxels, self._vote, self._alpha = voxels, vote, settings.local_weight
-        self._gate = 1.0 if gate is None else gate
-        self._digits = np.stack([voxels.of_pattern(votes) for votes in patterns.patterns.T])
-        self.present = self._digits != patterns.number_of_labels
+        self._voxels, self._radii, self._alpha = voxels, settings.radii, settings.local_weight
+        self._gate = gate
         # Of two labels one is the other's complement and adds nothing to a correlation.
-        self._labels = [1] if patterns.number_of_labels == 2 else range(patterns.number_of_labels)
-        self._patches = patches_of_raters(voxels, settings.radii)
-        self._means = {
-            (rater, label): patches.mean(self._says(rater, label).astype(np.float64))
-            for patches in self._patches
-            for rater in patches.raters
-            for label in self._labels
-        }
-        self._own_variance = np.zeros(self.present.shape)
-        for (rater, _), mean in self._means.items():
-            self._own_variance[rater] += mean - mean**2
+        number = patterns.number_of_labels
+        self._labels = [1] if number == 2 else list(range(number))
+        self._boxes = boxes_of_patterns(patterns) if len(voxels.places) else []
 
-    def weights(self, shares: Floats) -> Floats:
-        """(J, N) weight of each rater, given the consensus."""
-        weights = self._correlation(shares)
-        # To [0, 1], and in place: there are as many of these as raters times disputed voxels.
-        weights += 1
-        weights /= 2
-        weights *= self.present
-        annotated = np.maximum(np.count_nonzero(self.present, axis=1), 1)
-        overall = _normalised(weights.sum(axis=1) / annotated)
-        weights *= self._alpha
-        weights += (1 - self._alpha) * overall[:, None]
-        weights *= self._gate
-        weights *= self.present
-        return weights
+    def step(self, shares: VotedShares) -> tuple[VotedShares, Floats]:
+        """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
+        local, annotated, alike = np.zeros((3, self._voxels.patterns.number_of_raters))
+        votes = [np.zeros(len(members)) for members in shares.members]
+        for slab in slabs_of(self._voxels, self._radii):
+            similarity = slab.similarity(shares, self._labels, self._boxes)
+            alike += similarity.sum(axis=1)
+            gated = similarity * self._gate_of(slab.part)
+            local += gated.sum(axis=1)
+            _add_votes(votes, shares, slab, self._alpha * gated)
+        present = np.maximum(self._annotated, 1)
+        overall = (1 - self._alpha) * _normalised(alike / present)
+        total = np.zeros(shares.number)
+        for slab in slabs_of(self._voxels, self._radii):
+            said = slab.digits < self._voxels.patterns.number_of_labels
+            common = np.where(said, self._gate_of(slab.part), 0.0) * overall[:, None]
+            annotated += common.sum(axis=1)
+            _add_votes(votes, shares, slab, common)
+        for members, values in zip(shares.members, votes, strict=True):
+            total[members] += values
+        for members, values in zip(shares.members, votes, strict=True):
+            values /= total[members]
+        return shares.with_values(votes), self._alpha * local + annotated
 
-    def shares(self, weights: Floats) -> Floats:
-        """(K, N) weighted share of each label."""
-        labels = range(self._voxels.patterns.number_of_labels)
-        votes = [np.where(self._digits == label, weights, 0.0).sum(axis=0) for label in labels]
-        return np.asarray(np.stack(votes) / weights.sum(axis=0))
+    def _gate_of(self, part: slice) -> Floats | float:
+        return 1.0 if self._gate is None else self._gate[:, part]
 
-    def _correlation(self, shares: Floats) -> Floats:
-        """(J, N) correlation of each rater's patch with the consensus, all labels together."""
-        covariance = np.zeros(self.present.shape)
-        variances = np.zeros((len(self._patches), shares.shape[1]))
-        for label in self._labels:
-            consensus = self._voxels.expand(self._vote.fractions[:, label])
-            consensus.reshape(-1)[self._voxels.places] = shares[label]
-            for patches, variance in zip(self._patches, variances, strict=True):
-                mean, spread = patches.mean_and_variance(consensus)
-                variance += spread
-                for rater in patches.raters:
-                    both = patches.mean(consensus * self._says(rater, label))
-                    covariance[rater] += both - self._means[rater, label] * mean
-        for patches, variance in zip(self._patches, variances, strict=True):
-            for rater in patches.raters:
-                covariance[rater] = correlation(
-                    covariance[rater], self._own_variance[rater], variance
-                )
-        return covariance
+    @cached_property
+    def _annotated(self) -> Floats:
+        """(J,) disputed voxels that each rater annotated."""
+        patterns, flags = self._voxels.patterns, self._voxels.flags
+        return np.asarray(patterns.counts[flags] @ patterns.present[flags], np.float64)
 
-    def _says(self, rater: int, label: int) -> NDArray[np.bool_]:
-        """Where in the box a rater says a label."""
-        return self._voxels.expand(self._voxels.patterns.patterns[:, rater] == label)
+
+def _add_votes(votes: list[Floats], shares: VotedShares, slab: PatchSlab, weights: Floats) -> None:
+    """Add (J, n) weights of a slab's raters to the sums of what they said."""
+    first, last = slab.part.start, slab.part.stop
+    for label in np.unique(slab.digits).tolist():
+        if label < len(votes):
+            here = shares.range_of(label, first, last)
+            members = shares.members[label][here] - np.uint32(first)
+            said = slab.digits[:, members] == label
+            votes[label][here] += np.where(said, weights[:, members], 0.0).sum(axis=0)
 
 
 def _normalised(values: Floats) -> Floats:

@@ -81,6 +81,11 @@ class MeanDistances:
         return bool(self.voxels.patterns.present.all())
 
     @property
+    def _whole(self) -> bool:
+        """Whether every voxel has a label of every rater."""
+        return self._complete and self.voxels.patterns.outside_code is None
+
+    @property
     def _mirrored(self) -> bool:
         """With two labels and no gaps one distance is minus the other."""
         return self.voxels.patterns.number_of_labels == 2 and self._complete
@@ -99,9 +104,7 @@ class MeanDistances:
         members, places = self.voxels.inside(region)
         raters = np.flatnonzero(self._weights).tolist()
         if self.settings.trim_fraction == 0:
-            total = np.zeros(len(members))
-            for weight, row in self._each(raters, label, region, members, places, tick):
-                total += weight * row
+            total = self._sum(raters, label, region, members, places, tick)
             if np.isfinite(total).all():
                 return members, np.asarray(total / self._weights.sum(), np.float32)
         mean = np.empty(len(members), np.float32)
@@ -113,6 +116,32 @@ class MeanDistances:
                 own[...] = row
             mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
         return members, mean
+
+    def _sum(
+        self,
+        raters: Sequence[int],
+        label: int,
+        region: Box,
+        members: NDArray[np.intp],
+        places: NDArray[np.intp],
+        tick: Tick,
+    ) -> Floats:
+        """(n,) sum over raters of weight times distance."""
+        total = np.zeros(len(members))
+        if not self._whole:
+            for weight, row in self._each(raters, label, region, members, places, tick):
+                total += weight * row
+            return total
+        for part in self._some(raters):
+            weights = self._weights[part]
+            self._to_labels.add_weighted(total, weights, part, label, region, places)
+            tick()
+        return total
+
+    def _some(self, raters: Sequence[int]) -> Iterator[Sequence[int]]:
+        """Some raters at a time: less memory, and a large volume of many tells how far it is."""
+        for part in chunks(len(raters), self.voxels.patterns.threads):
+            yield raters[part]
 
     def _region(self, label: int) -> Box:
         """A box with all voxels that any rater gave the label, and the margin."""
@@ -145,10 +174,9 @@ class MeanDistances:
         tick: Tick,
     ) -> Iterator[tuple[float, Floats32]]:
         """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
-        # Some raters at a time: less memory, and a large volume of many tells how far it is.
-        for part in chunks(len(raters), self.voxels.patterns.threads):
-            rows = self._of_raters(raters[part], label, region, members, places)
-            yield from zip(self._weights[raters[part]], rows, strict=True)
+        for part in self._some(raters):
+            rows = self._of_raters(part, label, region, members, places)
+            yield from zip(self._weights[part], rows, strict=True)
             tick()
 
     def _of_raters(
@@ -161,7 +189,7 @@ class MeanDistances:
     ) -> Floats32:
         to_label = self._to_labels.of(raters, label, region, places)
         patterns = self.voxels.patterns
-        if patterns.outside_code is None and self._complete:
+        if self._whole:
             return to_label
         # What the rater left out is neither inside nor outside: the way out of the label ends only
         # at a voxel to which the rater gave another one.

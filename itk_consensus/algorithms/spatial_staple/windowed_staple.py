@@ -44,9 +44,6 @@ _CUT = 24.0
 #: Posteriors that float32 sums cannot tell apart.
 TIE_TOLERANCE = 1e-5
 
-#: Labels are done in about so many groups, between which an iteration tells that it goes on.
-_REPORTS = 10
-
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
 
@@ -219,7 +216,8 @@ class _SpatialModel:
         targets = self._targets(posterior)
         log_prior = self._log_prior(posterior)
         number = len(posterior)
-        for part in chunks(number, max(2 * self.patterns.threads, number // _REPORTS)):
+        # Few labels at a time: what is found is more than what is left of it.
+        for part in chunks(number, 2 * self.patterns.threads):
             found = self.frame.joints(
                 range(number)[part],
                 posterior,
@@ -234,11 +232,13 @@ class _SpatialModel:
             )
             for voxels, values in found:
                 peaks[voxels] = np.maximum(peaks[voxels], values)
-            joints += _sifted(found, peaks)
+            _sift(found, peaks)
+            joints += found
             if part.stop < number:
                 self._tick(part.stop / number)
         # What is left must not depend on which labels were done together.
-        joints, threads = _sifted(joints, peaks), self.patterns.threads
+        _sift(joints, peaks)
+        threads = self.patterns.threads
         return LabelWeights.normalised(joints, posterior, LEAST_PROBABILITY, threads)
 
     @cached_property
@@ -293,7 +293,9 @@ class _SpatialModel:
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def _sifted(found: list[Weighted], peaks: Floats32) -> list[Weighted]:
-    """The joints of some labels that are not far below a voxel's highest."""
-    near = [joints >= peaks[voxels] - np.float32(_CUT) for voxels, joints in found]
-    return [(voxels[n], joints[n]) for (voxels, joints), n in zip(found, near, strict=True)]
+def _sift(found: list[Weighted], peaks: Floats32) -> None:
+    """Leave the joints that are not far below a voxel's highest, label by label."""
+    for label, (voxels, joints) in enumerate(found):
+        near = joints >= peaks[voxels] - np.float32(_CUT)
+        if not near.all():
+            found[label] = voxels[near], joints[near]

@@ -1,0 +1,51 @@
+// Votes as the plain integers they are stored in: what several raters share, and where rows change.
+//
+// Preconditions: arrays hold the indices asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "votes.hpp"
+
+namespace consensus {
+
+// The symbols that several raters write in, and the digit that all of them mean by each.
+struct Alphabet {
+  std::size_t width = 0;  // bytes of a symbol; 0: there is no alphabet of all raters
+  std::vector<std::uint16_t> digits;
+
+  static Alphabet of(const std::vector<const Votes*>& raters) {
+    Alphabet shared{raters[0]->symbol_width(), {}};
+    if (shared.width == 0) return shared;
+    shared.digits = raters[0]->symbol_table();
+    for (const Votes* rater : raters) {
+      if (rater->symbol_width() != shared.width || rater->symbol_table() != shared.digits) return {};
+    }
+    return shared;
+  }
+};
+
+// First index from `from` on at which two arrays differ; n if they do not.
+template <class T>
+std::size_t first_difference(const T* a, const T* b, std::size_t from, std::size_t n) {
+  constexpr std::size_t kStep = sizeof(std::uint64_t) / sizeof(T);
+  for (; from + kStep <= n; from += kStep) {
+    std::uint64_t x, y;
+    std::memcpy(&x, a + from, sizeof x);
+    std::memcpy(&y, b + from, sizeof y);
+    if (x != y) break;
+  }
+  while (from < n && a[from] == b[from]) ++from;
+  return from;
+}
+
+// End of the run of one value that begins at `from` < n.
+template <class T>
+std::size_t run_end(const T* data, std::size_t from, std::size_t n) {
+  return first_difference(data, data + 1, from, n - 1) + 1;
+}
+
+}  // namespace consensus
