@@ -36,16 +36,19 @@ from itk_consensus.algorithms.coherence_cut import (
     TIE_TOLERANCE,
     Cut,
     find_cut,
-    near_marks,
     probability_of,
 )
 from itk_consensus.algorithms.components import lost_components
-from itk_consensus.algorithms.rater_masks import Floats, Mask, RaterMasks, over_labels
-from itk_consensus.labels.boxes import Box, clipped, read_extended, relative_to, widened
+from itk_consensus.algorithms.over_labels import over_labels
+from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Floats, Mask, RaterMasks
+from itk_consensus.labels.boxes import Box, clipped, relative_to, slabs, widened
 from itk_consensus.labels.gaussian import Singles
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.labels.tiles import Progress
+
+#: Label indices; 16 bits where they are enough.
+Indices = NDArray[np.int16] | NDArray[np.int32]
 
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
@@ -90,21 +93,21 @@ class CoherenceResult:
 
     Attributes
     ----------
-    decision : (\\*shape) ndarray of int32
+    decision : (\\*shape) ndarray of int16 or int32
         Label index; `UNDECIDED` where nobody annotated.
     masks : RaterMasks
     answers : dict of int to LabelAnswer
         By label index, for labels that raters differ about; with two labels, of the foreground.
-    restored : dict of int to ndarray of bool
-        Unanimous components that smoothing would have lost.
+    restored : dict of int to ndarray of int
+        Flat indices of voxels of unanimous components that smoothing would have lost.
     frequencies : (K,) ndarray
         Share of each label among all votes: the probability where nobody annotated.
     """
 
-    decision: NDArray[np.int32]
+    decision: Indices
     masks: RaterMasks
     answers: dict[int, LabelAnswer]
-    restored: dict[int, Mask]
+    restored: dict[int, NDArray[np.intp]]
     frequencies: Floats
 
     def probability(self, label: int) -> Floats:
@@ -126,7 +129,7 @@ class CoherenceResult:
     def _score(self, label: int) -> Floats:
         volume = _scores(self.masks, label, self.answers.get(label))
         for restored, where in self.restored.items():
-            volume[where] = float(restored == label)
+            volume.reshape(-1)[where] = float(restored == label)
         annotated = self.masks.annotated()
         return volume if annotated is None else np.where(annotated, volume, self.frequencies[label])
 
@@ -194,19 +197,11 @@ def _answer_label(
     # volume: adding background changes nothing.
     wide = widened(tight, settings.margin(sides))
     box = clipped(wide, masks.shape)
-    around = relative_to(wide, box)
-    stack = read_extended(masks.read(label, box), around)
-    present = None
-    if masks.present is not None:
-        present = read_extended(masks.present[(slice(None), *box)], around)
-    found = coherence(stack, masks.weights, present, sides, settings, threads)
-    # Clean background, however much of it, must not count.
-    counted = near_marks(found.votes, sides, threads)
-    if present is not None:
-        counted &= np.asarray(present.any(axis=0))
-    del stack
-    cut = find_cut(found, counted, sides, settings, threads)
-    return LabelAnswer.pack(box, probability_of(found, cut)[relative_to(box, wide)], cut)
+    raters = masks.field(label, box).extended(relative_to(wide, box))
+    found = coherence(raters, masks.weights, sides, settings, threads)
+    cut = find_cut(found, raters, masks.weights, sides, settings, threads)
+    probability = probability_of(found, cut, threads)
+    return LabelAnswer.pack(box, probability[relative_to(box, wide)], cut)
 
 
 def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
@@ -217,17 +212,17 @@ def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
     return volume
 
 
-def _decide_two(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
+def _decide_two(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> Indices:
     """The foreground where its probability is at least one half."""
-    decision = _first_votes(masks, [1], np.int32)
+    decision = _first_votes(masks, [1])
     if 1 in answers:
         decision[answers[1].box] = answers[1].probability > 0.5 - TIE_TOLERANCE / 2
     return decision
 
 
-def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
+def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> Indices:
     """Label with the highest score; ties go to the lower index."""
-    decision = _first_votes(masks, range(1, masks.number_of_labels), np.int32)
+    decision = _first_votes(masks, range(1, masks.number_of_labels))
     # Beyond its box a label has all the votes or none.
     best = np.ones(masks.shape, np.float32)
     for label, found in answers.items():
@@ -242,48 +237,55 @@ def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.in
     return decision
 
 
-def _first_votes(
-    masks: RaterMasks, labels: Sequence[int] | range, dtype: type[np.int32]
-) -> NDArray[np.int32]:
+def _first_votes(masks: RaterMasks, labels: Sequence[int] | range) -> Indices:
     """Where all who annotated agree, their label; elsewhere whatever."""
-    decision = np.zeros(masks.shape, dtype)
+    few = masks.number_of_labels < np.iinfo(np.int16).max
+    decision: Indices = np.zeros(masks.shape, np.int16) if few else np.zeros(masks.shape, np.int32)
     patterns = masks.patterns
     if patterns is not None:
         first = patterns.present.argmax(axis=1)
         votes = np.take_along_axis(patterns.patterns, first[:, None], axis=1)[:, 0]
-        known = np.where(patterns.present.any(axis=1), votes, 0).astype(dtype)
+        known = np.where(patterns.present.any(axis=1), votes, 0).astype(decision.dtype)
         return patterns.expand(known, out=decision)
     for label in labels:
         decision[masks.share(label) > 0.5] = label
     return decision
 
 
-def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[int, Mask]:
+def _restore_unanimous(masks: RaterMasks, decision: Indices) -> dict[int, NDArray[np.intp]]:
     """Give back, in place, unanimous components of two or more voxels that were lost."""
-    restored: dict[int, Mask] = {}
+    restored: dict[int, NDArray[np.intp]] = {}
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     labels = range(1, masks.number_of_labels)
     # What all mark is of one label only: no label takes from another.
     found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels)
-    for label, (box, lost) in zip(labels, list(found), strict=True):
-        if lost.any():
-            restored[label] = np.zeros(masks.shape, bool)
-            restored[label][box] = lost
-            decision[box][lost] = label
+    for label, lost in zip(labels, found, strict=True):
+        if len(lost):
+            restored[label] = lost
+            decision.reshape(-1)[lost] = label
     return restored
 
 
-def _lost_unanimous(masks: RaterMasks, label: int, decision: NDArray[np.int32]) -> tuple[Box, Mask]:
-    """Components that everybody marked and the decision lost, in a box."""
+def _lost_unanimous(masks: RaterMasks, label: int, decision: Indices) -> NDArray[np.intp]:
+    """Flat indices of components that everybody marked and the decision lost."""
     box = masks.marked_box(label)
     if box is None:
-        return (), np.zeros(0, bool)
-    marked = masks.marks(label, box)
-    unanimous = np.asarray(marked.all(axis=0))
-    if masks.present is not None:
-        present = masks.present[(slice(None), *box)]
-        unanimous = np.asarray((marked | ~present).all(axis=0))
-        unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+        return np.zeros(0, np.intp)
+    unanimous = np.empty(decision[box].shape, bool)
+    for part in slabs(box, VOXELS_AT_ONCE):
+        unanimous[relative_to(part, box)] = _unanimous(masks, label, part)
     lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
-    return box, lost
+    places = [where + part.start for where, part in zip(np.nonzero(lost), box, strict=True)]
+    return np.asarray(np.ravel_multi_index(tuple(places), masks.shape))
+
+
+def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
+    """Voxels that everybody marks who annotated them, if enough did."""
+    marked = masks.marks(label, box)
+    if masks.present is None:
+        return np.asarray(marked.all(axis=0))
+    present = masks.present[(slice(None), *box)]
+    unanimous = np.asarray((marked | ~present).all(axis=0))
+    unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+    return unanimous
