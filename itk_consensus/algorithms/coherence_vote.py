@@ -32,59 +32,18 @@ from itk_consensus.algorithms.coherence_bands import (
     coherence,
     smallest_sides,
 )
-from itk_consensus.algorithms.coherence_cut import (
-    TIE_TOLERANCE,
-    Cut,
-    find_cut,
-    probability_of,
-)
+from itk_consensus.algorithms.coherence_cut import find_cut, probability_of
 from itk_consensus.algorithms.components import lost_components
+from itk_consensus.algorithms.label_answers import Indices, LabelAnswer, Leading, first_votes
 from itk_consensus.algorithms.over_labels import over_labels
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Floats, Mask, RaterMasks
 from itk_consensus.labels.boxes import Box, clipped, relative_to, slabs, widened
-from itk_consensus.labels.gaussian import Singles
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.labels.tiles import Progress
 
-#: Label indices; 16 bits where they are enough.
-Indices = NDArray[np.int16] | NDArray[np.int32]
-
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
-
-
-class LabelAnswer(NamedTuple):
-    """A label's answer in the part of the volume where raters differ about it.
-
-    Attributes
-    ----------
-    box : tuple of slice
-    possible : ndarray of uint8
-        A bit per voxel of the box, packed: whether the probability is above 0.
-    values : (n,) ndarray of float32
-        Those probabilities: most of a label's box is other labels'.
-    cut : Cut
-    """
-
-    box: Box
-    possible: NDArray[np.uint8]
-    values: Singles
-    cut: Cut
-
-    @classmethod
-    def pack(cls, box: Box, probability: Singles, cut: Cut) -> LabelAnswer:
-        """Keep what is above 0 only."""
-        possible = probability > 0
-        return cls(box, np.packbits(possible), probability[possible], cut)
-
-    @property
-    def probability(self) -> Singles:
-        """(\\*box)."""
-        volume = np.zeros([part.stop - part.start for part in self.box], np.float32)
-        flags = np.unpackbits(self.possible, count=volume.size).view(bool)
-        volume.reshape(-1)[flags] = self.values
-        return volume
 
 
 @dataclass(frozen=True)
@@ -156,13 +115,20 @@ def coherence_vote(
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
+    places = _disputed_places(masks, settings.margin(sides))
     answers: dict[int, LabelAnswer] = {}
-    for label, found in _answer_labels(masks, sides, settings):
+    boxes = {label: place.box for label, place in places.items()}
+    leading: Leading | None = None
+    for label, found in _answer_labels(masks, places, sides, settings):
         if found is not None:
             answers[label] = found
+            # Not before the first of them, the background, is done: it takes the most memory.
+            leading = Leading.of(masks, boxes) if leading is None else leading
+            leading.challenge(label, found, masks.number_of_labels)
         if progress is not None:
             progress((label + 1) / masks.number_of_labels)
-    decision = _decide_two(masks, answers) if _binary(masks) else _decide(masks, answers)
+    decision = first_votes(masks) if leading is None else leading.decision
+    del leading
     restored = _restore_unanimous(every, decision)
     annotated = masks.annotated()
     if annotated is not None:
@@ -170,33 +136,50 @@ def coherence_vote(
     return CoherenceResult(decision, masks.without_inputs(), answers, restored, masks.frequencies())
 
 
-def _binary(masks: RaterMasks) -> bool:
-    return masks.number_of_labels == 2
+class _Place(NamedTuple):
+    """A box around what is disputed about a label, and the part of it that lies in the volume."""
+
+    wide: Box
+    box: Box
+
+
+def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
+    """By label that raters differ about; of two labels the foreground only."""
+    labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
+    places = {}
+    for label, tight in zip(labels, over_labels(masks.disputed_box, labels), strict=True):
+        if tight is not None:
+            # Beyond the volume its border goes on, so that windows see what they would see in a
+            # larger volume: adding background changes nothing.
+            wide = widened(tight, margin)
+            places[label] = _Place(wide, clipped(wide, masks.shape))
+    return places
 
 
 def _answer_labels(
-    masks: RaterMasks, sides: Floats, settings: CoherenceSettings
+    masks: RaterMasks, places: dict[int, _Place], sides: Floats, settings: CoherenceSettings
 ) -> Iterator[tuple[int, LabelAnswer | None]]:
-    """Every label's answer, in order; of two labels the foreground's, with all threads on it."""
-    if _binary(masks):
-        yield 1, _answer_label(masks, 1, sides, settings, default_threads())
-        return
-    labels = range(masks.number_of_labels)
-    answers = over_labels(lambda label: _answer_label(masks, label, sides, settings, 1), labels)
-    yield from zip(labels, answers, strict=True)
+    """Every label's answer, in order; of one label with all threads on it."""
+    threads = default_threads() if masks.number_of_labels == 2 else 1
+
+    def answer(label: int) -> LabelAnswer | None:
+        place = places.get(label)
+        return None if place is None else _answer(masks, label, place, sides, settings, threads)
+
+    labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
+    yield from zip(labels, over_labels(answer, labels), strict=True)
 
 
-def _answer_label(
-    masks: RaterMasks, label: int, sides: Floats, settings: CoherenceSettings, threads: int
-) -> LabelAnswer | None:
-    """A label's answer in the box around disputed voxels; None if there are none."""
-    tight = masks.disputed_box(label)
-    if tight is None:
-        return None
-    # Beyond the volume its border goes on, so that windows see what they would see in a larger
-    # volume: adding background changes nothing.
-    wide = widened(tight, settings.margin(sides))
-    box = clipped(wide, masks.shape)
+def _answer(
+    masks: RaterMasks,
+    label: int,
+    place: _Place,
+    sides: Floats,
+    settings: CoherenceSettings,
+    threads: int,
+) -> LabelAnswer:
+    """A label's answer in the box around disputed voxels."""
+    wide, box = place
     raters = masks.field(label, box).extended(relative_to(wide, box))
     found = coherence(raters, masks.weights, sides, settings, threads)
     cut = find_cut(found, raters, masks.weights, sides, settings, threads)
@@ -210,46 +193,6 @@ def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
     if found is not None:
         volume[found.box] = found.probability
     return volume
-
-
-def _decide_two(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> Indices:
-    """The foreground where its probability is at least one half."""
-    decision = _first_votes(masks, [1])
-    if 1 in answers:
-        decision[answers[1].box] = answers[1].probability > 0.5 - TIE_TOLERANCE / 2
-    return decision
-
-
-def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> Indices:
-    """Label with the highest score; ties go to the lower index."""
-    decision = _first_votes(masks, range(1, masks.number_of_labels))
-    # Beyond its box a label has all the votes or none.
-    best = np.ones(masks.shape, np.float32)
-    for label, found in answers.items():
-        best[found.box][decision[found.box] == label] = 0
-    decision[best == 0] = 0
-    for label, found in answers.items():
-        scores = found.probability
-        highest, chosen = best[found.box], decision[found.box]
-        better = scores > highest + np.float32(TIE_TOLERANCE)
-        chosen[better] = label
-        highest[better] = scores[better]
-    return decision
-
-
-def _first_votes(masks: RaterMasks, labels: Sequence[int] | range) -> Indices:
-    """Where all who annotated agree, their label; elsewhere whatever."""
-    few = masks.number_of_labels < np.iinfo(np.int16).max
-    decision: Indices = np.zeros(masks.shape, np.int16) if few else np.zeros(masks.shape, np.int32)
-    patterns = masks.patterns
-    if patterns is not None:
-        first = patterns.present.argmax(axis=1)
-        votes = np.take_along_axis(patterns.patterns, first[:, None], axis=1)[:, 0]
-        known = np.where(patterns.present.any(axis=1), votes, 0).astype(decision.dtype)
-        return patterns.expand(known, out=decision)
-    for label in labels:
-        decision[masks.share(label) > 0.5] = label
-    return decision
 
 
 def _restore_unanimous(masks: RaterMasks, decision: Indices) -> dict[int, NDArray[np.intp]]:

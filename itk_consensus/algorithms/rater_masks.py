@@ -140,7 +140,9 @@ class RaterMasks:
         counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
         used = np.flatnonzero(counted)
         assert patterns.codes is not None
-        voted = replace(patterns, patterns=np.ascontiguousarray(patterns.patterns[:, used]))
+        voted = patterns
+        if len(used) < len(counted):
+            voted = replace(patterns, patterns=np.ascontiguousarray(patterns.patterns[:, used]))
         masked = patterns.number_of_voxels < patterns.codes.size
         complete = not masked and bool(voted.present.all())
         # Memberships are looked up where they are asked for: a label's box is small.
@@ -264,7 +266,10 @@ class RaterMasks:
             totals = np.array([self.share(k).sum() for k in range(self.number_of_labels)])
             return np.asarray(totals / max(totals.sum(), 1e-300))
         table, present = self.patterns.patterns, self.patterns.present
-        here = np.maximum(present @ self.weights, 1e-300)
+        # By columns: all at once the flags would be widened.
+        here = np.full(len(table), 1e-300)
+        for there, weight in zip(present.T, self.weights, strict=True):
+            here += weight * there
         totals = np.zeros(self.number_of_labels)
         for votes, there, weight in zip(table.T, present.T, self.weights, strict=True):
             share = weight * self.patterns.counts[there] / here[there]

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, CoherenceSettings
-from itk_consensus.algorithms.coherence_vote import CoherenceResult, Indices, coherence_vote
+from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.algorithms.label_answers import Indices
 from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
 from itk_consensus.algorithms.near_copies import near_copies
 from itk_consensus.algorithms.over_labels import over_labels

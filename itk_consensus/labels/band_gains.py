@@ -122,7 +122,7 @@ def band_powers(
     points = grid_shape(raters.shape, steps)
     power, shared = (np.empty((len(scales) - 1, *points), np.float32) for _ in range(2))
     number = None if raters.present is None else np.empty(raters.shape, np.float32)
-    fine = tile_sizes(four_axes(raters.shape), reach_of(kernels))
+    fine = _tile(raters.shape, kernels)
     coarse = tuple(max(1, size // step) for size, step in zip(fine, _four(steps), strict=True))
     sums = _kernels.band_powers(
         raters.masks,
@@ -206,7 +206,7 @@ def keep_bands(
         list(kept.gains),
         kept.detail,
         _four(kept.steps),
-        tile or tile_sizes(full, reach_of(kernels)),
+        tile or _tile(raters.shape, kernels),
         threads or default_threads(),
         answer,
     )
@@ -251,7 +251,7 @@ def count_cut(
         list(kept.gains),
         kept.detail,
         _four(kept.steps),
-        tile or tile_sizes(full, reach_of(kernels)),
+        tile or _tile(raters.shape, kernels),
         threads or default_threads(),
     )
     return CutCounts(
@@ -290,6 +290,11 @@ def cut_answer(
         answer,
         None if chosen is None else chosen.view(np.uint8),
     )
+
+
+def _tile(shape: Sequence[int], kernels: list[list[Floats]]) -> Tile:
+    """Every band has arrays of its own."""
+    return tile_sizes(four_axes(shape), reach_of(kernels), buffers=2)
 
 
 def _four(values: Sequence[int], elsewhere: int = 1) -> list[int]:
