@@ -119,14 +119,11 @@ def coherence_vote(
     answers: dict[int, LabelAnswer] = {}
     boxes = {label: place.box for label, place in places.items()}
     leading: Leading | None = None
-    for label, found in _answer_labels(masks, places, sides, settings):
-        if found is not None:
-            answers[label] = found
-            # Not before the first of them, the background, is done: it takes the most memory.
-            leading = Leading.of(masks, boxes) if leading is None else leading
-            leading.challenge(label, found, masks.number_of_labels)
-        if progress is not None:
-            progress((label + 1) / masks.number_of_labels)
+    for label, found in _answer_labels(masks, places, sides, settings, progress):
+        answers[label] = found
+        # Not before the first of them, the background, is done: it takes the most memory.
+        leading = Leading.of(masks, boxes) if leading is None else leading
+        leading.challenge(label, found, masks.number_of_labels)
     decision = first_votes(masks) if leading is None else leading.decision
     del leading
     restored = _restore_unanimous(every, decision)
@@ -157,34 +154,41 @@ def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Pla
 
 
 def _answer_labels(
-    masks: RaterMasks, places: dict[int, _Place], sides: Floats, settings: CoherenceSettings
-) -> Iterator[tuple[int, LabelAnswer | None]]:
-    """Every label's answer, in order; of one label with all threads on it."""
-    threads = default_threads() if masks.number_of_labels == 2 else 1
-
-    def answer(label: int) -> LabelAnswer | None:
-        place = places.get(label)
-        return None if place is None else _answer(masks, label, place, sides, settings, threads)
-
-    labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
-    yield from zip(labels, over_labels(answer, labels), strict=True)
-
-
-def _answer(
     masks: RaterMasks,
-    label: int,
-    place: _Place,
+    places: dict[int, _Place],
     sides: Floats,
     settings: CoherenceSettings,
-    threads: int,
-) -> LabelAnswer:
-    """A label's answer in the box around disputed voxels."""
-    wide, box = place
-    raters = masks.field(label, box).extended(relative_to(wide, box))
-    found = coherence(raters, masks.weights, sides, settings, threads)
-    cut = find_cut(found, raters, masks.weights, sides, settings, threads)
-    probability = probability_of(found, cut, threads)
-    return LabelAnswer.pack(box, probability[relative_to(box, wide)], cut)
+    progress: Progress | None,
+) -> Iterator[tuple[int, LabelAnswer]]:
+    """The disputed labels' answers, in order; of two labels with all threads on it."""
+    threads = default_threads() if masks.number_of_labels == 2 else 1
+    work = _Work(len(places), progress)
+
+    def answer(label: int) -> LabelAnswer:
+        wide, box = places[label]
+        raters = masks.field(label, box).extended(relative_to(wide, box))
+        found = coherence(raters, masks.weights, sides, settings, threads)
+        work.steps_done.append(label)
+        cut = find_cut(found, raters, masks.weights, sides, settings, threads)
+        probability = probability_of(found, cut, threads)
+        work.steps_done.append(label)
+        return LabelAnswer.pack(box, probability[relative_to(box, wide)], cut)
+
+    yield from zip(places, over_labels(answer, places, work.report), strict=True)
+    work.report()
+
+
+class _Work:
+    """How far the labels are, as their threads say and the caller's thread reports."""
+
+    def __init__(self, labels: int, progress: Progress | None) -> None:
+        self.steps_done: list[int] = []
+        self._steps = 2 * labels
+        self._progress = progress
+
+    def report(self) -> None:
+        if self._progress is not None:
+            self._progress(len(self.steps_done) / self._steps if self._steps else 1.0)
 
 
 def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:

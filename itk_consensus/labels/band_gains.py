@@ -1,4 +1,4 @@
-"""What to keep of bands of scale: gains from shared power, answers by them, and their cut.
+"""What to keep of bands of scale: gains from shared power, and answers by them.
 
 Power is measured in windows, and so it is smooth: in a large box it is kept at every second voxel
 (`steps`), with values in between interpolated.
@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Floats, Mask
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.gaussian import Scales, Singles, four_gaussians, reach_of
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.rater_field import RaterField
@@ -58,33 +57,6 @@ class KeptShares(NamedTuple):
     steps: tuple[int, ...]
 
 
-class Side(NamedTuple):
-    """Voxels on one side of a contour, and the sum of their votes."""
-
-    voxels: int
-    votes: float
-
-
-class CutCounts(NamedTuple):
-    """What is counted against a mask.
-
-    Attributes
-    ----------
-    outside, inside, far_outside, far_inside : Side
-        Far: farther from the contour than the reach.
-    before, at : float
-        Of the values of the mask's own answer, sorted: where as many come after as are inside, the
-        last that is not among those, and the first that is.
-    """
-
-    outside: Side
-    inside: Side
-    far_outside: Side
-    far_inside: Side
-    before: float
-    at: float
-
-
 def grid_shape(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, ...]:
     """Points of a grid of such steps that covers a volume."""
     pairs = zip(shape, steps, strict=True)
@@ -122,15 +94,17 @@ def band_powers(
     points = grid_shape(raters.shape, steps)
     power, shared = (np.empty((len(scales) - 1, *points), np.float32) for _ in range(2))
     number = None if raters.present is None else np.empty(raters.shape, np.float32)
-    fine = _tile(raters.shape, kernels)
-    coarse = tuple(max(1, size // step) for size, step in zip(fine, _four(steps), strict=True))
+    fine = band_tile(raters.shape, kernels)
+    coarse = tuple(
+        max(1, size // step) for size, step in zip(fine, on_four_axes(steps), strict=True)
+    )
     sums = _kernels.band_powers(
         raters.masks,
         raters.present,
         np.asarray(weights, np.float64),
         kernels,
         four_axes(raters.shape),
-        _four(steps),
+        on_four_axes(steps),
         tile or coarse,
         threads or default_threads(),
         power,
@@ -205,99 +179,25 @@ def keep_bands(
         full,
         list(kept.gains),
         kept.detail,
-        _four(kept.steps),
-        tile or _tile(raters.shape, kernels),
+        on_four_axes(kept.steps),
+        tile or band_tile(raters.shape, kernels),
         threads or default_threads(),
         answer,
     )
     return answer
 
 
-def count_cut(
-    raters: RaterField,
-    weights: Floats,
-    chosen: Mask,
-    counted: Mask,
-    reach: Sequence[int],
-    kept: KeptShares,
-    scales: Scales,
-    *,
-    truncate: float = TRUNCATE,
-    tile: Tile | None = None,
-    threads: int | None = None,
-) -> CutCounts:
-    """What raters say on both sides of a mask, and where the mask's own answer keeps its volume.
-
-    Parameters
-    ----------
-    raters, weights, kept, scales, truncate, tile, threads
-        As for `keep_bands`.
-    chosen, counted : (\\*shape) ndarray of bool
-        The mask; and the voxels that count.
-    reach : sequence of int
-        Voxels per axis; what has the other side within so many is not far.
-    """
-    kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
-    full = four_axes(raters.shape)
-    outside, inside, far_outside, far_inside, before, at = _kernels.cut_counts(
-        raters.masks,
-        raters.present,
-        np.asarray(weights, np.float64),
-        kernels,
-        full,
-        chosen.view(np.uint8),
-        counted.view(np.uint8),
-        _four(reach, 0),
-        list(kept.gains),
-        kept.detail,
-        _four(kept.steps),
-        tile or _tile(raters.shape, kernels),
-        threads or default_threads(),
+def band_tile(shape: Sequence[int], kernels: list[list[Floats]]) -> Tile:
+    """Of equal tiles: a narrow last one would be all halo. Every band has arrays of its own."""
+    full = four_axes(shape)
+    wanted = tile_sizes(full, reach_of(kernels), buffers=2)
+    volumes, depth, height, width = (
+        -(-size // max(1, round(size / side))) for size, side in zip(full, wanted, strict=True)
     )
-    return CutCounts(
-        Side(*outside), Side(*inside), Side(*far_outside), Side(*far_inside), before, at
-    )
+    return volumes, depth, height, width
 
 
-def cut_answer(
-    answer: Singles,
-    kept: KeptShares,
-    levels: tuple[float, float, float, float],
-    chosen: NDArray[np.bool_] | None = None,
-    threads: int | None = None,
-) -> None:
-    """Write which voxels lie above the contour, or else turn the answer into their probability.
-
-    Parameters
-    ----------
-    answer : (\\*shape) ndarray of float32
-    kept : KeptShares
-        Where detail is shared the contour lies at one half.
-    levels : four float
-        Shares outside, inside and between, where no detail is shared, and how close to the contour
-        an answer is a tie: it is not chosen.
-    chosen : (\\*shape) ndarray of bool, optional
-        Written to; without it the answer is.
-    threads : int, optional
-        All processors by default.
-    """
-    _kernels.cut(
-        kept.detail,
-        four_axes(answer.shape),
-        _four(kept.steps),
-        *levels,
-        threads or default_threads(),
-        answer,
-        None if chosen is None else chosen.view(np.uint8),
-    )
-
-
-def _tile(shape: Sequence[int], kernels: list[list[Floats]]) -> Tile:
-    """Every band has arrays of its own."""
-    return tile_sizes(four_axes(shape), reach_of(kernels), buffers=2)
-
-
-def _four(values: Sequence[int], elsewhere: int = 1) -> list[int]:
+def on_four_axes(values: Sequence[int], elsewhere: int = 1) -> list[int]:
     """Of four axes; `elsewhere` for those that are no space."""
     space = list(values[-3:])
     return [elsewhere] * (4 - len(space)) + space

@@ -29,7 +29,8 @@ from itk_consensus.algorithms.coherence_cut import (
 )
 from itk_consensus.algorithms.coherence_vote import coherence_vote
 from itk_consensus.algorithms.rater_masks import RaterMasks
-from itk_consensus.labels.band_gains import CutCounts, KeptShares, Side, count_cut
+from itk_consensus.labels.band_gains import KeptShares
+from itk_consensus.labels.contour_cut import CutCounts, Side, count_cut
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice
@@ -127,6 +128,20 @@ def test_the_number_of_threads_does_not_show():
         assert other.common == runs[0].common
         np.testing.assert_array_equal(other.answer, runs[0].answer)
         np.testing.assert_array_equal(other.kept.gains, runs[0].kept.gains)
+
+
+@pytest.mark.parametrize("name", ["organ 3D", "vessels 3D r1.5", "tiny and big 3D"])
+def test_power_at_every_second_voxel_hardly_changes_the_answer(name, monkeypatch):
+    case = STRUCTURE_SETTINGS[name](1)
+    masks = RaterMasks.foreground(case.raters.astype(bool))
+    everywhere = coherence_vote(masks, case.spacing)
+    monkeypatch.setattr(coherence_bands, "VOXELS_OF_FULL_GRID", 0)
+    found = coherence_vote(masks, case.spacing)
+    assert found.answers[1].cut != everywhere.answers[1].cut
+    assert dice(found.decision, everywhere.decision) > 0.999
+    padded = np.pad(case.raters.astype(bool), 5 * _not_raters(case.raters))
+    again = coherence_vote(RaterMasks.foreground(padded), case.spacing)
+    np.testing.assert_array_equal(again.decision[5:-5, 5:-5, 5:-5], found.decision)
 
 
 def test_bands_are_differences_of_gaussians_by_direct_summation():

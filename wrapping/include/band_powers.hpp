@@ -4,7 +4,6 @@
 // the grid).
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,7 +17,7 @@ namespace consensus {
 constexpr double kFixedPoint = 1 << 30;
 
 inline std::int64_t fixed_point(float value) {
-  return std::llrint(static_cast<double>(value) * kFixedPoint);
+  return static_cast<std::int64_t>(static_cast<double>(value) * kFixedPoint + (value < 0 ? -0.5 : 0.5));
 }
 
 struct PowerOutputs {

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "band_answer.hpp"
@@ -73,6 +73,7 @@ class CutCounts {
       : field_(&field), clean_(chosen, kept), votes_(votes), far_(field.reach, field.shape) {}
 
   void compute(const Box& box) {
+    if (!any_counted(box)) return;
     const float* clean = clean_.compute(box);
     spread(box);
     const Box whole = whole_box(field_->shape);
@@ -103,6 +104,15 @@ class CutCounts {
   ValueCounts values;                 // of the clean answer
 
  private:
+  bool any_counted(const Box& box) const {
+    const Box whole = whole_box(field_->shape);
+    bool any = false;
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      any = any || std::memchr(field_->counted + whole.at(t, z, y, box.low[3]), 1, box.size(3)) != nullptr;
+    });
+    return any;
+  }
+
   // The lowest and the highest flag within reach of every voxel.
   void spread(const Box& box) {
     const Box from = far_.source(box), whole = whole_box(field_->shape);
