@@ -260,29 +260,71 @@ def band_means(
     votes: NDArray[np.float32] | None,
     raters: NDArray[np.float32] | None,
 ) -> None: ...
-def clean_answer(
-    mask: NDArray[np.uint8],
-    gains: Sequence[NDArray[np.float32]],
-    detail: NDArray[np.float32],
+def band_powers(
+    masks: NDArray[Any],
+    present: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
     scales: Sequence[Sequence[NDArray[np.float64]]],
     shape: Sequence[int],
+    steps: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+    power: NDArray[np.float32],
+    shared: NDArray[np.float32],
+    raters: NDArray[np.float32] | None,
+) -> tuple[float, float]: ...
+def keep_bands(
+    masks: NDArray[Any],
+    present: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    scales: Sequence[Sequence[NDArray[np.float64]]],
+    shape: Sequence[int],
+    gains: Sequence[NDArray[np.float32]],
+    detail: NDArray[np.float32],
+    steps: Sequence[int],
     tile: Sequence[int],
     threads: int,
     answer: NDArray[np.float32],
 ) -> None: ...
+def cut_counts(
+    masks: NDArray[Any],
+    present: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    scales: Sequence[Sequence[NDArray[np.float64]]],
+    shape: Sequence[int],
+    chosen: NDArray[np.uint8],
+    counted: NDArray[np.uint8],
+    reach: Sequence[int],
+    gains: Sequence[NDArray[np.float32]],
+    detail: NDArray[np.float32],
+    steps: Sequence[int],
+    tile: Sequence[int],
+    threads: int,
+) -> tuple[
+    tuple[int, float], tuple[int, float], tuple[int, float], tuple[int, float], float, float
+]: ...
+def cut(
+    detail: NDArray[np.float32],
+    shape: Sequence[int],
+    steps: Sequence[int],
+    outside: float,
+    inside: float,
+    between: float,
+    tolerance: float,
+    threads: int,
+    answer: NDArray[np.float32],
+    chosen: NDArray[np.uint8] | None,
+) -> None: ...
 def keep_shares(
     power: NDArray[np.float32],
     shared: NDArray[np.float32],
+    detail: NDArray[np.float32] | None,
     raters: NDArray[np.float32] | None,
     number_of_raters: float,
     least_power: float,
-    values: NDArray[np.float32],
     gain_sharpness: float,
     detail_sharpness: float,
     threads: int,
-    gain: NDArray[np.float32],
-    answer: NDArray[np.float32],
-    detail: NDArray[np.float32] | None,
 ) -> None: ...
 
 class WindowFrame:

@@ -5,6 +5,7 @@ namespace consensus {
 
 void bind_atlas(pybind11::module_& m);
 void bind_boxes(pybind11::module_& m);
+void bind_coherence(pybind11::module_& m);
 void bind_em(pybind11::module_& m);
 void bind_packed(pybind11::module_& m);
 void bind_gaussian(pybind11::module_& m);
@@ -20,6 +21,7 @@ PYBIND11_MODULE(_kernels, m) {
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_atlas(m);
   consensus::bind_boxes(m);
+  consensus::bind_coherence(m);
   consensus::bind_em(m);
   consensus::bind_packed(m);
   consensus::bind_gaussian(m);

@@ -6,16 +6,17 @@ written out in double precision, with scipy's Gaussians, in ``tests/coherence_re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from itk_consensus.algorithms.rater_masks import Floats, Mask
-from itk_consensus.labels.band_gains import keep_bands, keep_shared
-from itk_consensus.labels.gaussian import Singles, band_means, smooth_volume
+from itk_consensus.algorithms.rater_masks import Floats
+from itk_consensus.labels.band_gains import KeptShares, band_powers, keep_bands, keep_shared
+from itk_consensus.labels.gaussian import Singles, smooth_volume
+from itk_consensus.labels.rater_field import RaterField
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 3.0
@@ -23,8 +24,16 @@ TRUNCATE = 3.0
 #: A band weaker than this is rounding.
 LEAST_POWER = 1e-8
 
-#: In boxes of so many voxels all bands are made at once: levels between two are smoothed once.
-VOXELS_OF_ALL_BANDS = 1 << 20
+#: In larger boxes windowed power is kept at every second voxel: it is smooth, and all the bands'
+#: power at every voxel would be most of the memory.
+VOXELS_OF_FULL_GRID = 1 << 20
+
+#: Windows narrower than so many voxels are not smooth enough for that.
+LEAST_COARSE_WINDOW = 4.0
+
+#: What bringing power to every second voxel (1/4, 1/2, 1/4), and interpolating it, add to a
+#: window's variance along an axis, in voxels: 1/2, and 2/3 on average.
+COARSE_VARIANCE = 1 / 2 + 2 / 3
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,10 @@ class CoherenceSettings:
     def windows(self) -> list[float]:
         """One per band."""
         return [max(self.window, 2 * scale) for scale in self.scales[1:]]
+
+    def in_voxels(self, sides: Floats) -> list[list[float]]:
+        """The scales along each axis."""
+        return [(scale * sides).tolist() for scale in self.scales]
 
     @property
     def detail_band(self) -> int:
@@ -108,107 +121,66 @@ def shared_power(value: Singles, square: Singles, raters: float | Singles) -> Si
 
 
 class Coherence(NamedTuple):
-    """What to keep of each band, and of the votes themselves; all in one box.
+    """What to keep, and what that makes of the votes; all in one box.
 
     Attributes
     ----------
-    gains : list of ndarray of float32
-        One per band.
-    detail : ndarray of float32
-        How much of the votes themselves is kept.
+    kept : KeptShares
+        Gain of each band, and how much of the votes themselves is kept.
     answer : ndarray of float32
-    votes : ndarray of float32
-        Share of the raters.
     common : float
         Share of the power at the coarsest scale that raters have in common; for k of J raters who
         draw the same while the others draw nothing it is (k - 1) / (J - 1).
     """
 
-    gains: list[Singles]
-    detail: Singles
+    kept: KeptShares
     answer: Singles
-    votes: Singles
     common: float
 
 
 def coherence(
-    masks: NDArray[Any],
+    raters: RaterField,
     weights: Floats,
-    present: Mask | None,
     sides: Floats,
     settings: CoherenceSettings,
     threads: int | None = None,
 ) -> Coherence:
-    """Gains and answer for one label's masks (J, \\*box)."""
-    number = effective_number(weights)
-    bands = len(settings.scales) - 1
-    gains: list[Singles] = []
-    detail = np.empty(masks.shape[1:], np.float32)
-    # In a large box one band at a time, the coarsest first: what the answer begins with. All of
-    # them would be most of the memory.
-    at_once = 1 if detail.size > VOXELS_OF_ALL_BANDS else bands
-    for last in range(bands, 0, -at_once):
-        first = last - at_once
-        wanted = ["base", "base_squares"] * (last == bands) + ["votes"] * (first == 0)
-        mean = band_means(
-            masks,
-            weights,
-            [(scale * sides).tolist() for scale in settings.scales[first : last + 1]],
-            present=present,
-            truncate=TRUNCATE,
-            threads=threads,
-            wanted=wanted + ["raters"] * (present is not None),
-        )
-        raters = number if mean.raters is None else mean.raters
-        if mean.base is not None and mean.base_squares is not None:
-            kept, common = mean.base, _common_share(mean.base, mean.base_squares, raters)
-            mean = mean._replace(base_squares=None)
-        for band in reversed(range(first, last)):
-            one = mean.values[band - first], mean.squares[band - first]
-            kept_detail = detail if band == settings.detail_band else None
-            window = settings.windows()[band] * sides
-            gains.append(_keep_band(*one, raters, window, settings, kept, kept_detail, threads))
-    assert mean.votes is not None
-    kept += detail * (mean.votes - kept)
-    return Coherence(gains[::-1], detail, kept, mean.votes, common)
-
-
-def _common_share(base: Singles, squares: Singles, raters: float | Singles) -> float:
-    total = squares.sum(dtype=np.float64)
-    return float(
-        shared_power(base, squares, raters).sum(dtype=np.float64) / max(total, LEAST_POWER)
-    )
-
-
-def _keep_band(
-    value: Singles,
-    power: Singles,
-    raters: float | Singles,
-    window: Floats,
-    settings: CoherenceSettings,
-    answer: Singles,
-    detail: Singles | None,
-    threads: int | None,
-) -> Singles:
-    """Gain of a band; what it keeps is added to the answer, in place."""
-    shared = shared_power(value, power, raters)
-    # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
-    # window that leaves the box needs no correction.
-    for volume in (power, shared):
-        smooth_volume(volume, window.tolist(), truncate=TRUNCATE, border="zero", threads=threads)
+    """Gains and answer for one label's raters in a box."""
+    scales = settings.in_voxels(sides)
+    steps = _grid_steps(raters, sides, settings)
+    found = band_powers(raters, weights, scales, steps, truncate=TRUNCATE, threads=threads)
+    number = effective_number(weights) if found.raters is None else found.raters
+    detail = np.empty(found.power.shape[1:], np.float32)
     sharpness = settings.gain_sharpness, settings.detail_sharpness
-    return keep_shared(
-        power, shared, raters, value, answer, detail, sharpness, LEAST_POWER, threads
+    for band, window in enumerate(settings.windows()):
+        sigmas = _window_sigmas(window * sides, steps)
+        power, shared = found.power[band], found.shared[band]
+        # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
+        # window that leaves the box needs no correction.
+        for volume in (power, shared):
+            smooth_volume(volume, sigmas, truncate=TRUNCATE, border="zero", threads=threads)
+        told = detail if band == settings.detail_band else None
+        keep_shared(power, shared, number, sharpness, LEAST_POWER, told, threads)
+    kept = KeptShares(found.shared, detail, steps)
+    common = found.base_shared / max(found.base_power, LEAST_POWER)
+    del found, power
+    answer = keep_bands(raters, weights, kept, scales, truncate=TRUNCATE, threads=threads)
+    return Coherence(kept, answer, common)
+
+
+def _grid_steps(raters: RaterField, sides: Floats, settings: CoherenceSettings) -> tuple[int, ...]:
+    """Voxels between two points at which windowed power is kept, per axis."""
+    # Where raters are missing, gains follow their number from voxel to voxel.
+    if raters.present is not None or math.prod(raters.shape) <= VOXELS_OF_FULL_GRID:
+        return (1,) * len(sides)
+    return tuple(
+        2 if min(settings.windows()) * side >= LEAST_COARSE_WINDOW else 1 for side in sides
     )
 
 
-def clean_answer(
-    chosen: Mask,
-    found: Coherence,
-    sides: Floats,
-    settings: CoherenceSettings,
-    threads: int | None = None,
-) -> Singles:
-    """The answer to raters who all draw `chosen`, were they treated alike."""
-    scales = [(scale * sides).tolist() for scale in settings.scales]
-    return keep_bands(chosen, found.gains, found.detail, scales, truncate=TRUNCATE, threads=threads)
+def _window_sigmas(window: Floats, steps: Sequence[int]) -> list[float]:
+    """Of a window in points of the grid, given in voxels."""
+    return [
+        float(sigma if step == 1 else np.sqrt(sigma**2 - COARSE_VARIANCE) / step)
+        for sigma, step in zip(window, steps, strict=True)
+    ]

@@ -6,20 +6,20 @@ Between what the raters mark inside and outside (Rogan & Gladen, American Journa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_bands import (
     LEAST_POWER,
+    TRUNCATE,
     Coherence,
     CoherenceSettings,
-    clean_answer,
 )
 from itk_consensus.algorithms.rater_masks import Floats, Mask
+from itk_consensus.labels.contour_cut import CutCounts, Side, count_cut, cut_answer
 from itk_consensus.labels.gaussian import Singles
+from itk_consensus.labels.rater_field import RaterField
 from itk_consensus.labels.spread import spread
 
 #: Smallest voxel sides: what lies nearer to a contour, or farther from any mark, is not counted.
@@ -45,12 +45,6 @@ LEAST_COMMON = 0.3
 #: Answers this close to the cut are a tie, and not chosen; single precision tells no more.
 TIE_TOLERANCE = 1e-6
 
-#: Values that tell where in a distribution to look.
-VALUES_IN_SAMPLE = 10_000
-
-#: Planes worked on at a time hold about so many voxels: what is made on the way stays in the cache.
-VOXELS_AT_ONCE = 1 << 17
-
 
 class Cut(NamedTuple):
     """How a label's answer was cut.
@@ -67,132 +61,98 @@ class Cut(NamedTuple):
     inside: float
     level: float
 
+    @property
+    def between(self) -> float:
+        """Where the contour lies where no detail is shared; where it is, it lies at one half."""
+        return self.outside + (self.inside - self.outside) * self.level
+
 
 def find_cut(
     found: Coherence,
-    counted: Mask,
+    raters: RaterField,
+    weights: Floats,
     sides: Floats,
     settings: CoherenceSettings,
     threads: int | None = None,
 ) -> Cut:
-    """Begin with the strongest answers, then cut by what was counted against the last cut.
-
-    Parameters
-    ----------
-    found : Coherence
-    counted : (\\*box) ndarray of bool
-        Voxels that may count: clean background, however much of it, must not.
-    """
+    """Begin with the strongest answers, then cut by what was counted against the last cut."""
     # From one half, structures that most raters miss would never be found; but what hardly two of
     # them draw alike is no structure that the others miss.
     strongest = float(found.answer.max()) / 2
     begin = min(0.5, strongest) if found.common >= LEAST_COMMON else 0.5
     chosen = found.answer > begin
+    counted = counted_voxels(raters, sides, threads)
+    scales, reach = settings.in_voxels(sides), contour_reach(sides)
     cut = Cut(0.0, 1.0, 0.5)
     for _ in range(CUT_ROUNDS):
-        clean = clean_answer(chosen, found, sides, settings, threads)
-        cut = cut_levels(found.votes, chosen, counted, clean, sides, threads)
-        for part in planes(chosen):
-            limit = threshold(cut, found.detail[part])
-            chosen[part] = found.answer[part] > limit + np.float32(TIE_TOLERANCE)
+        counts = count_cut(
+            raters,
+            weights,
+            chosen,
+            counted,
+            reach,
+            found.kept,
+            scales,
+            truncate=TRUNCATE,
+            threads=threads,
+        )
+        cut = cut_levels(counts)
+        cut_answer(found.answer, found.kept, _levels(cut), chosen, threads)
         if not chosen.any():
             break
     return cut
 
 
-def volume_level(clean: NDArray[Any], number: int) -> float:
-    """Where to cut the answer, judged by where `number` values of a clean mask's lie above."""
-    if not 0 < number < clean.size:
+def cut_levels(counts: CutCounts) -> Cut:
+    """Mean shares inside and outside a mask, and the level between them."""
+    outside = _mean_share(counts.far_outside, counts.outside)
+    inside = _mean_share(counts.far_inside, counts.inside)
+    if inside - outside < LEAST_POWER:
+        return Cut(0.0, 1.0, 0.5)
+    return Cut(outside, inside, volume_level(counts))
+
+
+def volume_level(counts: CutCounts) -> float:
+    """Where to cut the answer, judged by where a clean mask's answer keeps its volume."""
+    if not (counts.inside.voxels and counts.outside.voxels):
         return 0.5
-    middle = sum(ranked_values(clean.ravel(), clean.size - number)) / 2
+    middle = (counts.before + counts.at) / 2
     return float(np.clip(0.5 + LEVEL_WEIGHT * (middle - 0.5), *LEVELS))
 
 
-def ranked_values(values: NDArray[Any], place: int) -> tuple[float, float]:
-    """The values at `place` - 1 and `place`, were they sorted; 0 < `place` < their number.
-
-    A sample tells between which values they lie, and only those are sorted.
-    """
-    sample = np.sort(values[:: max(1, values.size // VALUES_IN_SAMPLE)])
-    middle = place / values.size * len(sample)
-    margin = 4 * np.sqrt(len(sample)) + 1
-    low = sample[int(max(middle - margin, 0))]
-    high = sample[int(min(middle + margin, len(sample) - 1))]
-    below = int(np.count_nonzero(values < low))
-    among = values[(values >= low) & (values <= high)]
-    if not below < place < below + len(among):
-        below, among = 0, values
-    among = np.sort(among)
-    return float(among[place - 1 - below]), float(among[place - below])
-
-
-def cut_levels(
-    votes: Singles,
-    chosen: Mask,
-    counted: Mask,
-    clean: Singles,
-    sides: Floats,
-    threads: int | None = None,
-) -> Cut:
-    """Mean shares inside and outside a mask, and the level between them, over counted voxels."""
-    outside = _mean_share(votes, ~reached(chosen, sides, threads) & counted, ~chosen & counted)
-    inside = _mean_share(votes, ~reached(~chosen, sides, threads) & counted, chosen & counted)
-    if inside - outside < LEAST_POWER:
-        return Cut(0.0, 1.0, 0.5)
-    number = int(np.count_nonzero(chosen & counted))
-    return Cut(outside, inside, volume_level(clean[counted], number))
-
-
-def _mean_share(votes: Singles, far: Mask, side: Mask) -> float:
+def _mean_share(far: Side, side: Side) -> float:
     """Mean of votes far from the contour; of the whole side, where little lies far."""
-    near, voxels = _sum_where(votes, side), np.count_nonzero(side)
-    if not voxels:
+    if not side.voxels:
         return 0.0
-    total = _sum_where(votes, far) + PSEUDO_VOXELS * near / voxels
-    return float(total / (np.count_nonzero(far) + PSEUDO_VOXELS))
+    total = far.votes + PSEUDO_VOXELS * side.votes / side.voxels
+    return total / (far.voxels + PSEUDO_VOXELS)
 
 
-def _sum_where(values: Singles, flags: Mask) -> float:
-    """Sum in double precision."""
-    return float(sum(values[part][flags[part]].sum(dtype=np.float64) for part in planes(values)))
-
-
-def threshold(cut: Cut, detail: NDArray[Any]) -> NDArray[Any]:
-    """Where the contour lies: between the mean shares, but at one half where detail is shared."""
-    between = cut.outside + (cut.inside - cut.outside) * cut.level
-    return np.asarray(between + detail * (0.5 - between))
-
-
-def probability_of(found: Coherence, cut: Cut) -> Singles:
+def probability_of(found: Coherence, cut: Cut, threads: int | None = None) -> Singles:
     """0 at the mean share outside, one half at the contour, 1 at the mean share inside.
 
     Overwrites the answer.
     """
-    for part in planes(found.answer):
-        detail, answer = found.detail[part], found.answer[part]
-        middle = threshold(cut, detail)
-        low = (1 - detail) * np.float32(cut.outside)
-        high = (1 - detail) * np.float32(cut.inside) + detail
-        above = answer - middle
-        width = np.where(above > 0, high - middle, middle - low)
-        linear = 0.5 + 0.5 * above / np.maximum(width, np.float32(1e-12))
-        # A tie is not chosen, so its probability is below one half.
-        tied = np.minimum(linear, np.float32(0.5 - TIE_TOLERANCE))
-        answer[...] = np.where(above > np.float32(TIE_TOLERANCE), linear, tied).clip(0, 1)
+    cut_answer(found.answer, found.kept, _levels(cut), threads=threads)
     return found.answer
 
 
-def near_marks(votes: Singles, sides: Floats, threads: int | None = None) -> Mask:
-    """Voxels within reach of what somebody marked."""
-    return reached(votes > 0, sides, threads)
+def _levels(cut: Cut) -> tuple[float, float, float, float]:
+    return cut.outside, cut.inside, cut.between, TIE_TOLERANCE
 
 
-def reached(mask: Mask, sides: Floats, threads: int | None = None) -> Mask:
-    """Voxels with a flagged one in the box of `CONTOUR_REACH` around them."""
-    return spread(mask, [int(radius + 1e-9) for radius in CONTOUR_REACH * sides], threads=threads)
+def counted_voxels(raters: RaterField, sides: Floats, threads: int | None = None) -> Mask:
+    """Annotated voxels within reach of what somebody marked.
+
+    Clean background, however much of it, must not count.
+    """
+    counted = spread(raters.marked(), contour_reach(sides), threads=threads)
+    annotated = raters.annotated()
+    if annotated is not None:
+        counted &= annotated
+    return counted
 
 
-def planes(volume: NDArray[Any]) -> Iterator[slice]:
-    """Parts of the first axis, some planes each."""
-    step = max(1, VOXELS_AT_ONCE // max(1, volume[:1].size))
-    return (slice(first, first + step) for first in range(0, len(volume), step))
+def contour_reach(sides: Floats) -> list[int]:
+    """`CONTOUR_REACH` in voxels of each axis."""
+    return [int(radius + 1e-9) for radius in CONTOUR_REACH * sides]

@@ -32,17 +32,12 @@ from itk_consensus.algorithms.coherence_bands import (
     coherence,
     smallest_sides,
 )
-from itk_consensus.algorithms.coherence_cut import (
-    TIE_TOLERANCE,
-    Cut,
-    find_cut,
-    near_marks,
-    probability_of,
-)
+from itk_consensus.algorithms.coherence_cut import find_cut, probability_of
 from itk_consensus.algorithms.components import lost_components
-from itk_consensus.algorithms.rater_masks import Floats, Mask, RaterMasks, over_labels
-from itk_consensus.labels.boxes import Box, clipped, read_extended, relative_to, widened
-from itk_consensus.labels.gaussian import Singles
+from itk_consensus.algorithms.label_answers import Indices, LabelAnswer, Leading, first_votes
+from itk_consensus.algorithms.over_labels import over_labels
+from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Floats, Mask, RaterMasks
+from itk_consensus.labels.boxes import Box, clipped, relative_to, slabs, widened
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.labels.tiles import Progress
@@ -51,60 +46,27 @@ from itk_consensus.labels.tiles import Progress
 RATERS_TO_GUARANTEE = 5
 
 
-class LabelAnswer(NamedTuple):
-    """A label's answer in the part of the volume where raters differ about it.
-
-    Attributes
-    ----------
-    box : tuple of slice
-    possible : ndarray of uint8
-        A bit per voxel of the box, packed: whether the probability is above 0.
-    values : (n,) ndarray of float32
-        Those probabilities: most of a label's box is other labels'.
-    cut : Cut
-    """
-
-    box: Box
-    possible: NDArray[np.uint8]
-    values: Singles
-    cut: Cut
-
-    @classmethod
-    def pack(cls, box: Box, probability: Singles, cut: Cut) -> LabelAnswer:
-        """Keep what is above 0 only."""
-        possible = probability > 0
-        return cls(box, np.packbits(possible), probability[possible], cut)
-
-    @property
-    def probability(self) -> Singles:
-        """(\\*box)."""
-        volume = np.zeros([part.stop - part.start for part in self.box], np.float32)
-        flags = np.unpackbits(self.possible, count=volume.size).view(bool)
-        volume.reshape(-1)[flags] = self.values
-        return volume
-
-
 @dataclass(frozen=True)
 class CoherenceResult:
     """What the raters share.
 
     Attributes
     ----------
-    decision : (\\*shape) ndarray of int32
+    decision : (\\*shape) ndarray of int16 or int32
         Label index; `UNDECIDED` where nobody annotated.
     masks : RaterMasks
     answers : dict of int to LabelAnswer
         By label index, for labels that raters differ about; with two labels, of the foreground.
-    restored : dict of int to ndarray of bool
-        Unanimous components that smoothing would have lost.
+    restored : dict of int to ndarray of int
+        Flat indices of voxels of unanimous components that smoothing would have lost.
     frequencies : (K,) ndarray
         Share of each label among all votes: the probability where nobody annotated.
     """
 
-    decision: NDArray[np.int32]
+    decision: Indices
     masks: RaterMasks
     answers: dict[int, LabelAnswer]
-    restored: dict[int, Mask]
+    restored: dict[int, NDArray[np.intp]]
     frequencies: Floats
 
     def probability(self, label: int) -> Floats:
@@ -126,7 +88,7 @@ class CoherenceResult:
     def _score(self, label: int) -> Floats:
         volume = _scores(self.masks, label, self.answers.get(label))
         for restored, where in self.restored.items():
-            volume[where] = float(restored == label)
+            volume.reshape(-1)[where] = float(restored == label)
         annotated = self.masks.annotated()
         return volume if annotated is None else np.where(annotated, volume, self.frequencies[label])
 
@@ -153,13 +115,17 @@ def coherence_vote(
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
+    places = _disputed_places(masks, settings.margin(sides))
     answers: dict[int, LabelAnswer] = {}
-    for label, found in _answer_labels(masks, sides, settings):
-        if found is not None:
-            answers[label] = found
-        if progress is not None:
-            progress((label + 1) / masks.number_of_labels)
-    decision = _decide_two(masks, answers) if _binary(masks) else _decide(masks, answers)
+    boxes = {label: place.box for label, place in places.items()}
+    leading: Leading | None = None
+    for label, found in _answer_labels(masks, places, sides, settings, progress):
+        answers[label] = found
+        # Not before the first of them, the background, is done: it takes the most memory.
+        leading = Leading.of(masks, boxes) if leading is None else leading
+        leading.challenge(label, found, masks.number_of_labels)
+    decision = first_votes(masks) if leading is None else leading.decision
+    del leading
     restored = _restore_unanimous(every, decision)
     annotated = masks.annotated()
     if annotated is not None:
@@ -167,46 +133,62 @@ def coherence_vote(
     return CoherenceResult(decision, masks.without_inputs(), answers, restored, masks.frequencies())
 
 
-def _binary(masks: RaterMasks) -> bool:
-    return masks.number_of_labels == 2
+class _Place(NamedTuple):
+    """A box around what is disputed about a label, and the part of it that lies in the volume."""
+
+    wide: Box
+    box: Box
+
+
+def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
+    """By label that raters differ about; of two labels the foreground only."""
+    labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
+    places = {}
+    for label, tight in zip(labels, over_labels(masks.disputed_box, labels), strict=True):
+        if tight is not None:
+            # Beyond the volume its border goes on, so that windows see what they would see in a
+            # larger volume: adding background changes nothing.
+            wide = widened(tight, margin)
+            places[label] = _Place(wide, clipped(wide, masks.shape))
+    return places
 
 
 def _answer_labels(
-    masks: RaterMasks, sides: Floats, settings: CoherenceSettings
-) -> Iterator[tuple[int, LabelAnswer | None]]:
-    """Every label's answer, in order; of two labels the foreground's, with all threads on it."""
-    if _binary(masks):
-        yield 1, _answer_label(masks, 1, sides, settings, default_threads())
-        return
-    labels = range(masks.number_of_labels)
-    answers = over_labels(lambda label: _answer_label(masks, label, sides, settings, 1), labels)
-    yield from zip(labels, answers, strict=True)
+    masks: RaterMasks,
+    places: dict[int, _Place],
+    sides: Floats,
+    settings: CoherenceSettings,
+    progress: Progress | None,
+) -> Iterator[tuple[int, LabelAnswer]]:
+    """The disputed labels' answers, in order; of two labels with all threads on it."""
+    threads = default_threads() if masks.number_of_labels == 2 else 1
+    work = _Work(len(places), progress)
+
+    def answer(label: int) -> LabelAnswer:
+        wide, box = places[label]
+        raters = masks.field(label, box).extended(relative_to(wide, box))
+        found = coherence(raters, masks.weights, sides, settings, threads)
+        work.steps_done.append(label)
+        cut = find_cut(found, raters, masks.weights, sides, settings, threads)
+        probability = probability_of(found, cut, threads)
+        work.steps_done.append(label)
+        return LabelAnswer.pack(box, probability[relative_to(box, wide)], cut)
+
+    yield from zip(places, over_labels(answer, places, work.report), strict=True)
+    work.report()
 
 
-def _answer_label(
-    masks: RaterMasks, label: int, sides: Floats, settings: CoherenceSettings, threads: int
-) -> LabelAnswer | None:
-    """A label's answer in the box around disputed voxels; None if there are none."""
-    tight = masks.disputed_box(label)
-    if tight is None:
-        return None
-    # Beyond the volume its border goes on, so that windows see what they would see in a larger
-    # volume: adding background changes nothing.
-    wide = widened(tight, settings.margin(sides))
-    box = clipped(wide, masks.shape)
-    around = relative_to(wide, box)
-    stack = read_extended(masks.read(label, box), around)
-    present = None
-    if masks.present is not None:
-        present = read_extended(masks.present[(slice(None), *box)], around)
-    found = coherence(stack, masks.weights, present, sides, settings, threads)
-    # Clean background, however much of it, must not count.
-    counted = near_marks(found.votes, sides, threads)
-    if present is not None:
-        counted &= np.asarray(present.any(axis=0))
-    del stack
-    cut = find_cut(found, counted, sides, settings, threads)
-    return LabelAnswer.pack(box, probability_of(found, cut)[relative_to(box, wide)], cut)
+class _Work:
+    """How far the labels are, as their threads say and the caller's thread reports."""
+
+    def __init__(self, labels: int, progress: Progress | None) -> None:
+        self.steps_done: list[int] = []
+        self._steps = 2 * labels
+        self._progress = progress
+
+    def report(self) -> None:
+        if self._progress is not None:
+            self._progress(len(self.steps_done) / self._steps if self._steps else 1.0)
 
 
 def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
@@ -217,73 +199,40 @@ def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
     return volume
 
 
-def _decide_two(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
-    """The foreground where its probability is at least one half."""
-    decision = _first_votes(masks, [1], np.int32)
-    if 1 in answers:
-        decision[answers[1].box] = answers[1].probability > 0.5 - TIE_TOLERANCE / 2
-    return decision
-
-
-def _decide(masks: RaterMasks, answers: dict[int, LabelAnswer]) -> NDArray[np.int32]:
-    """Label with the highest score; ties go to the lower index."""
-    decision = _first_votes(masks, range(1, masks.number_of_labels), np.int32)
-    # Beyond its box a label has all the votes or none.
-    best = np.ones(masks.shape, np.float32)
-    for label, found in answers.items():
-        best[found.box][decision[found.box] == label] = 0
-    decision[best == 0] = 0
-    for label, found in answers.items():
-        scores = found.probability
-        highest, chosen = best[found.box], decision[found.box]
-        better = scores > highest + np.float32(TIE_TOLERANCE)
-        chosen[better] = label
-        highest[better] = scores[better]
-    return decision
-
-
-def _first_votes(
-    masks: RaterMasks, labels: Sequence[int] | range, dtype: type[np.int32]
-) -> NDArray[np.int32]:
-    """Where all who annotated agree, their label; elsewhere whatever."""
-    decision = np.zeros(masks.shape, dtype)
-    patterns = masks.patterns
-    if patterns is not None:
-        first = patterns.present.argmax(axis=1)
-        votes = np.take_along_axis(patterns.patterns, first[:, None], axis=1)[:, 0]
-        known = np.where(patterns.present.any(axis=1), votes, 0).astype(dtype)
-        return patterns.expand(known, out=decision)
-    for label in labels:
-        decision[masks.share(label) > 0.5] = label
-    return decision
-
-
-def _restore_unanimous(masks: RaterMasks, decision: NDArray[np.int32]) -> dict[int, Mask]:
+def _restore_unanimous(masks: RaterMasks, decision: Indices) -> dict[int, NDArray[np.intp]]:
     """Give back, in place, unanimous components of two or more voxels that were lost."""
-    restored: dict[int, Mask] = {}
+    restored: dict[int, NDArray[np.intp]] = {}
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     labels = range(1, masks.number_of_labels)
     # What all mark is of one label only: no label takes from another.
     found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels)
-    for label, (box, lost) in zip(labels, list(found), strict=True):
-        if lost.any():
-            restored[label] = np.zeros(masks.shape, bool)
-            restored[label][box] = lost
-            decision[box][lost] = label
+    for label, lost in zip(labels, found, strict=True):
+        if len(lost):
+            restored[label] = lost
+            decision.reshape(-1)[lost] = label
     return restored
 
 
-def _lost_unanimous(masks: RaterMasks, label: int, decision: NDArray[np.int32]) -> tuple[Box, Mask]:
-    """Components that everybody marked and the decision lost, in a box."""
+def _lost_unanimous(masks: RaterMasks, label: int, decision: Indices) -> NDArray[np.intp]:
+    """Flat indices of components that everybody marked and the decision lost."""
     box = masks.marked_box(label)
     if box is None:
-        return (), np.zeros(0, bool)
-    marked = masks.marks(label, box)
-    unanimous = np.asarray(marked.all(axis=0))
-    if masks.present is not None:
-        present = masks.present[(slice(None), *box)]
-        unanimous = np.asarray((marked | ~present).all(axis=0))
-        unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+        return np.zeros(0, np.intp)
+    unanimous = np.empty(decision[box].shape, bool)
+    for part in slabs(box, VOXELS_AT_ONCE):
+        unanimous[relative_to(part, box)] = _unanimous(masks, label, part)
     lost = lost_components(unanimous, decision[box] == label, time_axis=len(masks.shape) > 3)
-    return box, lost
+    places = [where + part.start for where, part in zip(np.nonzero(lost), box, strict=True)]
+    return np.asarray(np.ravel_multi_index(tuple(places), masks.shape))
+
+
+def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
+    """Voxels that everybody marks who annotated them, if enough did."""
+    marked = masks.marks(label, box)
+    if masks.present is None:
+        return np.asarray(marked.all(axis=0))
+    present = masks.present[(slice(None), *box)]
+    unanimous = np.asarray((marked | ~present).all(axis=0))
+    unanimous &= present.sum(axis=0) >= RATERS_TO_GUARANTEE
+    return unanimous

@@ -14,6 +14,9 @@ from itk_consensus.array_types import Mask
 #: Single voxels are contour noise, not components.
 LEAST_VOXELS = 2
 
+#: Voxels that are counted at a time.
+VOXELS_AT_ONCE = 1 << 20
+
 
 class Component(NamedTuple):
     """Where a component is and how large.
@@ -76,9 +79,19 @@ def lost_components(mask: Mask, kept: Mask, time_axis: bool = False) -> Mask:
     gone[faces[kept & mask]] = False
     gone[0] = False
     pieces, number = scipy.ndimage.label(gone[faces], _structure(mask.ndim, mask.ndim, time_axis))
-    large = np.bincount(pieces.ravel(), minlength=number + 1) >= LEAST_VOXELS
+    large = piece_sizes(pieces, number) >= LEAST_VOXELS
     large[0] = False
     return np.asarray(large[pieces])
+
+
+def piece_sizes(pieces: NDArray[Any], number: int) -> NDArray[np.int64]:
+    """(number + 1,) voxels of each piece; some planes at a time, since counting widens indices."""
+    sizes = np.zeros(number + 1, np.int64)
+    flat = pieces.reshape(-1)
+    for first in range(0, flat.size, VOXELS_AT_ONCE):
+        part = flat[first : first + VOXELS_AT_ONCE]
+        sizes += np.bincount(part, minlength=number + 1)
+    return sizes
 
 
 def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, int]:

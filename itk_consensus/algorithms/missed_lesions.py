@@ -16,8 +16,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.rater_masks import Mask, RaterMasks
-from itk_consensus.labels.boxes import Box
+from itk_consensus.algorithms.components import piece_sizes
+from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Mask, RaterMasks
+from itk_consensus.labels.boxes import Box, moved, relative_to, slabs
 from itk_consensus.labels.overlap import dice
 
 #: Two of two say nothing about who overlooks.
@@ -51,13 +52,6 @@ class MissedLesions(NamedTuple):
     threshold: float
 
 
-class _Lesion(NamedTuple):
-    """A connected piece of what anybody marked: its box, and the masks (finders, \\*box)."""
-
-    box: Box
-    drawn: NDArray[np.bool_]
-
-
 def missed_lesions(masks: RaterMasks, index: int, decision: NDArray[Any]) -> MissedLesions:
     """Lesions of a label to be added to an answer.
 
@@ -78,17 +72,20 @@ def missed_lesions(masks: RaterMasks, index: int, decision: NDArray[Any]) -> Mis
     around = masks.marked_box(index)
     if around is None:
         return MissedLesions(found, 0, np.nan, np.nan)
-    lesions = list(_lesions(masks.marks(index, around)))
-    finders = np.array([len(lesion.drawn) for lesion in lesions])
-    if not (finders > 1).any():
+    pieces = _find_pieces(masks, index, around)
+    finders = pieces.finders[pieces.large & (pieces.finders > 1)]
+    if not len(finders):
         return MissedLesions(found, 0, np.nan, np.nan)
-    detection = float(finders[finders > 1].mean() / raters)
+    detection = float(finders.mean() / raters)
     least = threshold_of_finders(detection, raters)
-    number, chosen, added = 0, decision[around] == index, found[around]
-    for box, drawn in lesions:
-        lacking = not chosen[box][drawn.any(axis=0)].any()
-        if lacking and len(drawn) > max(least, 1) and _agreement(drawn) >= LEAST_AGREEMENT:
-            added[box] |= drawn.mean(axis=0) >= 0.5
+    lacking = pieces.large & (pieces.finders > max(least, 1))
+    lacking[pieces.places[decision[around] == index]] = False
+    number = 0
+    for lesion, box in _boxes(pieces.places, np.flatnonzero(lacking)):
+        drawn = masks.marks(index, moved(box, around)) & (pieces.places[box] == lesion)
+        drawn = drawn[drawn.reshape(len(drawn), -1).any(axis=1)]
+        if _agreement(drawn) >= LEAST_AGREEMENT:
+            found[moved(box, around)] |= drawn.mean(axis=0) >= 0.5
             number += 1
     return MissedLesions(found, number, detection, least)
 
@@ -105,18 +102,49 @@ def threshold_of_finders(detection: float, raters: int) -> float:
     return float(raters * np.log((1 - false) / (1 - d)) / odds)
 
 
-def _lesions(stack: Mask) -> Iterator[_Lesion]:
-    """Pieces of the union, large enough not to be chance; the lone ones among them too."""
-    pieces, _ = scipy.ndimage.label(stack.any(axis=0), np.ones((3,) * (stack.ndim - 1)))
-    voxels = np.bincount(pieces.ravel())
-    for number, box in enumerate(scipy.ndimage.find_objects(pieces), start=1):
-        if voxels[number] < LEAST_SHARED_VOXELS:
-            continue
-        drawn = stack[(slice(None), *box)] & (pieces[box] == number)
-        drawn = drawn[drawn.reshape(len(drawn), -1).any(axis=1)]
-        shared = drawn.sum(axis=0) >= min(2, len(drawn))
-        if np.count_nonzero(shared) >= LEAST_SHARED_VOXELS:
-            yield _Lesion(box, drawn)
+class _Pieces(NamedTuple):
+    """Connected pieces of what anybody marked, by number; 0 is what nobody did.
+
+    Attributes
+    ----------
+    places : (\\*box) ndarray of int32
+        The number of each voxel's piece.
+    finders : (P,) ndarray of int
+        Raters who marked something of a piece.
+    large : (P,) ndarray of bool
+        Whether a piece, if lone, or what two raters share of it is too large to be chance.
+    """
+
+    places: NDArray[np.int32]
+    finders: NDArray[np.int64]
+    large: Mask
+
+
+def _find_pieces(masks: RaterMasks, index: int, around: Box) -> _Pieces:
+    """Pieces in a box; masks are read some planes at a time."""
+    shape = tuple(part.stop - part.start for part in around)
+    parts = [(part, relative_to(part, around)) for part in slabs(around, VOXELS_AT_ONCE)]
+    marks = np.zeros(shape, np.uint8)
+    for part, here in parts:
+        # Beyond two it does not matter how many.
+        marks[here] = np.minimum(masks.marks(index, part).sum(axis=0, dtype=np.uint16), 2)
+    places, number = scipy.ndimage.label(marks, np.ones((3,) * len(shape)))
+    found = np.zeros((masks.number_of_raters, number + 1), bool)
+    for part, here in parts:
+        for mask, pieces in zip(masks.marks(index, part), found, strict=True):
+            pieces[places[here][mask]] = True
+    finders = found.sum(axis=0)
+    voxels = piece_sizes(places, number)
+    shared = piece_sizes(places[marks > 1], number)
+    large = np.where(finders > 1, shared, voxels) >= LEAST_SHARED_VOXELS
+    large[0] = False
+    return _Pieces(places, finders, large)
+
+
+def _boxes(places: NDArray[np.int32], lesions: NDArray[np.intp]) -> Iterator[tuple[int, Box]]:
+    """The boxes around some pieces."""
+    boxes = scipy.ndimage.find_objects(places) if len(lesions) else []
+    return ((int(lesion), boxes[lesion - 1]) for lesion in lesions)
 
 
 def _agreement(drawn: NDArray[np.bool_]) -> float:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError
-from itk_consensus.labels.boxes import Box, bounding_box, moved
+from itk_consensus.labels.boxes import Box, bounding_box, moved, relative_to, slabs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack, default_threads
+from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.marked_boxes import boxes_of_patterns, boxes_of_stack
-
-T = TypeVar("T")
+from itk_consensus.labels.rater_field import RaterField, expand_rows, pack_bits
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
+
+#: Voxels of which all raters' masks are read at a time.
+VOXELS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -139,17 +140,19 @@ class RaterMasks:
         counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
         used = np.flatnonzero(counted)
         assert patterns.codes is not None
-        voted = replace(patterns, patterns=np.ascontiguousarray(patterns.patterns[:, used]))
+        voted = patterns
+        if len(used) < len(counted):
+            voted = replace(patterns, patterns=np.ascontiguousarray(patterns.patterns[:, used]))
         masked = patterns.number_of_voxels < patterns.codes.size
         complete = not masked and bool(voted.present.all())
         # Memberships are looked up where they are asked for: a label's box is small.
         return cls(
-            lambda label, box=(): _expand_rows(voted, voted.patterns == label, box),
+            lambda label, box=(): expand_rows(voted, voted.patterns == label, box),
             patterns.codes.shape,
             len(used),
             missing,
             _checked_weights(counted[used], len(used)),
-            None if complete else _expand_rows(voted, voted.present),
+            None if complete else expand_rows(voted, voted.present),
             voted,
         )
 
@@ -197,6 +200,18 @@ class RaterMasks:
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)
 
+    def field(self, label: int, box: Box) -> RaterField:
+        """What raters say in a box, as kernels read it: a bit each, or a probability."""
+        shape = tuple(part.stop - part.start for part in box)
+        masks: NDArray[Any] | None = None
+        for part in slabs(box, VOXELS_AT_ONCE):
+            read = RaterField.of(self.read(label, part)).masks
+            masks = np.empty((len(read), *shape), read.dtype) if masks is None else masks
+            masks[(slice(None), *relative_to(part, box))] = read
+        assert masks is not None
+        there = None if self.present is None else pack_bits(self.present[(slice(None), *box)])
+        return RaterField(masks, self.number_of_raters, there)
+
     def marks(self, label: int, box: Box) -> Mask:
         """(J, \\*box) where each rater's membership is above one half."""
         masks = self.read(label, box)
@@ -220,8 +235,7 @@ class RaterMasks:
         if marked is None:
             return None
         if self.kept is not None:
-            masks = self.read(label, marked)
-            tight = bounding_box(np.asarray(masks.any(axis=0) & ~masks.all(axis=0)))
+            tight = bounding_box(self.field(label, marked).disputed())
             return None if tight is None else moved(tight, marked)
         voted = self.patterns.patterns == label
         differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
@@ -252,18 +266,15 @@ class RaterMasks:
             totals = np.array([self.share(k).sum() for k in range(self.number_of_labels)])
             return np.asarray(totals / max(totals.sum(), 1e-300))
         table, present = self.patterns.patterns, self.patterns.present
-        here = np.maximum(present @ self.weights, 1e-300)
+        # By columns: all at once the flags would be widened.
+        here = np.full(len(table), 1e-300)
+        for there, weight in zip(present.T, self.weights, strict=True):
+            here += weight * there
         totals = np.zeros(self.number_of_labels)
         for votes, there, weight in zip(table.T, present.T, self.weights, strict=True):
             share = weight * self.patterns.counts[there] / here[there]
             totals += np.bincount(votes[there], share, self.number_of_labels)
         return np.asarray(totals / max(totals.sum(), 1e-300))
-
-
-def over_labels(work: Callable[[int], T], labels: Iterable[int]) -> Iterable[T]:
-    """What a function of a label gives, in order, several labels at a time."""
-    with ThreadPoolExecutor(default_threads()) as pool:
-        yield from pool.map(work, labels)
 
 
 def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
@@ -274,17 +285,6 @@ def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -
     here = np.tensordot(weights, present, 1)
     total = np.tensordot(weights, np.where(present, masks, 0.0), 1)
     return np.asarray(np.divide(total, here, out=np.zeros(here.shape), where=here > 0))
-
-
-def _expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
-    """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
-    assert patterns.codes is not None
-    part = replace(patterns, codes=np.ascontiguousarray(patterns.codes[box]))
-    assert part.codes is not None
-    found = np.empty((rows.shape[1], *part.codes.shape), bool)
-    for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
-        part.expand(column, outside=False, out=volume)
-    return found
 
 
 def _where(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:

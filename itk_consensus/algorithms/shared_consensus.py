@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, CoherenceSettings
 from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.algorithms.label_answers import Indices
 from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
 from itk_consensus.algorithms.near_copies import near_copies
-from itk_consensus.algorithms.rater_masks import Floats, RaterMasks, over_labels
+from itk_consensus.algorithms.over_labels import over_labels
+from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.tiles import Progress
@@ -34,7 +36,7 @@ class SharedConsensus:
 
     Attributes
     ----------
-    decision : (\\*shape) ndarray of int32
+    decision : (\\*shape) ndarray of int16 or int32
         Label index, or `labels.ties.UNDECIDED` where nobody annotated.
     coherence : CoherenceResult
         Before lesions were added.
@@ -46,7 +48,7 @@ class SharedConsensus:
         By label index, where lesions were added.
     """
 
-    decision: NDArray[np.int32]
+    decision: Indices
     coherence: CoherenceResult
     raters: RaterMasks
     groups: list[list[int]]

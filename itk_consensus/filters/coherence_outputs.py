@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +54,12 @@ class ResolutionMixin(ProcessObject):
 
 def settled_fusion(
     patterns: DecisionPatterns,
-    decision: NDArray[np.int32],
+    decision: NDArray[Any],
     probability: Callable[[int], Floats],
     frequencies: Floats,
 ) -> VolumeFusion:
     """A decision for every voxel: where nobody annotated the most frequent label."""
-    settled = np.where(decision == UNDECIDED, np.int32(frequencies.argmax()), decision)
+    settled = np.where(decision == UNDECIDED, decision.dtype.type(frequencies.argmax()), decision)
     inside = np.ones(len(patterns.counts), bool)
     assert patterns.codes is not None
     if patterns.number_of_voxels == patterns.codes.size:

@@ -23,7 +23,7 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     """
 
     whole_because = "its gains are measured on bands of scale of the whole image"
-    bytes_per_voxel = 44
+    bytes_per_voxel = 20
     method = "coherence-vote"
     summary = (
         "Assumes that errors finer than three voxels are independent between raters; keeps detail "

@@ -51,7 +51,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     """
 
     whole_because = "it weighs components and bands of scale, which know no chunks"
-    bytes_per_voxel = 44
+    bytes_per_voxel = 20
     method = "consensus"
     summary = "Assumes little; keeps what raters share, explains itself in numbers. Start here."
     # Not relabelling: the first label is taken for the background.

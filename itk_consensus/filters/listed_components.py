@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class ListedComponents(NamedTuple):
 
 
 def listed_components(
-    raters: RaterMasks, decision: NDArray[np.int32], labels: Sequence[int], geometry: ImageGeometry
+    raters: RaterMasks, decision: NDArray[Any], labels: Sequence[int], geometry: ImageGeometry
 ) -> ListedComponents:
     """Components of all foreground labels, label by label, the largest first."""
     spacing = geometry.array_spacing

@@ -1,101 +1,203 @@
-"""What to keep of bands of scale: gains from shared power, and masks treated by them."""
+"""What to keep of bands of scale: gains from shared power, and answers by them.
+
+Power is measured in windows, and so it is smooth: in a large box it is kept at every second voxel
+(`steps`), with values in between interpolated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.labels.gaussian import Singles, four_gaussians, reach_of
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.gaussian import Scales, Singles, four_gaussians, reach_of
 from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.labels.rater_field import RaterField
 from itk_consensus.labels.tiles import TRUNCATE, four_axes, tile_sizes
+
+Tile = tuple[int, int, int, int]
+
+
+class BandPowers(NamedTuple):
+    """Power of the raters' bands, and how much of it they share.
+
+    Attributes
+    ----------
+    power, shared : (B, \\*grid) ndarray of float32
+        At every voxel, or every second one along axes of step 2.
+    raters : (\\*shape) ndarray of float32, or None
+        Effective number of raters at each voxel, where not everybody annotated all.
+    base_power, base_shared : float
+        Sums over all voxels, at the coarsest scale.
+    """
+
+    power: Singles
+    shared: Singles
+    raters: Singles | None
+    base_power: float
+    base_shared: float
+
+
+class KeptShares(NamedTuple):
+    """What to keep of each band, and of the votes themselves.
+
+    Attributes
+    ----------
+    gains : (B, \\*grid) ndarray of float32
+    detail : (\\*grid) ndarray of float32
+    steps : tuple of int
+        Of the grid, 1 or 2 voxels per axis.
+    """
+
+    gains: Singles
+    detail: Singles
+    steps: tuple[int, ...]
+
+
+def grid_shape(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, ...]:
+    """Points of a grid of such steps that covers a volume."""
+    pairs = zip(shape, steps, strict=True)
+    return tuple(size if step == 1 else size // 2 + 1 for size, step in pairs)
+
+
+def band_powers(
+    raters: RaterField,
+    weights: Floats,
+    scales: Scales,
+    steps: Sequence[int],
+    *,
+    truncate: float = TRUNCATE,
+    tile: Tile | None = None,
+    threads: int | None = None,
+) -> BandPowers:
+    """Power of each rater's bands of scale, averaged, and the part of it that raters share.
+
+    Parameters
+    ----------
+    raters : RaterField
+        Beyond the edge the last voxel goes on.
+    weights : (J,) ndarray
+        Of the raters; positive.
+    scales, truncate
+        As for `band_means`.
+    steps : sequence of int
+        1 or 2 per axis.
+    tile : four int, optional
+        In points of the grid.
+    threads : int, optional
+        All processors by default. Neither shows in the result.
+    """
+    kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
+    points = grid_shape(raters.shape, steps)
+    power, shared = (np.empty((len(scales) - 1, *points), np.float32) for _ in range(2))
+    number = None if raters.present is None else np.empty(raters.shape, np.float32)
+    fine = band_tile(raters.shape, kernels)
+    coarse = tuple(
+        max(1, size // step) for size, step in zip(fine, on_four_axes(steps), strict=True)
+    )
+    sums = _kernels.band_powers(
+        raters.masks,
+        raters.present,
+        np.asarray(weights, np.float64),
+        kernels,
+        four_axes(raters.shape),
+        on_four_axes(steps),
+        tile or coarse,
+        threads or default_threads(),
+        power,
+        shared,
+        number,
+    )
+    return BandPowers(power, shared, number, *sums)
 
 
 def keep_shared(
     power: Singles,
     shared: Singles,
     raters: float | Singles,
-    values: Singles,
-    answer: Singles,
-    detail: Singles | None,
     sharpness: tuple[float, float],
     least_power: float,
+    detail: Singles | None = None,
     threads: int | None = None,
-) -> Singles:
-    """Gain of a band from the power in it; ``gain * values`` is added to `answer` in place.
+) -> None:
+    """Turn shared power into the gain of a band, in place.
 
     For shared power C, power N of one rater's errors and J raters the gain is
     ``C^p / (C^p + (N / J)^p)``, and the detail ``C^q / (C^q + N^q)``.
 
     Parameters
     ----------
-    power, shared : (\\*shape) ndarray of float32
-        Power, and how much of it raters share. The gains are written into `shared` and returned.
-    raters : float or (\\*shape) ndarray of float32
+    power, shared : (\\*grid) ndarray of float32
+    raters : float or (\\*grid) ndarray of float32
         Effective number of raters.
-    values : (\\*shape) ndarray of float32
-        Mean of the band over the raters.
-    answer, detail : (\\*shape) ndarray of float32
-        Written to; no detail if None.
     sharpness : two float
         p and q.
     least_power : float
         Weaker bands are dropped.
+    detail : (\\*grid) ndarray of float32, optional
+        Written to.
     threads : int, optional
         All processors by default.
     """
     _kernels.keep_shares(
         power,
         shared,
+        detail,
         None if isinstance(raters, float) else raters,
         raters if isinstance(raters, float) else 0.0,
         least_power,
-        values,
         *sharpness,
         threads or default_threads(),
-        shared,  # each voxel is read before its gain is written
-        answer,
-        detail,
     )
-    return shared
 
 
 def keep_bands(
-    mask: NDArray[Any],
-    gains: Sequence[Singles],
-    detail: Singles,
-    scales: Sequence[Sequence[float]],
+    raters: RaterField,
+    weights: Floats,
+    kept: KeptShares,
+    scales: Scales,
     *,
     truncate: float = TRUNCATE,
-    tile: tuple[int, int, int, int] | None = None,
+    tile: Tile | None = None,
     threads: int | None = None,
 ) -> Singles:
-    """Split a mask into bands of scale, keep a share of each, and of the mask itself.
+    """What is kept of the bands of the raters' mean, over its coarsest level.
 
-    Parameters
-    ----------
-    mask : (\\*shape) ndarray of bool
-    gains : (B, \\*shape) sequence of ndarrays of float32
-        Share to keep of each band.
-    detail : (\\*shape) ndarray of float32
-        Share of the mask itself that replaces what was kept.
-    scales, truncate, tile, threads
-        As for `band_means`.
+    Parameters are those of `band_powers`.
     """
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
-    full = four_axes(mask.shape)
-    kept = np.empty(mask.shape, np.float32)
-    _kernels.clean_answer(
-        np.ascontiguousarray(mask).view(np.uint8),
-        list(gains),
-        detail,
+    full = four_axes(raters.shape)
+    answer = np.empty(raters.shape, np.float32)
+    _kernels.keep_bands(
+        raters.masks,
+        raters.present,
+        np.asarray(weights, np.float64),
         kernels,
         full,
-        tile or tile_sizes(full, reach_of(kernels)),
+        list(kept.gains),
+        kept.detail,
+        on_four_axes(kept.steps),
+        tile or band_tile(raters.shape, kernels),
         threads or default_threads(),
-        kept,
+        answer,
     )
-    return kept
+    return answer
+
+
+def band_tile(shape: Sequence[int], kernels: list[list[Floats]]) -> Tile:
+    """Of equal tiles: a narrow last one would be all halo. Every band has arrays of its own."""
+    full = four_axes(shape)
+    wanted = tile_sizes(full, reach_of(kernels), buffers=2)
+    volumes, depth, height, width = (
+        -(-size // max(1, round(size / side))) for size, side in zip(full, wanted, strict=True)
+    )
+    return volumes, depth, height, width
+
+
+def on_four_axes(values: Sequence[int], elsewhere: int = 1) -> list[int]:
+    """Of four axes; `elsewhere` for those that are no space."""
+    space = list(values[-3:])
+    return [elsewhere] * (4 - len(space)) + space

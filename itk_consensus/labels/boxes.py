@@ -6,7 +6,8 @@ volumes, so nothing is smoothed, measured or pooled along them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -91,3 +92,12 @@ def read_extended(volume: NDArray[Any], box: Box) -> NDArray[Any]:
     part = volume[(slice(None),) * leading + inner]
     widths = [(0, 0)] * leading + beyond
     return np.pad(part, np.array(widths), mode="edge")
+
+
+def slabs(box: Box, voxels: int) -> Iterator[Box]:
+    """Parts of a box, some planes of the first axis each, of about so many voxels at most."""
+    first, *others = box
+    plane = math.prod(part.stop - part.start for part in others)
+    step = max(1, voxels // max(1, plane))
+    for start in range(first.start, first.stop, step):
+        yield (slice(start, min(start + step, first.stop)), *others)

@@ -17,6 +17,9 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
+#: Voxels that are looked up at a time.
+_VOXELS_AT_ONCE = 1 << 18
+
 
 class DecisionTable(NamedTuple):
     """A fusion as rows of equal votes and equal answer, which is what diagnostics look at."""
@@ -173,7 +176,11 @@ class VolumeFusion:
         return _split(patterns, self.decision)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        np.take(values, self.decision, out=out, mode="wrap")
+        # Some planes at a time: indices are widened on the way.
+        step = max(1, _VOXELS_AT_ONCE // max(1, out[:1].size))
+        for first in range(0, len(out), step):
+            part = slice(first, first + step)
+            np.take(values, self.decision[part], out=out[part], mode="wrap")
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         out[...] = self.probability(label)

@@ -13,12 +13,16 @@ from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import voxel_sides
 from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.labels.rater_field import RaterField
 from itk_consensus.labels.tiles import TRUNCATE, four_axes, half_gaussian, tile_sizes
 
 #: What lies beyond the edge: its last voxel, or nothing.
 Border = Literal["nearest", "zero"]
 
 Singles = NDArray[np.float32]
+
+#: Standard deviations in voxels per axis, one set for each scale.
+Scales = Sequence[Sequence[float]]
 
 
 def smooth_volume(
@@ -92,7 +96,7 @@ class BandMeans(NamedTuple):
 def band_means(
     masks: NDArray[Any],
     weights: Floats,
-    scales: Sequence[Sequence[float]],
+    scales: Scales,
     *,
     present: NDArray[Any] | None = None,
     truncate: float = TRUNCATE,
@@ -125,7 +129,7 @@ def band_means(
     _check_masks(masks, weights, scales, present)
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     full = four_axes(shape)
-    there = None if present is None else np.ascontiguousarray(present != 0).view(np.uint8)
+    raters = RaterField.of(masks, present)
     bands = len(scales) - 1
     found = BandMeans(
         np.empty((bands, *shape), np.float32),
@@ -133,8 +137,8 @@ def band_means(
         *(np.empty(shape, np.float32) if name in wanted else None for name in OPTIONAL),
     )
     _kernels.band_means(
-        _as_masks(masks),
-        there,
+        raters.masks,
+        raters.present,
         np.asarray(weights, np.float64),
         kernels,
         full,
@@ -153,7 +157,7 @@ def reach_of(kernels: list[list[Floats]]) -> list[int]:
 def _check_masks(
     masks: NDArray[Any],
     weights: Floats,
-    scales: Sequence[Sequence[float]],
+    scales: Scales,
     present: NDArray[Any] | None,
 ) -> None:
     if masks.ndim < 2 or masks.size == 0:
@@ -168,12 +172,6 @@ def _check_masks(
         raise InputError(
             f"band_means: present must have the masks' shape {masks.shape}, got {present.shape}"
         )
-
-
-def _as_masks(masks: NDArray[Any]) -> NDArray[Any]:
-    if masks.dtype.kind == "b":
-        return np.ascontiguousarray(masks).view(np.uint8)
-    return np.ascontiguousarray(masks, np.uint8 if masks.dtype == np.uint8 else np.float32)
 
 
 def four_gaussians(sigmas: Sequence[float], truncate: float) -> list[Floats]:

@@ -83,7 +83,7 @@ def half_gaussian(sigma: float, truncate: float = TRUNCATE, extent: int | None =
 
 
 def tile_sizes(
-    shape: tuple[int, int, int, int], reach: Sequence[int], labels: int = 2
+    shape: tuple[int, int, int, int], reach: Sequence[int], labels: int = 2, buffers: int = 1
 ) -> tuple[int, int, int, int]:
     """A tile that is small, yet large against the halo around it.
 
@@ -95,8 +95,10 @@ def tile_sizes(
         Width of the halo per axis.
     labels : int
         How many there are.
+    buffers : int
+        How many arrays of the tile's size a thread keeps, in units of an ordinary kernel's.
     """
-    voxels = TILE_VOXELS if labels <= MANY_LABELS else TILE_VOXELS_OF_MANY_LABELS
+    voxels = (TILE_VOXELS if labels <= MANY_LABELS else TILE_VOXELS_OF_MANY_LABELS) // buffers
     long_axes = sum(size > 1 for size in shape[1:])
     side = round((voxels / ROW_LENGTH) ** (1 / max(long_axes, 1)))
     wanted = (side, side, ROW_LENGTH * side)

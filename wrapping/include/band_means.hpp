@@ -4,26 +4,25 @@
 // smoothing is a normalised convolution over the voxels that a rater annotated, and only raters who
 // annotated a voxel count there.
 //
-// Preconditions (checked in Python): masks and present flags are (raters, voxels); outputs are
-// (bands, voxels) or (voxels), and null where not wanted; weights are positive; there is one Gaussian
-// per scale, at least two, the last of which reaches farthest.
+// Preconditions (checked in Python): those of rater_rows.hpp; outputs are (bands, voxels) or (voxels),
+// and null where not wanted; there is one Gaussian per scale, at least two, the last of which reaches
+// farthest.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "gaussian_lines.hpp"
+#include "rater_rows.hpp"
 #include "tiles.hpp"
 
 namespace consensus {
 
-template <class Mask>
+template <class Raters>
 struct MaskField {
-  const Mask* masks;
-  const std::uint8_t* present;  // null: everybody annotated everything
+  Raters raters;
+  PackedRaters present;  // no planes: everybody annotated everything
   std::vector<double> weights;
   std::vector<GaussianWeights> scales;
   Extents shape;
@@ -43,38 +42,58 @@ struct BandOutputs {
   float* raters;
 };
 
-template <class Mask>
+template <class Raters>
 class BandMeans {
  public:
-  explicit BandMeans(const MaskField<Mask>& field) : field_(&field) {
+  explicit BandMeans(const MaskField<Raters>& field) : field_(&field) {
     for (const auto& scale : field.scales) gaussians_.emplace_back(scale, field.shape);
   }
 
   void compute(const Box& box, const BandOutputs& out) {
+    average(box);
+    for (std::size_t band = 0; band < field_->bands(); ++band) {
+      write(box, values(band), out.values + band * field_->voxels());
+      write(box, squares(band), out.squares + band * field_->voxels());
+    }
+    write(box, base(), out.base);
+    write(box, base_squares(), out.base_squares);
+    write(box, votes(), out.votes);
+    write(box, raters(), out.raters);
+  }
+
+  // Makes the arrays of a box that are named below.
+  void average(const Box& box) {
     const std::size_t voxels = box.voxels(), bands = field_->bands();
-    values_.assign(bands * voxels, 0.0f);
-    squares_.assign(bands * voxels, 0.0f);
-    base_.assign(voxels, 0.0f);
-    base_squares_.assign(voxels, 0.0f);
-    votes_.assign(voxels, 0.0f);
-    here_.assign(voxels, 0.0f);
-    squared_.assign(voxels, 0.0f);
+    voxels_ = voxels;
+    flat_ = true;
+    for (auto* sums : {&values_, &squares_}) sums->assign(bands * voxels, 0.0f);
+    for (auto* sums : {&base_, &base_squares_, &votes_, &here_, &squared_}) sums->assign(voxels, 0.0f);
     total_ = squared_total_ = 0.0f;
     for (std::size_t rater = 0; rater < field_->weights.size(); ++rater) add_rater(rater, box);
-    divide(box);
-    for (std::size_t band = 0; band < bands; ++band) {
-      write(box, values_.data() + band * voxels, out.values + band * field_->voxels());
-      write(box, squares_.data() + band * voxels, out.squares + band * field_->voxels());
-    }
-    write(box, base_.data(), out.base);
-    write(box, base_squares_.data(), out.base_squares);
-    write(box, votes_.data(), out.votes);
-    write(box, here_.data(), out.raters);
+    divide();
+  }
+
+  const float* values(std::size_t band) const { return values_.data() + band * voxels_; }
+  const float* squares(std::size_t band) const { return squares_.data() + band * voxels_; }
+  const float* base() const { return base_.data(); }
+  const float* base_squares() const { return base_squares_.data(); }
+  const float* votes() const { return votes_.data(); }
+  const float* raters() const { return here_.data(); }
+  // Whether every rater says one thing as far as any scale sees: no band has anything.
+  bool flat() const { return flat_; }
+
+  void write(const Box& box, const float* values, float* volume) const {
+    if (!volume) return;
+    const Box whole = whole_box(field_->shape);
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      std::copy_n(values + box.at(t, z, y, box.low[3]), box.size(3), volume + whole.at(t, z, y, box.low[3]));
+    });
   }
 
  private:
   void add_rater(std::size_t rater, const Box& box) {
-    if (field_->present) {
+    if (field_->present.planes) {
+      flat_ = false;
       add_partly_present(rater, box);
       return;
     }
@@ -82,9 +101,8 @@ class BandMeans {
     const std::size_t voxels = box.voxels(), bands = field_->bands();
     total_ += weight;
     squared_total_ += weight * weight;
-    find_varying(rater, gaussians_.back().source(box));
+    read_source(rater, gaussians_.back().source(box));
     if (varying_.empty()) {
-      // Constant as far as any scale sees: no band has anything.
       for (std::size_t i = 0; i < voxels; ++i) {
         votes_[i] += weight * beyond_;
         base_[i] += weight * beyond_;
@@ -92,11 +110,12 @@ class BandMeans {
       }
       return;
     }
-    read(rater, box, fine_, false);
+    flat_ = false;
+    copy_source(box, fine_);
     add_scaled(fine_.data(), weight, voxels, votes_.data());
-    smooth_varying(0, rater, box, fine_);
+    if (!unsmoothed(gaussians_.front())) smooth_varying(0, box, fine_);
     for (std::size_t band = 0; band < bands; ++band) {
-      smooth_varying(band + 1, rater, box, coarse_);
+      smooth_varying(band + 1, box, coarse_);
       add_difference(fine_.data(), coarse_.data(), weight, voxels, values_.data() + band * voxels,
                      squares_.data() + band * voxels);
       fine_.swap(coarse_);
@@ -104,22 +123,29 @@ class BandMeans {
     add_powers(fine_.data(), weight, voxels, base_.data(), base_squares_.data());
   }
 
-  // The box outside which a mask is as it is in the first voxel of `from`.
-  void find_varying(std::size_t rater, const Box& from) {
-    const Box whole = whole_box(field_->shape);
-    const Mask* mask = field_->masks + rater * field_->voxels();
-    const std::size_t length = from.size(3);
-    const Mask first = mask[whole.at(from.low[0], from.low[1], from.low[2], from.low[3])];
-    beyond_ = static_cast<float>(first);
-    row_.assign(length, first);
+  // Reads a mask, and finds the box outside which it is as it is in the first voxel.
+  void read_source(std::size_t rater, const Box& from) {
+    read(rater, from, source_, false);
+    from_ = from;
+    beyond_ = source_[0];
     varying_ = {from.high, from.low};
+    const std::size_t length = from.size(3);
     for_each_row(from, [&](std::size_t t, std::size_t z, std::size_t y) {
-      const Mask* row = mask + whole.at(t, z, y, from.low[3]);
-      if (std::memcmp(row, row_.data(), length * sizeof(Mask)) == 0) return;
+      const float* row = source_.data() + from.at(t, z, y, from.low[3]);
+      if (!any_other(row, length, beyond_)) return;
       std::size_t low = 0, high = length;
-      while (low < length && row[low] == first) ++low;
-      while (high > low && row[high - 1] == first) --high;
+      while (row[low] == beyond_) ++low;
+      while (row[high - 1] == beyond_) --high;
       widen({{t, z, y, from.low[3] + low}, {t + 1, z + 1, y + 1, from.low[3] + high}});
+    });
+  }
+
+  void copy_source(const Box& part, std::vector<float>& out) const {
+    out.resize(part.voxels());
+    if (part.empty()) return;
+    for_each_row(part, [&](std::size_t t, std::size_t z, std::size_t y) {
+      std::copy_n(source_.data() + from_.at(t, z, y, part.low[3]), part.size(3),
+                  out.data() + part.at(t, z, y, part.low[3]));
     });
   }
 
@@ -131,10 +157,10 @@ class BandMeans {
   }
 
   // The mask smoothed at a scale, in the tile.
-  void smooth_varying(std::size_t scale, std::size_t rater, const Box& box, std::vector<float>& out) {
+  void smooth_varying(std::size_t scale, const Box& box, std::vector<float>& out) {
     Gaussian<float>& gaussian = gaussians_[scale];
     const Box part = intersection(varying_, gaussian.source(box));
-    read(rater, part, out, false);
+    copy_source(part, out);
     gaussian.smooth_within(out, part, beyond_, box);
   }
 
@@ -172,15 +198,14 @@ class BandMeans {
   // A rater's mask, or flags of presence, in a box; as it is, whether the rater was there or not.
   void read(std::size_t rater, const Box& box, std::vector<float>& out, bool presence) {
     out.resize(box.voxels());
-    const std::size_t first = rater * field_->voxels();
     const Box whole = whole_box(field_->shape);
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
-      const std::size_t at = first + whole.at(t, z, y, box.low[3]);
+      const std::size_t at = whole.at(t, z, y, box.low[3]);
       float* row = out.data() + box.at(t, z, y, box.low[3]);
       if (presence) {
-        for (std::size_t x = 0; x < box.size(3); ++x) row[x] = field_->present[at + x] ? 1.0f : 0.0f;
+        field_->present.read(rater, at, box.size(3), row);
       } else {
-        as_floats(field_->masks + at, box.size(3), row);
+        field_->raters.read(rater, at, box.size(3), row);
       }
     });
   }
@@ -202,18 +227,17 @@ class BandMeans {
     return gaussian.reach() == Extents{};
   }
 
-  void divide(const Box& box) {
-    const std::size_t voxels = box.voxels();
-    if (!field_->present) {
+  void divide() {
+    if (!field_->present.planes) {
       std::fill(here_.begin(), here_.end(), total_);
       std::fill(squared_.begin(), squared_.end(), squared_total_);
     }
-    for (std::size_t i = 0; i < voxels; ++i) {
+    for (std::size_t i = 0; i < voxels_; ++i) {
       const float total = here_[i];
       const float share = total > 0 ? 1.0f / total : 0.0f;
       for (std::size_t band = 0; band < field_->bands(); ++band) {
-        values_[band * voxels + i] *= share;
-        squares_[band * voxels + i] *= share;
+        values_[band * voxels_ + i] *= share;
+        squares_[band * voxels_ + i] *= share;
       }
       base_[i] *= share;
       base_squares_[i] *= share;
@@ -222,20 +246,14 @@ class BandMeans {
     }
   }
 
-  void write(const Box& box, const float* values, float* volume) {
-    if (!volume) return;
-    const Box whole = whole_box(field_->shape);
-    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
-      std::copy_n(values + box.at(t, z, y, box.low[3]), box.size(3), volume + whole.at(t, z, y, box.low[3]));
-    });
-  }
-
-  const MaskField<Mask>* field_;
+  const MaskField<Raters>* field_;
   std::vector<Gaussian<float>> gaussians_;
-  std::vector<float> fine_, coarse_, mass_, present_;
+  std::size_t voxels_ = 0;
+  bool flat_ = true;
+  std::vector<float> source_, fine_, coarse_, mass_, present_;
+  Box from_;              // of the source
   Box varying_;           // of one rater, around a tile
   float beyond_ = 0.0f;   // what the rater says outside it
-  std::vector<Mask> row_;
   float total_ = 0.0f, squared_total_ = 0.0f;  // of weights, and of their squares
   std::vector<float> values_, squares_, base_, base_squares_, votes_, here_, squared_;
 };

@@ -1,9 +1,9 @@
-// What to keep of a band of scale, voxel by voxel, from its power and the part that raters share.
+// What to keep of a band of scale, point by point, from its power and the part that raters share.
 //
 // C^p / (C^p + N^p) for the shared power C and the power N of the errors: of the raters' mean for
 // the gain, of one rater for the detail.
 //
-// Preconditions (checked in Python): all arrays hold the same number of voxels; powers are finite
+// Preconditions (checked in Python): all arrays hold the same number of points; powers are finite
 // and, but for rounding, not negative; sharpness is positive.
 #pragma once
 
@@ -18,17 +18,11 @@ namespace consensus {
 
 struct BandPower {
   const float* power;
-  const float* shared;
+  float* shared;        // becomes the gain
+  float* detail;        // null: not wanted
   const float* raters;  // null: the same number everywhere
   float number_of_raters;
   float least_power;  // a weaker band is rounding
-};
-
-struct KeptShares {
-  const float* values;  // mean of the band
-  float* gain;
-  float* answer;  // gain * values is added
-  float* detail;  // null: not wanted
   float gain_sharpness;
   float detail_sharpness;
 };
@@ -43,8 +37,7 @@ CONSENSUS_INLINE float kept_share(float signal, float error) {
   return signal > 0 ? signal / (signal + error) : 0.0f;
 }
 
-CONSENSUS_WIDE static inline void keep_slab(const BandPower& band, const KeptShares& kept, std::size_t begin,
-                                            std::size_t end) {
+CONSENSUS_WIDE static inline void keep_slab(const BandPower& band, std::size_t begin, std::size_t end) {
   // Powers below are of a share of the whole: their cubes would fall out of the range of floats.
   for (std::size_t i = begin; i < end; ++i) {
     const float power = band.power[i];
@@ -52,19 +45,17 @@ CONSENSUS_WIDE static inline void keep_slab(const BandPower& band, const KeptSha
     const float shared = heard ? std::min(std::max(band.shared[i] / power, 0.0f), 1.0f) : 0.0f;
     const float noise = 1.0f - shared;
     const float raters = std::max(band.raters ? band.raters[i] : band.number_of_raters, 1.0f);
-    kept.gain[i] =
-        kept_share(raised(shared, kept.gain_sharpness), raised(noise / raters, kept.gain_sharpness));
-    kept.answer[i] += kept.gain[i] * kept.values[i];
-    if (kept.detail) {
-      kept.detail[i] =
-          kept_share(raised(shared, kept.detail_sharpness), raised(noise, kept.detail_sharpness));
+    band.shared[i] = kept_share(raised(shared, band.gain_sharpness), raised(noise / raters, band.gain_sharpness));
+    if (band.detail) {
+      band.detail[i] =
+          kept_share(raised(shared, band.detail_sharpness), raised(noise, band.detail_sharpness));
     }
   }
 }
 
-inline void keep_shares(const BandPower& band, const KeptShares& kept, std::size_t voxels, std::size_t threads) {
-  for_each_slab(make_slabs(voxels, threads),
-                [&](std::size_t, Slab slab) { keep_slab(band, kept, slab.begin, slab.end); });
+inline void keep_shares(const BandPower& band, std::size_t points, std::size_t threads) {
+  for_each_slab(make_slabs(points, threads),
+                [&](std::size_t, Slab slab) { keep_slab(band, slab.begin, slab.end); });
 }
 
 }  // namespace consensus

@@ -26,24 +26,26 @@ CONSENSUS_INLINE void blend_block(const Real* const* rows, const Real* weights, 
   const Real* centre = rows[reach];
   for (std::size_t i = begin; i < end; ++i) out[i] = centre[i];
   std::size_t k = reach;
-  for (; k >= 2; k -= 2) {
-    const Real* a = rows[reach - k];
-    const Real* b = rows[reach + k];
-    const Real* c = rows[reach - k + 1];
-    const Real* d = rows[reach + k - 1];
-    const Real outer = weights[k], inner = weights[k - 1];
+  for (; k >= 4; k -= 4) {
+    const Real *a = rows[reach - k], *b = rows[reach + k];
+    const Real *c = rows[reach - k + 1], *d = rows[reach + k - 1];
+    const Real *e = rows[reach - k + 2], *f = rows[reach + k - 2];
+    const Real *g = rows[reach - k + 3], *h = rows[reach + k - 3];
+    const Real first = weights[k], second = weights[k - 1], third = weights[k - 2], fourth = weights[k - 3];
     for (std::size_t i = begin; i < end; ++i) {
-      const Real at = centre[i];
-      const Real partly = out[i] + outer * ((a[i] - at) + (b[i] - at));
-      out[i] = partly + inner * ((c[i] - at) + (d[i] - at));
+      const Real twice = centre[i] + centre[i];
+      Real sum = out[i] + first * ((a[i] + b[i]) - twice);
+      sum += second * ((c[i] + d[i]) - twice);
+      sum += third * ((e[i] + f[i]) - twice);
+      out[i] = sum + fourth * ((g[i] + h[i]) - twice);
     }
   }
-  if (k == 1) {
-    const Real* a = rows[reach - 1];
-    const Real* b = rows[reach + 1];
-    const Real weight = weights[1];
+  for (; k >= 1; --k) {
+    const Real* a = rows[reach - k];
+    const Real* b = rows[reach + k];
+    const Real weight = weights[k];
     for (std::size_t i = begin; i < end; ++i) {
-      out[i] += weight * ((a[i] - centre[i]) + (b[i] - centre[i]));
+      out[i] += weight * ((a[i] + b[i]) - (centre[i] + centre[i]));
     }
   }
 }
@@ -118,12 +120,17 @@ CONSENSUS_WIDE static inline void add_scaled(const double* values, double factor
   for (std::size_t i = 0; i < n; ++i) sums[i] += factor * values[i];
 }
 
-// out = values, as floats.
-CONSENSUS_WIDE static inline void as_floats(const std::uint8_t* values, std::size_t n, float* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(values[i]);
+// out = one bit of every byte, as 0 or 1.
+CONSENSUS_WIDE static inline void bits_as_floats(const std::uint8_t* bytes, unsigned bit, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(bytes[i] >> bit & 1u));
 }
 
-static inline void as_floats(const float* values, std::size_t n, float* out) { std::copy_n(values, n, out); }
+// Whether any value is another than `wanted`.
+CONSENSUS_WIDE static inline bool any_other(const float* values, std::size_t n, float wanted) {
+  unsigned found = 0;
+  for (std::size_t i = 0; i < n; ++i) found |= values[i] != wanted;
+  return found != 0;
+}
 
 // sums and squares gain factor times the difference of two arrays, and its square.
 CONSENSUS_WIDE static inline void add_difference(const float* fine, const float* coarse, float factor, std::size_t n,
@@ -142,6 +149,17 @@ CONSENSUS_WIDE static inline void add_powers(const float* values, float factor, 
     sums[i] += factor * values[i];
     squares[i] += factor * values[i] * values[i];
   }
+}
+
+// sums[i] += factors[i] * values[i].
+CONSENSUS_WIDE static inline void add_products(const float* factors, const float* values, std::size_t n, float* sums) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] += factors[i] * values[i];
+}
+
+// values move a share of the way to others.
+CONSENSUS_WIDE static inline void move_towards(const float* others, const float* shares, std::size_t n,
+                                               float* values) {
+  for (std::size_t i = 0; i < n; ++i) values[i] += shares[i] * (others[i] - values[i]);
 }
 
 }  // namespace consensus

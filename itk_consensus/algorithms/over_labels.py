@@ -1,0 +1,44 @@
+"""Labels side by side, several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from itk_consensus.labels.label_stack import default_threads
+
+T = TypeVar("T")
+
+#: Seconds between two looks at how far the labels are.
+SECONDS_BETWEEN_TICKS = 0.25
+
+
+def over_labels(
+    work: Callable[[int], T], labels: Iterable[int], tick: Callable[[], None] | None = None
+) -> Iterator[T]:
+    """What a function of a label gives, in order, several labels at a time.
+
+    Parameters
+    ----------
+    work : callable
+    labels : iterable of int
+    tick : callable, optional
+        Called every now and then, by the caller's own thread. What it raises ends the work.
+    """
+    with ThreadPoolExecutor(default_threads()) as pool:
+        futures = [pool.submit(work, label) for label in labels]
+        try:
+            # Results are let go one by one: all of them at once may be much memory.
+            for _ in range(len(futures)):
+                _watch(futures[0], tick)
+                yield futures.pop(0).result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _watch(future: Future[T], tick: Callable[[], None] | None) -> None:
+    """Wait for a result, ticking meanwhile."""
+    while tick is not None and not wait([future], SECONDS_BETWEEN_TICKS).done:
+        tick()

@@ -1,0 +1,98 @@
+"""What raters say of one label in a box, as kernels read it: a bit each, or a probability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Mask
+from itk_consensus.labels.boxes import Box, read_extended
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+
+_BITS = 8
+
+
+class RaterField(NamedTuple):
+    """J raters over a box.
+
+    Attributes
+    ----------
+    masks : (ceil(J / 8), \\*shape) ndarray of uint8, or (J, \\*shape) ndarray of float32
+        Bit j % 8 of plane j // 8 is rater j's; or memberships in [0, 1].
+    number : int
+        J.
+    present : (ceil(J / 8), \\*shape) ndarray of uint8, or None
+        The same bits for where each rater annotated; None: everywhere.
+    """
+
+    masks: NDArray[Any]
+    number: int
+    present: NDArray[np.uint8] | None = None
+
+    @classmethod
+    def of(cls, masks: NDArray[Any], present: NDArray[Any] | None = None) -> RaterField:
+        """Of masks, or memberships, (J, \\*shape)."""
+        there = None if present is None else pack_bits(np.asarray(present != 0))
+        truth = masks.dtype.kind == "b"
+        values = pack_bits(masks) if truth else np.ascontiguousarray(masks, np.float32)
+        return cls(values, len(masks), there)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the box."""
+        return self.masks.shape[1:]
+
+    def extended(self, box: Box) -> RaterField:
+        """The raters of another box, in which their border goes on."""
+        present = None if self.present is None else read_extended(self.present, box)
+        return RaterField(read_extended(self.masks, box), self.number, present)
+
+    def marked(self) -> Mask:
+        """(\\*shape) where anybody who annotated a voxel marks it."""
+        if self.masks.dtype == np.uint8:
+            bits = self.masks if self.present is None else self.masks & self.present
+            return np.asarray(np.bitwise_or.reduce(bits, axis=0) != 0)
+        found = np.zeros(self.shape, bool)
+        for rater, mask in enumerate(self.masks):
+            marks = mask > 0
+            if self.present is not None:
+                marks &= (self.present[rater // _BITS] >> rater % _BITS & 1).view(bool)
+            found |= marks
+        return found
+
+    def disputed(self) -> Mask:
+        """(\\*shape) where some raters mark and some do not, of bits that all raters have."""
+        everybody = np.packbits(np.ones(self.number, bool), bitorder="little")
+        found = self.marked()
+        unanimous = np.ones(self.shape, bool)
+        for plane, full in zip(self.masks, everybody, strict=True):
+            unanimous &= plane == full
+        return np.asarray(found & ~unanimous)
+
+    def annotated(self) -> Mask | None:
+        """(\\*shape) where anybody annotated; None: everywhere."""
+        if self.present is None:
+            return None
+        return np.asarray(np.bitwise_or.reduce(self.present, axis=0) != 0)
+
+
+def pack_bits(masks: Mask) -> NDArray[np.uint8]:
+    """(ceil(J / 8), \\*shape) of (J, \\*shape)."""
+    planes = np.zeros((-(-len(masks) // _BITS), *masks.shape[1:]), np.uint8)
+    for rater, mask in enumerate(masks):
+        planes[rater // _BITS] |= mask.view(np.uint8) << np.uint8(rater % _BITS)
+    return planes
+
+
+def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
+    """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
+    assert patterns.codes is not None
+    part = replace(patterns, codes=np.ascontiguousarray(patterns.codes[box]))
+    assert part.codes is not None
+    found = np.empty((rows.shape[1], *part.codes.shape), bool)
+    for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
+        part.expand(column, outside=False, out=volume)
+    return found

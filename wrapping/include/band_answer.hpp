@@ -1,0 +1,53 @@
+// What is kept of the bands of scale of raters' masks, over their coarsest level; by tiles.
+//
+// Preconditions (checked in Python): those of band_means.hpp; there is one array of gains per band,
+// which, like the detail, holds the points of the grid.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "band_means.hpp"
+#include "coarse_grid.hpp"
+
+namespace consensus {
+
+struct KeptShares {
+  CoarseGrid grid;
+  std::vector<const float*> gains;
+  const float* detail;  // share of the votes themselves that replaces what was kept
+};
+
+template <class Raters>
+class BandAnswer {
+ public:
+  BandAnswer(const MaskField<Raters>& field, const KeptShares& kept)
+      : means_(field), kept_(&kept), coarse_(kept.grid) {}
+
+  // The answer in a box.
+  const float* compute(const Box& box) {
+    means_.average(box);
+    if (means_.flat()) return means_.base();
+    answer_.assign(means_.base(), means_.base() + box.voxels());
+    for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+      const std::size_t first = box.at(t, z, y, box.low[3]), n = box.size(3);
+      float* answer = answer_.data() + first;
+      for (std::size_t band = kept_->gains.size(); band-- > 0;) {
+        add_products(coarse_.row(kept_->gains[band], t, z, y, box.low[3], n), means_.values(band) + first, n, answer);
+      }
+      move_towards(means_.votes() + first, coarse_.row(kept_->detail, t, z, y, box.low[3], n), n, answer);
+    });
+    return answer_.data();
+  }
+
+  void compute(const Box& box, float* volume) { means_.write(box, compute(box), volume); }
+
+ private:
+  BandMeans<Raters> means_;
+  const KeptShares* kept_;
+  CoarseValues coarse_;
+  std::vector<float> answer_;
+};
+
+}  // namespace consensus
