@@ -113,7 +113,8 @@ def draw_case(rng: np.random.Generator, *, large: bool = False) -> Case:
         case.drawn[parameter.name] = _draw_value(rng, parameter, there)
     case.drawn = capped(fuser, ITERATIONS) | case.drawn
     stops = [case.drawn.get(name, 1.0) for name in ("Tolerance", "TerminationUpdateThreshold")]
-    if any(isinstance(value, float) and 0 < value < 1e-7 for value in stops):
+    stops = [value for value in stops if isinstance(value, float)]
+    if any(0 < value < 1e-7 for value in stops):
         # Independent raters come as close as asked only after millions of iterations.
         case.drawn |= capped(fuser, ITERATIONS)
     elif 0.0 in stops:

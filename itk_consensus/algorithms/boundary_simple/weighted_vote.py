@@ -21,7 +21,7 @@ from itk_consensus.algorithms.boundary_simple.local_correlation import (
     correlation,
     patches_of_raters,
 )
-from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
+from itk_consensus.algorithms.iteration import IterationObserver, Step, StopRule, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
@@ -53,6 +53,11 @@ class BoundarySettings:
     maximum_iterations: int = 10
     tolerance: float = 1e-5
     tie_rule: TieRule = "undecided"
+
+    @property
+    def stop(self) -> StopRule:
+        """When to stop."""
+        return StopRule(self.tolerance, self.maximum_iterations)
 
 
 @dataclass(frozen=True)
@@ -116,11 +121,11 @@ def boundary_simple(
         weights = model.weights(now[0])
         shares = model.shares(weights)
         change = float(np.abs(shares - now[0]).mean())
-        return Step((shares, weights), change, change < settings.tolerance)
+        return Step((shares, weights), change, settings.stop.met(change))
 
     shares = np.stack([voxels.of_pattern(column) for column in vote.fractions.T])
     start = shares, model.present.astype(np.float64)
-    most = settings.maximum_iterations if shares.size else 0
+    most = settings.stop.most_iterations if shares.size else 0
     run = iterate(step, start, most, observer)
     shares, weights = run.state
     decision = decide_voxels(
