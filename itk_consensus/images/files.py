@@ -45,7 +45,7 @@ _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImag
 _USE = "use .nii.gz, .nrrd or .mha"
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
-    "DICOM holds segments, which write_dicom_segmentation or --per-structure write",
+    "DICOM holds structures, which write_dicom_segmentation or --per-structure write",
 )
 # Their library ends the process when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(
