@@ -77,7 +77,7 @@ def read_image(path: PathLike) -> Any:
     reader = header_reader(path)
     try:
         reader.ReadImageInformation()
-        _reject_layers(reader, path)
+        reject_layers(reader, path)
         return reader.Execute()
     except RuntimeError as error:
         if isinstance(error, FileError):
@@ -221,7 +221,7 @@ def header_reader(path: Path) -> Any:
     return reader
 
 
-def _reject_layers(reader: Any, path: Path) -> None:
+def reject_layers(reader: Any, path: Path) -> None:
     """Segments that may overlap are no raters and no slices, and nobody would notice."""
     keys = reader.GetMetaDataKeys()
     if (

@@ -7,7 +7,6 @@ threads. A run that was stopped, however, is taken up again by the same call.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import promised_type, work_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
+from itk_consensus.images.files import files_of
 from itk_consensus.labels.boxes import grown
 from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
 from itk_consensus.pipeline.scratch import (
@@ -38,6 +38,7 @@ from itk_consensus.pipeline.volumes import (
     VolumeFile,
     create_output,
     holds_store,
+    is_store,
     level_shapes,
     open_volume,
     require_one_grid,
@@ -145,34 +146,40 @@ def fuse_volumes(
     FileError, GeometryError, InputError
         A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
     """
-    _require_place(output, inputs, overwrite)
+    given = [*inputs, *([] if mask is None else [mask])]
+    output = _require_place(output, given, overwrite)
     volumes = tuple(open_volume(path) for path in inputs)
     masks = [] if mask is None else [open_volume(mask)]
     first = volumes[0]
-    require_one_grid([*volumes, *masks], filter_.CoordinateTolerance)
+    tolerances = filter_.CoordinateTolerance, filter_.DirectionTolerance
+    require_one_grid([*volumes, *masks], *tolerances)
     types = [volume.dtype for volume in volumes]
     work = work_of(filter_, first.shape, first.spacing, types, volumes)
-    scratch = Scratch(output.with_name(output.name + ".partial"))
+    scratch = Scratch.beside(output)
     size = block_size(first, block)
     scratch.take_up(_plan(filter_, [*volumes, *masks], size))
     job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
     measured = _run(job, promised_type(types), report or (lambda share, doing: None))
-    if output.exists():
-        shutil.rmtree(output)
-    os.replace(scratch.store, output)
-    shutil.rmtree(scratch.folder)
+    scratch.hand_over(output)
     return measured
 
 
-def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> None:
-    if not output.parent.is_dir():
-        raise FileError(f"{output}: the folder {output.parent} does not exist")
-    if any(path.resolve() == output.resolve() for path in inputs):
-        raise FileError(f"{output}: is an input, which would be lost")
-    if output.exists() and not overwrite:
+def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> Path:
+    """Where the store is to be, links followed; raise if that is not a good place."""
+    place = Path(os.path.realpath(output))
+    if not place.parent.is_dir():
+        raise FileError(f"{output}: the folder {place.parent} does not exist")
+    for path in inputs:
+        for file in [path] if is_store(path) else files_of(path):
+            there = Path(os.path.realpath(file))
+            for ours in (place, Scratch.beside(place).folder):
+                if ours == there or ours in there.parents or there in ours.parents:
+                    raise FileError(f"{output}: would overwrite the input {path}, or be part of it")
+    if os.path.lexists(place) and not overwrite:
         raise FileError(f"{output}: exists already")
-    if output.exists() and not holds_store(output):
+    if os.path.lexists(place) and not holds_store(place):
         raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
+    return place
 
 
 def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
