@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.options import given_parameters, naming_options
+from itk_consensus.cli.options import given_parameters, naming_options, process_count
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.pipeline.workers import dask_client
@@ -28,7 +28,7 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
         "[default: threads of this process]",
     )
     group.add_argument(
-        "--jobs", type=int, default=2, metavar="N", help="processes of --scheduler local"
+        "--jobs", type=process_count, default=2, metavar="N", help="processes of --scheduler local"
     )
 
 

@@ -26,6 +26,8 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.report.text import shown
 
+_MOST_PROCESSES = 256
+
 #: Compares the cheap methods and explains its choice.
 DEFAULT_METHOD = "consensus"
 
@@ -44,6 +46,15 @@ def file_name(text: str) -> Path:
     if not is_file_name(text):
         raise argparse.ArgumentTypeError(f"must name a file, got {text!a}")
     return Path(text)
+
+
+def process_count(text: str) -> int:
+    """How many processes to start; each costs memory, whether there is work for it or not."""
+    if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PROCESSES):
+        raise argparse.ArgumentTypeError(
+            f"must be an integer >= 1 and <= {_MOST_PROCESSES}, got {text!a}"
+        )
+    return int(text)
 
 
 def is_file_name(text: str) -> bool:
