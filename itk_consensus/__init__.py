@@ -26,6 +26,7 @@ _OTHERS = (
     ("filters.held_out_rater", "hold_out_raters"),
     ("filters.label_fusion", "LabelFusionFilter"),
     ("filters.process_object", "ProcessObject"),
+    ("images.dicom_contour_writing", "write_dicom_contours"),
     ("images.dicom_contours", "read_dicom_contours"),
     ("images.dicom_segmentation", "read_dicom_segmentation"),
     ("images.dicom_series", "read_dicom_series"),

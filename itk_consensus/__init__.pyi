@@ -3430,6 +3430,23 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     Those are voxels that a fuser left undecided or a reader did not annotate; they become a
     structure of their own, "liver undecided", so that a file keeps them.
     """
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers') -> None:
+    """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
+
+    Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
+    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
+    to the contour around them by a channel without width.
+
+    Parameters
+    ----------
+    structures : sequence of Structure, or mapping of name to image
+        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
+        so).
+    method : str
+        How the consensus was found, e.g. ``filter.GetName()``.
+    raters : sequence of paths
+        The readers' objects; the file refers to those of them that are structure sets.
+    """
 def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.
 

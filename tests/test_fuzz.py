@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fuzzing import draw_case, run_cases, run_command_lines, run_damage
-
-from itk_consensus.filters.registry import FUSERS
+from contract import FAMILIES, GUESTS
+from fuzz_cases import FUZZED, draw_case
+from fuzzing import run_cases, run_command_lines, run_damage
 
 SEED = 2026
 PARTS = 10
@@ -36,8 +36,10 @@ def test_damaged_records_and_models_are_refused_or_give_sensible_answers() -> No
 
 def test_the_cases_reach_every_fuser_and_family() -> None:
     cases = [draw_case(np.random.default_rng([SEED, number])) for number in range(CASES)]
-    assert {case.fuser for case in cases} == set(FUSERS)
-    assert {case.family for case in cases} == {"SimpleITK", "itk", "array"}
+    assert {case.fuser for case in cases} == set(FUZZED)
+    assert {case.family for case in cases} == {*FAMILIES, *GUESTS}
     assert {next(a.ndim for a in case.raters if a is not None) for case in cases} == {2, 3, 4}
+    softly = [array for case in cases for array in case.raters if array is not None]
+    assert any(((array > 0) & (array < 1)).any() for array in softly)
     for name in ("MaskImage", "RaterMasks", "MissingLabel"):
         assert any(name in case.given for case in cases)

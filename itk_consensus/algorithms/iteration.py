@@ -43,6 +43,10 @@ class StopRule:
             return min(self.maximum_iterations, MOST_WITHOUT_TOLERANCE)
         return self.maximum_iterations
 
+    def met(self, change: float) -> bool:
+        """Whether a change of probabilities is small enough; what rounding would hide is none."""
+        return change <= _least_change(self.tolerance)
+
 
 @dataclass(frozen=True)
 class Step(Generic[State, Score]):
@@ -91,7 +95,7 @@ class Stillness:
     """
 
     def __init__(self, tolerance: float) -> None:
-        self._tolerance = tolerance if tolerance < 0 else max(tolerance, _NO_CHANGE)
+        self._tolerance = _least_change(tolerance)
         self._step = 0
         self._earlier: list[NDArray[Any]] = []
 
@@ -116,6 +120,11 @@ class Stillness:
         if self._step & (self._step - 1) == 0:
             self._earlier = [part.copy() for part in state]
         return np.asarray(at_rest)
+
+
+def _least_change(tolerance: float) -> float:
+    """The change that counts as none; nothing does if the tolerance is negative."""
+    return tolerance if tolerance < 0 else max(tolerance, _NO_CHANGE)
 
 
 def largest_change(new: Floats, old: Floats) -> Floats:

@@ -12,7 +12,7 @@ from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.fusing import add_fusion_options
-from itk_consensus.cli.options import file_name, given_parameters, is_file_name, positive_integer
+from itk_consensus.cli.options import file_name, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import require_writable
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--jobs",
-        type=positive_integer,
+        type=process_count,
         default=1,
         metavar="N",
         help="processes [default: %(default)s]",

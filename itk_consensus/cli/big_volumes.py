@@ -14,12 +14,7 @@ from typing import Any
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import warn_of_ignored_labels
 from itk_consensus.cli.inputs import warn_of_copy
-from itk_consensus.cli.options import (
-    given_parameters,
-    naming_options,
-    option_of,
-    positive_integer,
-)
+from itk_consensus.cli.options import given_parameters, naming_options, option_of, process_count
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import FileError, MissingDependencyError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -40,11 +35,7 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
         "[default: threads of this process]",
     )
     group.add_argument(
-        "--jobs",
-        type=positive_integer,
-        default=2,
-        metavar="N",
-        help="processes of --scheduler local",
+        "--jobs", type=process_count, default=2, metavar="N", help="processes of --scheduler local"
     )
 
 

@@ -26,6 +26,8 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.report.text import shown
 
+_MOST_PROCESSES = 256
+
 #: Compares the cheap methods and explains its choice.
 DEFAULT_METHOD = "consensus"
 
@@ -46,10 +48,12 @@ def file_name(text: str) -> Path:
     return Path(text)
 
 
-def positive_integer(text: str) -> int:
-    """A number of processes, or of other things of which there is at least one."""
-    if not text.isascii() or not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!a}")
+def process_count(text: str) -> int:
+    """How many processes to start; each costs memory, whether there is work for it or not."""
+    if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PROCESSES):
+        raise argparse.ArgumentTypeError(
+            f"must be an integer >= 1 and <= {_MOST_PROCESSES}, got {text!a}"
+        )
     return int(text)
 
 

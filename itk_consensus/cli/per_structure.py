@@ -14,9 +14,12 @@ from itk_consensus.filters.fuse_structures import FuseStructures
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom_segmentation import ABSENT_FRAMES, NOT_ANNOTATED
 from itk_consensus.images.dicom_series import read_dicom_series
-from itk_consensus.images.dicom_writing import write_dicom_segmentation
-from itk_consensus.images.slicer_segmentation import write_slicer_segmentation
-from itk_consensus.images.structure_files import read_structures
+from itk_consensus.images.structure_files import (
+    CONTOURS,
+    is_dicom,
+    read_structures,
+    write_structures,
+)
 from itk_consensus.images.structures import (
     MatchedStructures,
     Structure,
@@ -32,7 +35,7 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
         "--per-structure",
         action="store_true",
         help="inputs are Slicer segmentations (.seg.nrrd), DICOM SEG or RTSTRUCT; fuse each "
-        "structure by itself and write a .seg.nrrd, or a DICOM SEG (.dcm)",
+        f"structure by itself and write a .seg.nrrd, DICOM SEG (.dcm) or RTSTRUCT ({CONTOURS})",
     )
     group.add_argument(
         "--series",
@@ -70,9 +73,8 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     fuser = arguments.fuser(**given)
     outputs = [Output("--output", arguments.output)]
     check_outputs(outputs, arguments.inputs, 3, overwrite=arguments.overwrite)
-    is_dicom = arguments.output.suffix.lower() == ".dcm"
-    if is_dicom and arguments.series is None:
-        arguments.parser.error("a DICOM SEG refers to its series; give --series")
+    if is_dicom(arguments.output) and arguments.series is None:
+        arguments.parser.error("DICOM refers to the series that was outlined; give --series")
     series = None if arguments.series is None else read_dicom_series(arguments.series)
     options = {} if arguments.absent_frames is None else {"absent_frames": arguments.absent_frames}
     readers = {str(path): read_structures(path, series, **options) for path in arguments.inputs}
@@ -88,13 +90,8 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     for one in consensus:
         if one.name not in fused:
             console.warn(f"voxels that no label won are written as the structure '{one.name}'")
-    if series is not None and is_dicom:
-        raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
-        write_dicom_segmentation(
-            consensus, arguments.output, series, method=fuser.GetName(), raters=raters
-        )
-    else:
-        write_slicer_segmentation(consensus, arguments.output)
+    raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
+    write_structures(consensus, arguments.output, series, method=fuser.GetName(), raters=raters)
     console.clear()
     print(f"{matched}\n{len(consensus)} structures in {arguments.output}")
 

@@ -31,7 +31,13 @@ def module_description(words: list[str]) -> str:
     """The description of ``fuse`` with the method that the words name, as XML."""
     if words[:1] != ["fuse"]:
         raise ParameterError("--xml describes one command to 3D Slicer; write --xml fuse")
-    fuser = METHODS[wanted_method(words[1:])]
+    given = [word.lower() for word in words[1:]]
+    method = wanted_method(given)
+    if given not in ([], ["--method", method], [f"--method={method}"]):
+        raise ParameterError(
+            f"--xml fuse takes --method with one of {', '.join(METHODS)}, got {' '.join(given)!a}"
+        )
+    fuser = METHODS[method]
     module = Element("executable")
     for name, text in (
         ("category", "Segmentation.Consensus"),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.atlas_images import ComparableImages
 from itk_consensus.algorithms.joint_fusion import JointSettings, joint_weights
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.patch_weights import MOST_STEPS
 
 
 class JointLabelFusionFilter(AtlasFusionFilter):
@@ -38,7 +42,16 @@ class JointLabelFusionFilter(AtlasFusionFilter):
 
     def _margin(self, case: FusionCase) -> tuple[int, ...]:
         patch = self._radii(case, self.PatchRadius, PATCH_SIDES)
-        search = self._radii(case, self.SearchRadius, 0.0)
+        # Beyond the image there is nothing to be found.
+        widest = self._radii(case, self.SearchRadius, 0.0)
+        extents = case.loaded.geometry.shape
+        search = tuple(min(r, n - 1) for r, n in zip(widest, extents, strict=True))
+        for name, radii in (("PatchRadius", patch), ("SearchRadius", search)):
+            if prod(2 * r + 1 for r in radii) > MOST_STEPS:
+                raise ParameterError(
+                    f"{self.GetName()}: {name} must reach over at most {MOST_STEPS} voxels, each "
+                    f"of which is looked at, got {' x '.join(str(2 * r + 1) for r in radii)}"
+                )
         self._settings = JointSettings(patch, search, self.Beta, self.Alpha)
         return tuple(p + s for p, s in zip(patch, search, strict=True))
 

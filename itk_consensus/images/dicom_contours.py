@@ -10,11 +10,12 @@ from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.contour_rasterisation import Points, rasterised
 from itk_consensus.images.dicom_series import DicomSeries, read_dicom
 from itk_consensus.images.files import PathLike
-from itk_consensus.images.structures import Structure, mask_of
+from itk_consensus.images.structures import Code, Structure, mask_of
 
-_STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
+STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
 #: How far, in slices, a contour's points may lie from the slice it is drawn on.
 _FARTHEST_FROM_SLICE = 0.4
+_PARTS_OF_CODE = ("CodingSchemeDesignator", "CodeValue", "CodeMeaning")
 
 
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
@@ -26,11 +27,12 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     enclose nothing; the voxels they pass through are marked.
     """
     dataset = read_dicom(path)
-    if dataset.get("SOPClassUID") != _STRUCTURE_SET:
+    if dataset.get("SOPClassUID") != STRUCTURE_SET:
         raise FileError(f"{path}: is a DICOM {dataset.get('Modality', 'file')}, not an RTSTRUCT")
     try:
         series.require_referred(_referred_series(dataset), str(path))
         names = {int(roi.ROINumber): roi for roi in dataset.StructureSetROISequence}
+        kinds = _kinds(dataset)
         structures = []
         for roi in dataset.get("ROIContourSequence") or ():
             defined = names[int(roi.ReferencedROINumber)]
@@ -42,7 +44,8 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
                 height = _slice_of(points, series.geometry.shape[0], owner)
                 slices.setdefault(height, []).append(points[:, :2])
             mask = mask_of(rasterised(slices, series.geometry.shape), series.grid())
-            structures.append(Structure(str(defined.ROIName), mask, _color(roi)))
+            kind = kinds.get(int(roi.ReferencedROINumber))
+            structures.append(Structure(str(defined.ROIName), mask, _color(roi), kind=kind))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
@@ -75,6 +78,16 @@ def _referred_series(dataset: Any) -> list[str]:
         for study in frame.get("RTReferencedStudySequence") or ()
         for series in study.get("RTReferencedSeriesSequence") or ()
     ]
+
+
+def _kinds(dataset: Any) -> dict[int, Code]:
+    """What structures are, by their numbers, where the file has a code for it."""
+    kinds = {}
+    for observed in dataset.get("RTROIObservationsSequence") or ():
+        for code in observed.get("RTROIIdentificationCodeSequence") or ():
+            parts = (code.get(part, "") for part in _PARTS_OF_CODE)
+            kinds[int(observed.ReferencedROINumber)] = Code(*map(str, parts))
+    return kinds
 
 
 def _color(roi: Any) -> tuple[float, float, float] | None:

@@ -68,9 +68,25 @@ class DicomSeries:
 
     def to_indices(self, points: Any) -> NDArray[np.float64]:
         """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
-        axes = np.reshape(self.geometry.direction, (3, 3)) * self.geometry.spacing
         away = np.asarray(points, np.float64) - self.geometry.origin
-        return np.asarray(np.linalg.solve(axes, away.T).T, np.float64)
+        return np.asarray(np.linalg.solve(self._axes, away.T).T, np.float64)
+
+    def to_positions(self, indices: Any) -> NDArray[np.float64]:
+        """Continuous indices (x, y, z), shape (n, 3), as positions in mm."""
+        return np.asarray(indices @ self._axes.T + self.geometry.origin, np.float64)
+
+    @property
+    def _axes(self) -> NDArray[np.float64]:
+        """Steps from voxel to voxel in mm, as columns."""
+        return np.reshape(self.geometry.direction, (3, 3)) * self.geometry.spacing
+
+    def require_same_grid(self, found: ImageGeometry, owner: str) -> None:
+        """Raise unless something lies voxel by voxel on the grid of the series."""
+        differences = self.geometry.differences(found, 1e-3, 1e-3)
+        if differences:
+            raise GeometryError(
+                f"{owner} does not lie on the grid of the series: {'; '.join(differences)}"
+            )
 
     def require_same_frame(self, found: str | None, owner: str) -> None:
         """Raise unless an object lies in the frame of reference of the series."""

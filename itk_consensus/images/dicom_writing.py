@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.errors import InputError
 from itk_consensus.images.dicom_colors import cielab_of_rgb
 from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
 from itk_consensus.images.files import PathLike
@@ -102,12 +102,7 @@ def band_structures(name: str, band: Any) -> list[Structure]:
 
 
 def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: PathLike) -> Any:
-    differences = series.geometry.differences(geometry_of(structure.mask), 1e-3, 1e-3)
-    if differences:
-        raise GeometryError(
-            f"{path}: {structure.name} does not lie on the grid of the series: "
-            + "; ".join(differences)
-        )
+    series.require_same_grid(geometry_of(structure.mask), f"{path}: {structure.name}")
     if not fractional:
         return inside_of(structure, str(path))
     array = sitk.GetArrayViewFromImage(structure.mask)

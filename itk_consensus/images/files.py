@@ -46,7 +46,7 @@ _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImag
 _USE = "use .nii.gz, .nrrd or .mha"
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
-    "DICOM holds segments, which write_dicom_segmentation or --per-structure write",
+    "DICOM holds structures, which write_dicom_segmentation or --per-structure write",
 )
 # Their library ends the process when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(
@@ -78,7 +78,7 @@ def read_image(path: PathLike) -> Any:
     reader = header_reader(path)
     try:
         reader.ReadImageInformation()
-        _reject_layers(reader, path)
+        reject_layers(reader, path)
         return reader.Execute()
     except RuntimeError as error:
         if isinstance(error, FileError):
@@ -175,7 +175,7 @@ def header_reader(path: Path) -> Any:
     return reader
 
 
-def _reject_layers(reader: Any, path: Path) -> None:
+def reject_layers(reader: Any, path: Path) -> None:
     """Segments that may overlap are no raters and no slices, and nobody would notice."""
     keys = reader.GetMetaDataKeys()
     if (

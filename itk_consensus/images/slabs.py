@@ -16,7 +16,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
-from itk_consensus.images.files import header_reader
+from itk_consensus.images.files import header_reader, reject_layers
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.labels.boxes import Box
 
@@ -51,6 +51,7 @@ class ImageSlabs:
             reader.ReadImageInformation()
         except RuntimeError as error:
             raise FileError(f"{path}: cannot be read as an image") from error
+        reject_layers(reader, path)
         if reader.GetNumberOfComponents() != 1:
             raise FileError(
                 f"{path}: must have one label at each voxel, "
@@ -70,4 +71,7 @@ class ImageSlabs:
         reader = header_reader(self.path)
         reader.SetExtractIndex([part.start for part in reversed(box)])
         reader.SetExtractSize([part.stop - part.start for part in reversed(box)])
-        return sitk.GetArrayFromImage(reader.Execute())
+        try:
+            return sitk.GetArrayFromImage(reader.Execute())
+        except RuntimeError as error:
+            raise FileError(f"{self.path}: cannot be read as an image") from error

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from itk_consensus.errors import InputError
+from itk_consensus.images.dicom_contour_writing import write_dicom_contours
 from itk_consensus.images.dicom_contours import read_dicom_contours
 from itk_consensus.images.dicom_segmentation import read_dicom_segmentation
 from itk_consensus.images.dicom_series import DicomSeries, read_dicom
+from itk_consensus.images.dicom_writing import write_dicom_segmentation
 from itk_consensus.images.files import PathLike
-from itk_consensus.images.slicer_segmentation import read_slicer_segmentation
+from itk_consensus.images.slicer_segmentation import (
+    read_slicer_segmentation,
+    write_slicer_segmentation,
+)
 from itk_consensus.images.structures import Structure
+
+#: What the name of a file ends in that is to hold contours.
+CONTOURS = ".rtstruct.dcm"
 
 
 def read_structures(
@@ -34,3 +44,27 @@ def read_structures(
     if modality == "RTSTRUCT":
         return read_dicom_contours(path, series)
     return read_dicom_segmentation(path, series, **options)
+
+
+def write_structures(
+    structures: Sequence[Structure],
+    path: Path,
+    series: DicomSeries | None,
+    *,
+    method: str,
+    raters: Sequence[PathLike],
+) -> None:
+    """Write structures in the format that the name of a file asks for."""
+    if not is_dicom(path):
+        write_slicer_segmentation(structures, path)
+        return
+    if series is None:
+        raise InputError(f"{path}: DICOM refers to the series that was outlined, which is missing")
+    is_contours = path.name.lower().endswith(CONTOURS)
+    write = write_dicom_contours if is_contours else write_dicom_segmentation
+    write(structures, path, series, method=method, raters=raters)
+
+
+def is_dicom(path: Path) -> bool:
+    """Whether a name asks for DICOM: a SEG or, if it ends in `CONTOURS`, an RTSTRUCT."""
+    return path.suffix.lower() == ".dcm"

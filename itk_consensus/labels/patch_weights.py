@@ -67,6 +67,10 @@ def patch_weights(
     return weights, steps.astype(np.int16)[shifts]
 
 
+#: What the kernel's numbers of steps hold.
+MOST_STEPS = 2**16 - 1
+
+
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
     """(S, axes) steps of a box, from its centre outwards."""
     steps = np.array(list(product(*(range(-r, r + 1) for r in radii))), dtype=np.int64)

@@ -7,7 +7,6 @@ threads. A run that was stopped, however, is taken up again by the same call.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import promised_type, work_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
+from itk_consensus.images.files import files_of
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.labels.boxes import grown
 from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
@@ -42,6 +42,7 @@ from itk_consensus.pipeline.volumes import (
     VolumeFile,
     create_output,
     holds_store,
+    is_store,
     is_upright,
     level_shapes,
     open_volume,
@@ -161,9 +162,9 @@ def fuse_volumes(
     FileError, GeometryError, InputError
         A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
     """
-    _require_place(output, inputs, overwrite)
+    given = [*inputs, *([] if mask is None else [mask])]
     # Workers of a cluster need not start where we did.
-    output = output.absolute()
+    output = _require_place(output, given, overwrite).absolute()
     volumes = tuple(open_volume(path.absolute()) for path in inputs)
     masks = [] if mask is None else [open_volume(mask.absolute())]
     first = volumes[0]
@@ -172,7 +173,7 @@ def fuse_volumes(
         coordinate_tolerance=filter_.CoordinateTolerance,
         direction_tolerance=filter_.DirectionTolerance,
         owner=filter_.GetName(),
-        names=[str(path) for path in (*inputs, *([] if mask is None else [mask]))],
+        names=[str(path) for path in given],
     )
     if not is_upright(first.geometry):
         filter_._warn(
@@ -181,27 +182,31 @@ def fuse_volumes(
         )
     types = [volume.dtype for volume in volumes]
     work = work_of(filter_, first.shape, first.spacing, types, volumes)
-    scratch = Scratch(output.with_name(output.name + ".partial"))
+    scratch = Scratch.beside(output)
     size = block_size(first, block)
     scratch.take_up(_plan(filter_, [*volumes, *masks], size))
     job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
     measured = _run(job, promised_type(types), report or (lambda share, doing: None), after_reading)
-    if output.exists():
-        shutil.rmtree(output)
-    os.replace(scratch.store, output)
-    shutil.rmtree(scratch.folder)
+    scratch.hand_over(output)
     return measured
 
 
-def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> None:
-    if not output.parent.is_dir():
-        raise FileError(f"{output}: the folder {output.parent} does not exist")
-    if any(path.resolve() == output.resolve() for path in inputs):
-        raise FileError(f"{output}: is an input, which would be lost")
-    if output.exists() and not overwrite:
+def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> Path:
+    """Where the store is to be, links followed; raise if that is not a good place."""
+    place = Path(os.path.realpath(output))
+    if not place.parent.is_dir():
+        raise FileError(f"{output}: the folder {place.parent} does not exist")
+    for path in inputs:
+        for file in [path] if is_store(path) else files_of(path):
+            there = Path(os.path.realpath(file))
+            for ours in (place, Scratch.beside(place).folder):
+                if ours == there or ours in there.parents or there in ours.parents:
+                    raise FileError(f"{output}: would overwrite the input {path}, or be part of it")
+    if os.path.lexists(place) and not overwrite:
         raise FileError(f"{output}: exists already")
-    if output.exists() and not holds_store(output):
+    if os.path.lexists(place) and not holds_store(place):
         raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
+    return place
 
 
 def _run(

@@ -82,6 +82,8 @@ class PipelineFilter:
     def SetInput(self, *arguments: Any) -> None:
         """SetInput(image) or SetInput(index, image): an image, a filter or None (missing)."""
         index, image = arguments if len(arguments) == 2 else (0, *arguments)
+        if not isinstance(index, int) or index < 0:
+            raise InputError(f"{self._fuser.GetName()}: inputs are numbered from 0, got {index!r}")
         image = itk.output(image)
         if image is None and self._itk is None:
             raise InputError(f"{self._fuser.GetName()}: the first input to be set must be an image")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.chunked.packed_array import PackedArray
+from itk_consensus.errors import FileError
 from itk_consensus.filters.pattern_chunks import PatternSummary
 from itk_consensus.filters.tile_chunks import VoteSummary
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -25,7 +26,8 @@ from itk_consensus.pipeline.input_notes import InputNotes
 
 Place = tuple[int, ...]
 
-_PLAN = "plan.json"
+_PLAN = "itk-consensus-plan.json"
+_DRAFT = ".draft"
 
 #: The stage in which the output is written.
 WRITTEN = "written"
@@ -37,8 +39,20 @@ class Scratch:
 
     folder: Path
 
+    @staticmethod
+    def beside(output: Path) -> Scratch:
+        """The folder of the run that makes an output."""
+        return Scratch(output.with_name(f"{output.name}.partial"))
+
     def take_up(self, plan: dict[str, Any]) -> None:
-        """Keep what an earlier run of the same plan left; of another plan, begin anew."""
+        """Keep what an earlier run of the same plan left; of another plan, begin anew.
+
+        Raises
+        ------
+        FileError
+            What stands there is not of an earlier run.
+        """
+        self._require_ours()
         file = self.folder / _PLAN
         text = json.dumps(plan, indent=1, sort_keys=True)
         if file.is_file() and file.read_text(encoding="utf-8") == text:
@@ -47,8 +61,29 @@ class Scratch:
             return
         if file.is_file():  # ours, but of other inputs, parameters or another version
             shutil.rmtree(self.folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self.folder}: is in the way: {error.strerror}") from error
         _replace(file, text.encode())
+
+    def _require_ours(self) -> None:
+        """Nobody else's folder is written into, and deleted in the end."""
+        try:
+            names = [path.name for path in self.folder.iterdir()]
+        except FileNotFoundError:
+            names = []
+        except OSError as error:
+            raise FileError(f"{self.folder}: is in the way: {error.strerror}") from error
+        if _PLAN not in names and not all(name.endswith(_DRAFT) for name in names):
+            raise FileError(f"{self.folder}: is in the way: it holds files that are not ours")
+
+    def hand_over(self, output: Path) -> None:
+        """Move the finished store to its place, and forget how it was made."""
+        if output.exists():
+            os.replace(output, self.folder / f"{uuid.uuid4().hex}.replaced")
+        os.replace(self.store, output)
+        shutil.rmtree(self.folder)
 
     @property
     def store(self) -> Path:
@@ -81,7 +116,7 @@ class Scratch:
 
 def _replace(target: Path, contents: bytes) -> None:
     target.parent.mkdir(exist_ok=True)
-    draft = target.with_name(f"{uuid.uuid4().hex}.draft")
+    draft = target.with_name(f"{uuid.uuid4().hex}{_DRAFT}")
     draft.write_bytes(contents)
     os.replace(draft, target)
 

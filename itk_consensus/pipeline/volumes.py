@@ -5,6 +5,8 @@ OME-Zarr metadata (versions 0.4 and 0.5) is read and written here: it is a few l
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +25,9 @@ from itk_consensus.labels.boxes import Box, space_axes
 
 #: Chunks of an output whose first input has none of its own.
 DEFAULT_CHUNK = 128
+
+#: Beyond this no index reaches.
+_MOST_VOXELS = 2**63
 
 _AXIS_NAMES = ("t", "c", "z", "y", "x")
 
@@ -82,7 +87,10 @@ class VolumeFile:
         """The voxels of a box."""
         if not self.zarr_format:
             return ImageSlabs.of(self.path).read(box)
-        return np.asarray(_opened(str(self.path), self.level)[box])
+        try:
+            return np.asarray(_opened(str(self.path), self.level)[box])
+        except Exception as error:  # a damaged chunk may fail anywhere in its codec
+            raise FileError(f"{self.path}: a chunk cannot be read: {error}") from error
 
 
 @lru_cache(maxsize=256)
@@ -110,10 +118,33 @@ def open_volume(path: Path) -> VolumeFile:
     """
     if not is_store(path):
         return _open_file(path)
+    _require_regular_files(path)
     try:
-        node = zarr.open(str(path), mode="r")
-    except (FileNotFoundError, ValueError, KeyError, OSError) as error:
-        raise FileError(f"{path}: cannot be read as a zarr store: {error}") from error
+        volume = _open_store(path)
+    except FileError:
+        raise
+    except Exception as error:  # damaged metadata may fail anywhere in the parser
+        reason = f"{type(error).__name__}: {error}"
+        raise FileError(f"{path}: cannot be read as a zarr store: {reason}") from error
+    _require_sound(volume)
+    return volume
+
+
+def _require_regular_files(folder: Path) -> None:
+    """Raise if a store holds pipes or devices, at which reading would wait for ever."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be read as a zarr store: {error.strerror}") from error
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            _require_regular_files(Path(entry.path))
+        elif not (entry.is_file() or entry.is_dir()):
+            raise FileError(f"{entry.path}: is no regular file, which a store cannot hold")
+
+
+def _open_store(path: Path) -> VolumeFile:
+    node = zarr.open(str(path), mode="r")
     if isinstance(node, zarr.Array):
         return _described(path, "", node, {}, (), {})
     entry = _multiscales(node.attrs)
@@ -125,6 +156,18 @@ def open_volume(path: Path) -> VolumeFile:
         for fine, coarse in pairwise(levels)
     )
     return _described(path, entry["datasets"][0]["path"], levels[0], entry, factors, node.attrs)
+
+
+def _require_sound(volume: VolumeFile) -> None:
+    """Raise if sizes or distances cannot be those of a volume."""
+    if not volume.shape or not 0 < math.prod(volume.shape) < _MOST_VOXELS:
+        raise FileError(f"{volume.path}: cannot be a volume of the shape {volume.shape}")
+    steps, places = np.array(volume.spacing), np.array(volume.translation)
+    if not (np.isfinite(steps).all() and (steps > 0).all() and np.isfinite(places).all()):
+        raise FileError(
+            f"{volume.path}: scales must be positive and translations finite, "
+            f"got {volume.spacing} and {volume.translation}"
+        )
 
 
 def _multiscales(attributes: Mapping[str, Any]) -> dict[str, Any]:

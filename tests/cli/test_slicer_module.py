@@ -87,6 +87,17 @@ def test_the_description_of_every_method_is_as_the_schema_wants_it(method: str) 
     assert len(names) == len(set(names))
 
 
+@pytest.mark.parametrize("words", ["--method nope", "--method", "--methd vote", "a.nii", "\0"])
+def test_what_cannot_be_described_is_refused_not_described_as_something_else(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--xml", "fuse", *words.split(" ")]) == 2
+    captured = capsys.readouterr()
+    assert not captured.out
+    assert captured.err.startswith("itk-consensus: --xml fuse takes --method with one of")
+    assert main(["--xml", "fuse", "--method=VOTE"]) == 0
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_option_is_described_with_its_default(method: str) -> None:
     module = described(method)

@@ -155,6 +155,27 @@ def test_a_search_finds_labels_that_lie_beside() -> None:
     np.testing.assert_array_equal(fused[inside][disputed], labels[inside][disputed])
 
 
+def test_a_search_costs_no_more_than_the_image_and_a_patch_that_is_too_large_is_refused() -> None:
+    """240 mm around each voxel of a small image took 19 GB; above 65,535 steps numbers wrapped."""
+    rng = np.random.default_rng(9)
+    target = rng.normal(size=(4, 5, 6))
+    maps = [(rng.random(target.shape) < 0.5).astype(np.uint8) for _ in range(3)]
+    images = [target + rng.normal(size=target.shape) for _ in maps]
+    given = {"Image": target, "AtlasImages": images, "PatchRadius": 1}
+    everywhere = JointLabelFusionFilter(SearchRadius=5, **given).Execute(maps)
+    for radius in (240, 1e15):
+        fused = JointLabelFusionFilter(SearchRadius=radius, **given).Execute(maps)
+        np.testing.assert_array_equal(fused, everywhere)
+    with pytest.raises(ParameterError, match="PatchRadius must reach over at most 65535 voxels"):
+        JointLabelFusionFilter(**given | {"PatchRadius": 21}).Execute(maps)
+    large = np.zeros((45, 45, 45), np.uint8)
+    large[20:30] = 1
+    maps = [large, np.roll(large, 1, 1), np.roll(large, 2, 0)]
+    given = {"Image": large, "AtlasImages": maps, "SearchRadius": 21}
+    with pytest.raises(ParameterError, match="SearchRadius must reach over at most 65535 voxels"):
+        JointLabelFusionFilter(**given).Execute(maps)
+
+
 @every_filter
 def test_what_is_missing_or_wrong_is_named(kind: Any, case: AtlasCase) -> None:
     name, images = kind.__name__, list(case.images)

@@ -32,6 +32,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.stats import entropy
 
 import itk_consensus
+from itk_consensus.algorithms.iteration import MOST_WITHOUT_TOLERANCE
 from itk_consensus.errors import (
     ConsensusError,
     ConsensusWarning,
@@ -775,6 +776,26 @@ def test_abort_in_an_iteration_returns_the_current_estimate(fuser: Fuser) -> Non
     np.testing.assert_array_equal(output, capped.Execute(raters()))
     filter_.RemoveAllCommands()
     np.testing.assert_array_equal(filter_.Execute(raters()), fuser().Execute(raters()))
+
+
+@every_fuser
+def test_without_any_tolerance_a_run_ends_by_itself(fuser: Fuser) -> None:
+    """Boundary SIMPLE and Spatial STAPLE went on until four thousand million iterations."""
+    names = {"Tolerance", "TerminationUpdateThreshold"} & {p.name for p in parameters_of(fuser)}
+    if not names:
+        pytest.skip("has no tolerance")
+    endless = dict.fromkeys(names, 0.0) | contract.capped(fuser, 2**32 - 1)
+    filter_ = fuser(**endless)
+    calls: list[int] = []
+
+    def count() -> None:
+        calls.append(len(calls))
+        if len(calls) > MOST_WITHOUT_TOLERANCE:
+            filter_.Abort()
+
+    filter_.AddCommand(sitk.sitkIterationEvent, count)
+    filter_.Execute(raters((7, 6, 6), number=3))
+    assert len(calls) <= MOST_WITHOUT_TOLERANCE
 
 
 @every_fuser

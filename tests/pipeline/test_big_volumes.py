@@ -296,7 +296,7 @@ def test_a_folder_that_is_no_store_is_not_replaced(stores: list[Path], tmp_path:
     with pytest.raises(FileError, match="is no zarr store"):
         fuse_volumes(stores, output, ic.LabelVotingImageFilter(), overwrite=True)
     assert (output / "thesis.txt").exists()
-    with pytest.raises(FileError, match="is an input"):
+    with pytest.raises(FileError, match="would overwrite the input"):
         fuse_volumes(stores, stores[1], ic.LabelVotingImageFilter(), overwrite=True)
 
 

@@ -264,6 +264,8 @@ def test_wrong_inputs_are_refused_by_name() -> None:
         vote.SetInput(1, wide)
     with pytest.raises(InputError, match="input 1 must be an itk image"):
         vote.SetInput(1, "path.nrrd")
+    with pytest.raises(InputError, match="inputs are numbered from 0, got -1"):
+        vote.SetInput(-1, first)
     with pytest.raises(InputError, match="there is no input; call SetInput"):
         pipeline.MajorityVoteFilter.New().Update()
     with pytest.raises(InputError, match="GetOutput needs an input first"):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.boundary_simple.patch_slabs import PatchSlab, slabs_of
 from itk_consensus.algorithms.boundary_simple.voted_shares import VotedShares
-from itk_consensus.algorithms.iteration import IterationObserver, Step, iterate
+from itk_consensus.algorithms.iteration import IterationObserver, Step, StopRule, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
@@ -53,6 +53,11 @@ class BoundarySettings:
     maximum_iterations: int = 10
     tolerance: float = 1e-5
     tie_rule: TieRule = "undecided"
+
+    @property
+    def stop(self) -> StopRule:
+        """When to stop."""
+        return StopRule(self.tolerance, self.maximum_iterations)
 
 
 @dataclass(frozen=True)
@@ -115,10 +120,10 @@ def boundary_simple(
     def step(now: tuple[VotedShares, Floats]) -> Step[tuple[VotedShares, Floats], float]:
         shares, weights = model.step(now[0])
         change = shares.change_from(now[0])
-        return Step((shares, weights), change, change < settings.tolerance)
+        return Step((shares, weights), change, settings.stop.met(change))
 
     start = VotedShares.of_votes(voxels, vote.of_label)
-    most = settings.maximum_iterations if start.number else 0
+    most = settings.stop.most_iterations if start.number else 0
     run = iterate(step, (start, np.zeros(patterns.number_of_raters)), most, observer)
     shares, weights = run.state
     decision = np.empty(shares.number, np.int32)

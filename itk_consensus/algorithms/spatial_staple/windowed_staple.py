@@ -127,10 +127,10 @@ def spatial_staple(
     def step(previous: LabelWeights) -> Step[LabelWeights, tuple[float, float]]:
         posterior, evidence, moved = model.step(previous)
         change = moved / previous.number
-        return Step(posterior, (evidence, change), change <= settings.stop.tolerance)
+        return Step(posterior, (evidence, change), settings.stop.met(change))
 
     start = model.start(vote)
-    most = settings.stop.maximum_iterations if start.number else 0
+    most = settings.stop.most_iterations if start.number else 0
     run = iterate(step, start, most, observer)
     log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
     return SpatialResult(
