@@ -20,6 +20,7 @@ from itk_consensus.filters.number_limits import (
     check_amount,
     check_index,
     check_limits,
+    check_scale,
     limits,
 )
 
@@ -97,6 +98,8 @@ class Real(Kind[float]):
         check_limits(number, self.low, self.high, self.exclusive)
         if self.low is not None and self.high is None:
             check_amount(number, self.low)
+        if self.low == 0 and self.exclusive:
+            check_scale(number, self.high)
         return number
 
     def parse(self, text: str) -> float:

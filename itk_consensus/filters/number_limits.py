@@ -49,6 +49,11 @@ def check_amount(value: float, low: float) -> None:
     _check_range(value, low, _LARGEST_AMOUNT)
 
 
+def check_scale(value: float, high: float | None) -> None:
+    """Raise BeyondRange for what is above 0 by so little that dividing by it leaves the doubles."""
+    _check_range(value, 1 / _LARGEST_AMOUNT, _LARGEST_AMOUNT if high is None else high)
+
+
 def _check_range(value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         raise BeyondRange(f"a number from {_number(low)} to {_number(high)}")

@@ -100,8 +100,10 @@ class MeanDistances:
         raters = np.flatnonzero(self._weights).tolist()
         if self.settings.trim_fraction == 0:
             total = np.zeros(len(members))
-            for weight, row in self._each(raters, label, region, members, places, tick):
-                total += weight * row
+            # One rater may lie infinitely far inside a label, another as far outside.
+            with np.errstate(invalid="ignore"):
+                for weight, row in self._each(raters, label, region, members, places, tick):
+                    total += weight * row
             if np.isfinite(total).all():
                 return members, np.asarray(total / self._weights.sum(), np.float32)
         mean = np.empty(len(members), np.float32)
