@@ -20,7 +20,6 @@ from itk_consensus.filters.number_limits import (
     check_amount,
     check_index,
     check_limits,
-    check_scale,
     limits,
 )
 
@@ -96,10 +95,7 @@ class Real(Kind[float]):
         if not math.isfinite(number):
             raise ValueError
         check_limits(number, self.low, self.high, self.exclusive)
-        if self.low is not None and self.high is None:
-            check_amount(number, self.low)
-        if self.low == 0 and self.exclusive:
-            check_scale(number, self.high)
+        check_amount(number, self.low, self.high, self.exclusive)
         return number
 
     def parse(self, text: str) -> float:
