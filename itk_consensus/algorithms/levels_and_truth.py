@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.hidden_truth import EstimatedTruth
+from itk_consensus.algorithms.confusion_model import EstimatedTruth
 from itk_consensus.algorithms.staple_result import TIE_TOLERANCE
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import chunks

@@ -18,6 +18,7 @@ from itk_consensus.images.structure_files import (
     CONTOURS,
     is_dicom,
     read_structures,
+    require_structures_name,
     write_structures,
 )
 from itk_consensus.images.structures import (
@@ -71,6 +72,7 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.absent_frames == "missing":
         given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
     fuser = arguments.fuser(**given)
+    require_structures_name(arguments.output)
     outputs = [Output("--output", arguments.output)]
     check_outputs(outputs, arguments.inputs, 3, overwrite=arguments.overwrite)
     if is_dicom(arguments.output) and arguments.series is None:

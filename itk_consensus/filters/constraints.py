@@ -95,8 +95,7 @@ class Real(Kind[float]):
         if not math.isfinite(number):
             raise ValueError
         check_limits(number, self.low, self.high, self.exclusive)
-        if self.low is not None and self.high is None:
-            check_amount(number, self.low)
+        check_amount(number, self.low, self.high, self.exclusive)
         return number
 
     def parse(self, text: str) -> float:

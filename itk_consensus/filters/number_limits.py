@@ -44,9 +44,15 @@ def check_index(value: int) -> None:
     _check_range(value, *_INDEX_RANGE)
 
 
-def check_amount(value: float, low: float) -> None:
-    """Raise BeyondRange for an amount from `low` on that is too much of anything."""
-    _check_range(value, low, _LARGEST_AMOUNT)
+def check_amount(value: float, low: float | None, high: float | None, exclusive: bool) -> None:
+    """Raise BeyondRange for an amount that is too much of anything, or almost nothing.
+
+    What must be above 0 is divided by, or its logarithm is taken: that must stay among the doubles.
+    """
+    if low == 0 and exclusive:
+        _check_range(value, 1 / _LARGEST_AMOUNT, _LARGEST_AMOUNT if high is None else high)
+    elif low is not None and high is None:
+        _check_range(value, low, _LARGEST_AMOUNT)
 
 
 def _check_range(value: float, low: float, high: float) -> None:

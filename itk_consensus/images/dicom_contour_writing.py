@@ -13,7 +13,8 @@ import itk_consensus
 from itk_consensus.images.contour_tracing import outlines
 from itk_consensus.images.dicom_contours import STRUCTURE_SET
 from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
-from itk_consensus.images.files import PathLike, replacing
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     Code,
     Structure,

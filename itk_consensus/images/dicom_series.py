@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from itk_consensus.errors import FileError, GeometryError, InputError, MissingDependencyError
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.headers import require_regular
 
 #: Largest difference of direction cosines, and of positions in voxels, within one grid.
 DIRECTION_NOISE = 1e-3
@@ -109,6 +110,7 @@ class DicomSeries:
 def read_dicom(path: PathLike, **settings: Any) -> Any:
     """Read a DICOM file into a pydicom dataset."""
     pydicom = dicom_library(f"{path}:")
+    require_regular(Path(path))
     try:
         return pydicom.dcmread(path, **settings)
     except pydicom.errors.InvalidDicomError as error:

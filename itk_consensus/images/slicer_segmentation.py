@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus.errors import FileError, InputError
-from itk_consensus.images.files import PathLike
+from itk_consensus.images.files import PathLike, header_reader
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     TISSUE,
@@ -84,8 +84,7 @@ def write_slicer_segmentation(
     makes those of a consensus so.
     """
     path = Path(path)
-    if not path.name.lower().endswith(".seg.nrrd"):
-        raise FileError(f"{path}: the name of a Slicer segmentation must end in .seg.nrrd")
+    require_segmentation_name(path)
     image, fields = _layered(as_structures(structures, str(path)), path)
     for key, value in fields.items():
         image.SetMetaData(key, value)
@@ -97,12 +96,16 @@ def write_slicer_segmentation(
         _call_the_first_axis_a_list(draft)
 
 
+def require_segmentation_name(path: Path) -> None:
+    """Raise unless Slicer takes a file of this name for a segmentation."""
+    if not path.name.lower().endswith(".seg.nrrd"):
+        raise FileError(f"{path}: the name of a Slicer segmentation must end in .seg.nrrd")
+
+
 def _read(path: PathLike) -> Any:
+    reader = header_reader(Path(path))
     try:
-        Path(path).open("rb").close()
-        return sitk.ReadImage(str(path))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from error
+        return reader.Execute()
     except RuntimeError as error:
         reason = str(error).strip().splitlines()[-1]
         raise FileError(f"{path}: cannot be read as a segmentation: {reason}") from error

@@ -15,6 +15,7 @@ from itk_consensus.images.dicom_writing import write_dicom_segmentation
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.slicer_segmentation import (
     read_slicer_segmentation,
+    require_segmentation_name,
     write_slicer_segmentation,
 )
 from itk_consensus.images.structures import Structure
@@ -63,6 +64,12 @@ def write_structures(
     is_contours = path.name.lower().endswith(CONTOURS)
     write = write_dicom_contours if is_contours else write_dicom_segmentation
     write(structures, path, series, method=method, raters=raters)
+
+
+def require_structures_name(path: Path) -> None:
+    """Raise unless the name of a file asks for a format that structures are written in."""
+    if not is_dicom(path):
+        require_segmentation_name(path)
 
 
 def is_dicom(path: Path) -> bool:

@@ -173,6 +173,10 @@ def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) ->
         given = [Structure(name, image) for name, image in given.items()]
     if not given:
         raise InputError(f"{owner}: there are no structures to write")
+    for one in given:
+        # A line break ends a field of a file, a backslash a value of DICOM's.
+        if not one.name.isprintable() or "\\" in one.name or not one.name.strip():
+            raise InputError(f"{owner}: {one.name!a} cannot be the name of a structure; rename it")
     return list(given)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 
+import itk_consensus
 from itk_consensus.cli import main
 from itk_consensus.cli.application import COMMANDS
 
@@ -76,6 +77,18 @@ PLACES = {
         "fuse good.nii other.nii --method staple -o out.nii --prior HERE",
         "fuse good.nii other.nii --method HERE -o out.nii",
         "fuse good.nii other.nii -o out.nii --probability p.nii --label HERE",
+        "fuse good.nii other.nii --method vote -o out.nii --uncertainty HERE",
+        "fuse good.nii other.nii --method vote -o out.nii --report page.html --image HERE",
+        "fuse HERE good.nii --method vote -o out.zarr",
+        "fuse good.nii other.nii --method vote -o HERE.zarr",
+        "fuse good.nii other.nii --method vote -o out.zarr --mask HERE",
+        "fuse good.nii other.nii --method vote -o out.zarr --jobs HERE",
+        "fuse HERE a.seg.nrrd --per-structure --method vote -o out.seg.nrrd",
+        "fuse a.seg.nrrd --per-structure --method vote -o HERE",
+        "fuse a.seg.nrrd --per-structure --method vote -o HERE.rtstruct.dcm --series folder",
+        "fuse a.seg.nrrd --per-structure --method vote -o out.dcm --series HERE",
+        "fuse a.seg.nrrd --per-structure --method vote -o out.seg.nrrd --rename HERE",
+        "fuse a.seg.nrrd --per-structure --method vote -o out.seg.nrrd --rename a=HERE",
     ),
     "agreement": (
         "agreement HERE good.nii --surfaces no",
@@ -88,7 +101,12 @@ PLACES = {
         "report good.nii other.nii --method vote -o HERE",
         "report good.nii other.nii --method vote -o page.html --image HERE",
     ),
-    "batch": ("batch HERE -o out", "batch cases.csv -o HERE"),
+    "batch": (
+        "batch HERE -o out",
+        "batch cases.csv -o HERE",
+        "batch cases.csv -o out --images HERE",
+        "batch cases.csv -o out --jobs HERE",
+    ),
     "info": ("info HERE", "info good.nii HERE"),
     "calibrate": ("calibrate HERE -o out.json", "calibrate cases.csv -o HERE"),
     "band": (
@@ -136,6 +154,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     record = ROOT / "examples" / "benchmarks" / "lidc_band.json"
     Path("record.json").write_bytes(record.read_bytes())
     Path("cases.csv").write_text("case,probability,reference\na,fractions.nii,good.nii\n")
+    structure = {"a": sitk.GetImageFromArray(truth)}
+    itk_consensus.write_slicer_segmentation(structure, "a.seg.nrrd")
     Path("cases.json").write_text(json.dumps([{"image": "good.nii", "labels": ["good.nii"]}]))
     return tmp_path
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from itk_consensus.algorithms.boundary_simple.local_correlation import correlation
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Integers, Kind, OneOf, Real, Reals
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
+from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
 from itk_consensus.filters.spatial_staple import SpatialSTAPLEFilter
 
 ABSURD = [10**400, -(10**400), 2**64, -(2**64), 10**5000]
@@ -84,3 +86,47 @@ def test_the_largest_pseudo_counts_leave_probabilities_finite(
     filter_.Execute(images)
     shares = np.stack([filter_.GetProbabilityImage(label) for label in range(3)])
     np.testing.assert_allclose(shares.sum(axis=0), 1.0, atol=1e-5)
+
+
+SCALES = [
+    (fuser, parameter)
+    for fuser, parameter in CASES
+    if fuser in FUSERS
+    and any(
+        isinstance(kind, Real) and kind.exclusive and kind.low == 0
+        for kind in getattr(parameter.kind, "kinds", (parameter.kind,))
+    )
+]
+
+
+@pytest.mark.filterwarnings("error", "ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.parametrize(
+    ("fuser", "parameter"), SCALES, ids=[f"{f.__name__}-{p.name}" for f, p in SCALES]
+)
+def test_what_is_divided_by_is_not_so_small_that_answers_leave_the_doubles(
+    fuser: Any, parameter: Parameter[Any]
+) -> None:
+    """A temperature of 1e-320 gave NaN."""
+    with pytest.raises(ParameterError, match="must be a number from 1e-15 to"):
+        fuser(**{parameter.name: 1e-320})
+    rng = np.random.default_rng(0)
+    raters = [(rng.random((4, 5, 6)) < 0.4).astype(np.uint8) for _ in range(4)]
+    filter_ = fuser(**{parameter.name: 1e-15})
+    filter_.Execute(raters)
+    total = sum(filter_.GetProbabilityImage(label) for label in filter_.GetLabels())
+    np.testing.assert_allclose(total, 1, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_rater_of_label_only_and_one_without_it_average_without_a_complaint() -> None:
+    """One is infinitely far inside, the other infinitely far outside."""
+    nothing, everything = np.zeros((4, 5), np.uint8), np.ones((4, 5), np.uint8)
+    filter_ = ShapeBasedAveragingFilter(TrimFraction=0.0)
+    filter_.Execute([nothing, everything, nothing])
+    assert np.isfinite(filter_.GetProbabilityImage(1)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_variance_that_rounding_left_below_zero_is_that_of_a_constant_patch() -> None:
+    one = np.ones(1)
+    np.testing.assert_array_equal(correlation(one, -1e-18 * one, one), [0.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,10 +20,11 @@ from scipy.ndimage import gaussian_filter
 
 import itk_consensus as ic
 from itk_consensus.cli import main
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.contour_rasterisation import coverage
 from itk_consensus.images.contour_tracing import outlines
 from itk_consensus.images.dicom_series import DicomSeries
+from itk_consensus.images.structure_files import read_structures
 from itk_consensus.images.structures import Code, Structure
 
 
@@ -189,3 +191,37 @@ def test_what_cannot_be_written_is_named_and_nothing_is_left(
     with pytest.raises(InputError, match="no structures"):
         ic.write_dicom_contours({}, path, series, method="x")
     assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["a\nb", "", " ", "a\\b", "\ud800", "a\0"])
+def test_names_that_would_break_a_file_are_refused_by_every_writer(
+    series: DicomSeries, tmp_path: Path, name: str
+) -> None:
+    """A line break begins a new field of a NRRD; a backslash makes two values of one in DICOM."""
+    masks = {name: image(body("sphere", 9.0), series)}
+    with pytest.raises(InputError, match="cannot be the name of a structure"):
+        ic.write_dicom_contours(masks, tmp_path / "out.dcm", series, method="x")
+    with pytest.raises(InputError, match="cannot be the name of a structure"):
+        ic.write_dicom_segmentation(masks, tmp_path / "out.dcm", series, method="x")
+    with pytest.raises(InputError, match="cannot be the name of a structure"):
+        ic.write_slicer_segmentation(masks, tmp_path / "out.seg.nrrd")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+@pytest.mark.parametrize("name", ["pipe.dcm", "pipe.seg.nrrd"])
+def test_a_pipe_in_place_of_structures_is_refused_at_once(
+    series: DicomSeries, tmp_path: Path, name: str
+) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(FileError, match="is a pipe or a device"):
+        read_structures(tmp_path / name, series)
+
+
+def test_a_segmentation_that_is_cut_short_is_refused(series: DicomSeries, tmp_path: Path) -> None:
+    path = tmp_path / "a.seg.nrrd"
+    ic.write_slicer_segmentation({"a": image(body("tube", 9.0), series)}, path)
+    raw = sitk.ReadImage(str(path))
+    sitk.WriteImage(raw, str(path), False)  # not compressed, so that every byte counts
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(FileError, match="is cut short"):
+        ic.read_slicer_segmentation(path)

@@ -64,6 +64,7 @@ def raters_by_gaps(patterns: DecisionPatterns) -> list[list[int]]:
 
 def correlation(covariance: Floats, variance: Floats, other_variance: Floats) -> Floats:
     """Covariance over standard deviations, from -1 to 1; 0 where either patch is constant."""
-    norm = np.sqrt(variance * other_variance)
+    # Of a constant patch rounding can leave a variance below 0.
+    norm: Floats = np.sqrt(np.maximum(variance, 0.0) * np.maximum(other_variance, 0.0))
     ratio = np.divide(covariance, norm, out=np.zeros_like(norm), where=norm > _CONSTANT)
     return np.clip(ratio, -1.0, 1.0)

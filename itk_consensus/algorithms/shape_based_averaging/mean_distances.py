@@ -129,8 +129,10 @@ class MeanDistances:
         """(n,) sum over raters of weight times distance."""
         total = np.zeros(len(members))
         if not self._whole:
-            for weight, row in self._each(raters, label, region, members, places, tick):
-                total += weight * row
+            # One rater may lie infinitely far inside a label, another as far outside.
+            with np.errstate(invalid="ignore"):
+                for weight, row in self._each(raters, label, region, members, places, tick):
+                    total += weight * row
             return total
         for part in self._some(raters):
             weights = self._weights[part]
