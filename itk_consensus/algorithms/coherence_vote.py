@@ -36,7 +36,8 @@ from itk_consensus.algorithms.coherence_cut import find_cut, probability_of
 from itk_consensus.algorithms.components import lost_components
 from itk_consensus.algorithms.label_answers import Indices, LabelAnswer, Leading, first_votes
 from itk_consensus.algorithms.over_labels import over_labels
-from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Floats, Mask, RaterMasks
+from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels.boxes import Box, clipped, relative_to, slabs, widened
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED

@@ -24,7 +24,8 @@ from itk_consensus.algorithms.label_answers import Indices
 from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
 from itk_consensus.algorithms.near_copies import near_copies
 from itk_consensus.algorithms.over_labels import over_labels
-from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.tiles import Progress
