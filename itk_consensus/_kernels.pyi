@@ -56,6 +56,14 @@ def spread(
     threads: int,
     out: NDArray[np.uint8],
 ) -> None: ...
+def pack_marks(
+    raters: Sequence[NDArray[Any]],
+    values: Sequence[NDArray[Any]],
+    shape: Sequence[int],
+    low: Sequence[int],
+    high: Sequence[int],
+    planes: NDArray[np.uint8],
+) -> None: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
 def local_vote(
     digits: Sequence[NDArray[np.uint16]],

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "label_boxes.hpp"
+#include "pack_marks.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
 #include "spread.hpp"
@@ -62,9 +63,37 @@ void run_spread(const Flags& flags, const std::vector<std::size_t>& reach, const
                 [&](Spread& worker, const Box& box) { worker.compute(from, box, to); });
 }
 
+// A rater whose value is empty has the label nowhere; bits are added to `planes`.
+void run_pack_marks(const std::vector<py::array>& raters, const std::vector<py::array>& values,
+                    const std::vector<std::size_t>& shape, const std::vector<std::size_t>& low,
+                    const std::vector<std::size_t>& high, Flags planes) {
+  const Extents extents = four_extents(shape, 1);
+  const Box box{four_extents(low, 0), four_extents(high, 1)};
+  if (!(intersection(box, whole_box(extents)) == box) || values.size() != raters.size()) {
+    throw std::invalid_argument("a box in the volume, and a value per rater wanted");
+  }
+  require_extent(planes, (raters.size() + 7) / 8 * box.voxels());
+  for (std::size_t rater = 0; rater < raters.size(); ++rater) {
+    const py::array& array = raters[rater];
+    if (values[rater].size() == 0) continue;
+    require_extent(array, whole_box(extents).voxels());
+    if (!values[rater].dtype().is(array.dtype())) throw std::invalid_argument("a value of the rater's type wanted");
+    std::uint8_t* plane = planes.mutable_data() + rater / 8 * box.voxels();
+    with_label_type(array.dtype(), [&](auto tag) {
+      using Label = typename decltype(tag)::type;
+      const auto* data = static_cast<const Label*>(array.data());
+      const Label label = *static_cast<const Label*>(values[rater].data());
+      py::gil_scoped_release release;
+      pack_marks(data, label, extents, box, static_cast<unsigned>(rater % 8), plane);
+    });
+  }
+}
+
 }  // namespace
 
 void bind_boxes(py::module_& m) {
+  m.def("pack_marks", &run_pack_marks, py::arg("raters"), py::arg("values"), py::arg("shape"), py::arg("low"),
+        py::arg("high"), py::arg("planes"));
   m.def("label_boxes", &run_label_boxes, py::arg("raters"), py::arg("labels"), py::arg("shape"), py::arg("threads"));
   m.def("spread", &run_spread, py::arg("flags"), py::arg("reach"), py::arg("shape"), py::arg("tile"),
         py::arg("threads"), py::arg("out"));

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itk_consensus.algorithms.rater_masks import Floats
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.band_gains import KeptShares, band_powers, keep_bands, keep_shared
 from itk_consensus.labels.gaussian import Singles, smooth_volume
 from itk_consensus.labels.rater_field import RaterField

@@ -19,7 +19,8 @@ from itk_consensus.algorithms.coherence_bands import (
     shared_power,
     smallest_sides,
 )
-from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import clipped, read_extended, relative_to, widened
 from itk_consensus.labels.gaussian import band_means
 

@@ -16,7 +16,7 @@ from itk_consensus.algorithms.coherence_bands import (
     Coherence,
     CoherenceSettings,
 )
-from itk_consensus.algorithms.rater_masks import Floats, Mask
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels.contour_cut import CutCounts, Side, count_cut, cut_answer
 from itk_consensus.labels.gaussian import Singles
 from itk_consensus.labels.rater_field import RaterField

@@ -35,8 +35,9 @@ from itk_consensus.algorithms.coherence_bands import (
 from itk_consensus.algorithms.coherence_cut import find_cut, probability_of
 from itk_consensus.algorithms.components import lost_components
 from itk_consensus.algorithms.label_answers import Indices, LabelAnswer, Leading, first_votes
-from itk_consensus.algorithms.over_labels import over_labels
-from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Floats, Mask, RaterMasks
+from itk_consensus.algorithms.over_labels import Tick, over_labels, ticking
+from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels.boxes import Box, clipped, relative_to, slabs, widened
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
@@ -115,7 +116,7 @@ def coherence_vote(
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
-    places = _disputed_places(masks, settings.margin(sides))
+    places = _disputed_places(masks, settings.margin(sides), ticking(progress, 0.0))
     answers: dict[int, LabelAnswer] = {}
     boxes = {label: place.box for label, place in places.items()}
     leading: Leading | None = None
@@ -126,7 +127,7 @@ def coherence_vote(
         leading.challenge(label, found, masks.number_of_labels)
     decision = first_votes(masks) if leading is None else leading.decision
     del leading
-    restored = _restore_unanimous(every, decision)
+    restored = _restore_unanimous(every, decision, ticking(progress, 1.0))
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED
@@ -140,11 +141,11 @@ class _Place(NamedTuple):
     box: Box
 
 
-def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
+def _disputed_places(masks: RaterMasks, margin: Sequence[int], tick: Tick) -> dict[int, _Place]:
     """By label that raters differ about; of two labels the foreground only."""
     labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
     places = {}
-    for label, tight in zip(labels, over_labels(masks.disputed_box, labels), strict=True):
+    for label, tight in zip(labels, over_labels(masks.disputed_box, labels, tick), strict=True):
         if tight is not None:
             # Beyond the volume its border goes on, so that windows see what they would see in a
             # larger volume: adding background changes nothing.
@@ -199,14 +200,16 @@ def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
     return volume
 
 
-def _restore_unanimous(masks: RaterMasks, decision: Indices) -> dict[int, NDArray[np.intp]]:
+def _restore_unanimous(
+    masks: RaterMasks, decision: Indices, tick: Tick
+) -> dict[int, NDArray[np.intp]]:
     """Give back, in place, unanimous components of two or more voxels that were lost."""
     restored: dict[int, NDArray[np.intp]] = {}
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     labels = range(1, masks.number_of_labels)
     # What all mark is of one label only: no label takes from another.
-    found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels)
+    found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels, tick)
     for label, lost in zip(labels, found, strict=True):
         if len(lost):
             restored[label] = lost

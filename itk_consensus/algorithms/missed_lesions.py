@@ -17,7 +17,8 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.components import piece_sizes
-from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, Mask, RaterMasks
+from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
+from itk_consensus.array_types import Mask
 from itk_consensus.labels.boxes import Box, moved, relative_to, slabs
 from itk_consensus.labels.overlap import dice
 

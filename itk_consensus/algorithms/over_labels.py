@@ -7,16 +7,18 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.labels.tiles import Progress
 
 T = TypeVar("T")
+
+#: Called every now and then by the caller's own thread; what it raises ends the work.
+Tick = Callable[[], None] | None
 
 #: Seconds between two looks at how far the labels are.
 SECONDS_BETWEEN_TICKS = 0.25
 
 
-def over_labels(
-    work: Callable[[int], T], labels: Iterable[int], tick: Callable[[], None] | None = None
-) -> Iterator[T]:
+def over_labels(work: Callable[[int], T], labels: Iterable[int], tick: Tick = None) -> Iterator[T]:
     """What a function of a label gives, in order, several labels at a time.
 
     Parameters
@@ -24,7 +26,7 @@ def over_labels(
     work : callable
     labels : iterable of int
     tick : callable, optional
-        Called every now and then, by the caller's own thread. What it raises ends the work.
+        Called while the labels take their time.
     """
     with ThreadPoolExecutor(default_threads()) as pool:
         futures = [pool.submit(work, label) for label in labels]
@@ -38,7 +40,12 @@ def over_labels(
                 future.cancel()
 
 
-def _watch(future: Future[T], tick: Callable[[], None] | None) -> None:
+def _watch(future: Future[T], tick: Tick) -> None:
     """Wait for a result, ticking meanwhile."""
     while tick is not None and not wait([future], SECONDS_BETWEEN_TICKS).done:
         tick()
+
+
+def ticking(progress: Progress | None, share: float) -> Tick:
+    """Reports again and again that a share of the work is done."""
+    return None if progress is None else lambda: progress(share)

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.errors import InputError
+from itk_consensus.labels import rater_field
 from itk_consensus.labels.boxes import Box, bounding_box, moved, relative_to, slabs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.marked_boxes import boxes_of_patterns, boxes_of_stack
-from itk_consensus.labels.rater_field import RaterField, expand_rows, pack_bits
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from itk_consensus.labels.rater_field import RaterField, expand_rows
+from itk_consensus.labels.rater_shares import weighted_share
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
@@ -47,6 +47,8 @@ class RaterMasks:
         Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
     kept : RaterMasks, or None
         The same, told by patterns, where `read` looks at the caller's images.
+    pack : callable, or None
+        Like `read`, but gives the bits of `RaterField`, at once.
     """
 
     read: Callable[..., NDArray[Any]]
@@ -57,6 +59,7 @@ class RaterMasks:
     present: Mask | None = None
     patterns: DecisionPatterns | None = None
     kept: RaterMasks | None = None
+    pack: Callable[..., NDArray[np.uint8]] | None = None
 
     @classmethod
     def foreground(
@@ -79,7 +82,7 @@ class RaterMasks:
             len(masks),
             2,
             _checked_weights(weights, len(masks)),
-            _where(present, mask, masks.shape),
+            rater_field.where_annotated(present, mask, masks.shape),
         )
 
     @classmethod
@@ -99,7 +102,7 @@ class RaterMasks:
             len(raters),
             number_of_labels,
             _checked_weights(weights, len(raters)),
-            _where(present, mask, raters.shape),
+            rater_field.where_annotated(present, mask, raters.shape),
         )
 
     @classmethod
@@ -115,16 +118,19 @@ class RaterMasks:
         if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
         counted = np.ones(len(stack.arrays)) if weights is None else np.asarray(weights)
-        arrays = [stack.arrays[rater] for rater in np.flatnonzero(counted)]
+        arrays = [
+            a for a, weight in zip(stack.arrays, counted, strict=True) if a is not None and weight
+        ]
 
-        def read(label: int, box: Box = ()) -> Mask:
-            parts = [array[box] for array in arrays if array is not None]
-            found = np.empty((len(parts), *parts[0].shape), bool)
-            for part, mask in zip(parts, found, strict=True):
-                np.equal(part, stack.labels[label], out=mask)
-            return found
+        def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
+            return rater_field.pack_label(arrays, stack.labels[label], box)
 
-        masks = replace(kept, read=read, kept=kept)
+        masks = replace(
+            kept,
+            read=lambda label, box=(): rater_field.unpack_bits(pack(label, box), len(arrays)),
+            kept=kept,
+            pack=pack,
+        )
         vars(masks)["_marked_boxes"] = boxes_of_stack(stack, threads)
         return masks
 
@@ -184,6 +190,7 @@ class RaterMasks:
             weights=np.array([self.weights[group].mean() for group in members]),
             present=None if present is None else np.stack([present[g].any(0) for g in members]),
             patterns=None,
+            pack=None,
             kept=None if self.kept is None else self.kept.merged(groups),
         )
 
@@ -202,6 +209,8 @@ class RaterMasks:
 
     def field(self, label: int, box: Box) -> RaterField:
         """What raters say in a box, as kernels read it: a bit each, or a probability."""
+        if self.pack is not None:
+            return RaterField(self.pack(label, box), self.number_of_raters)
         shape = tuple(part.stop - part.start for part in box)
         masks: NDArray[Any] | None = None
         for part in slabs(box, VOXELS_AT_ONCE):
@@ -209,7 +218,11 @@ class RaterMasks:
             masks = np.empty((len(read), *shape), read.dtype) if masks is None else masks
             masks[(slice(None), *relative_to(part, box))] = read
         assert masks is not None
-        there = None if self.present is None else pack_bits(self.present[(slice(None), *box)])
+        there = (
+            None
+            if self.present is None
+            else rater_field.pack_bits(self.present[(slice(None), *box)])
+        )
         return RaterField(masks, self.number_of_raters, there)
 
     def marks(self, label: int, box: Box) -> Mask:
@@ -275,22 +288,6 @@ class RaterMasks:
             share = weight * self.patterns.counts[there] / here[there]
             totals += np.bincount(votes[there], share, self.number_of_labels)
         return np.asarray(totals / max(totals.sum(), 1e-300))
-
-
-def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
-    """Weighted mean over raters (the first axis) among those who annotated; 0 where nobody did."""
-    if present is None:
-        mean: Floats = np.tensordot(weights / weights.sum(), masks, 1)
-        return mean
-    here = np.tensordot(weights, present, 1)
-    total = np.tensordot(weights, np.where(present, masks, 0.0), 1)
-    return np.asarray(np.divide(total, here, out=np.zeros(here.shape), where=here > 0))
-
-
-def _where(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
-    if mask is None:
-        return present
-    return (np.ones(shape, bool) if present is None else present) & mask
 
 
 def _checked_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:

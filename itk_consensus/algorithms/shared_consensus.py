@@ -23,8 +23,9 @@ from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_v
 from itk_consensus.algorithms.label_answers import Indices
 from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
 from itk_consensus.algorithms.near_copies import near_copies
-from itk_consensus.algorithms.over_labels import over_labels
-from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.algorithms.over_labels import over_labels, ticking
+from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.tiles import Progress
@@ -122,7 +123,8 @@ def shared_consensus(
     missed: dict[int, MissedLesions] = {}
     labels = range(1, masks.number_of_labels)
     once = masks.merged(merged)
-    found = over_labels(lambda label: missed_lesions(once, label, result.decision), labels)
+    tick = ticking(progress, 1.0)
+    found = over_labels(lambda label: missed_lesions(once, label, result.decision), labels, tick)
     for label, lesions in zip(labels, found, strict=True):
         if lesions.number == 0:
             continue

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_curve import CoherenceCurve, Resolution, coherence_curve
-from itk_consensus.algorithms.rater_masks import Floats, RaterMasks
+from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.array_types import Floats
 from itk_consensus.filters.parameters import Deferred, Measurement
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.decision_patterns import DecisionPatterns

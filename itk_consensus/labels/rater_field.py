@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus import _kernels
 from itk_consensus.array_types import Mask
 from itk_consensus.labels.boxes import Box, read_extended
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -87,6 +89,46 @@ def pack_bits(masks: Mask) -> NDArray[np.uint8]:
     return planes
 
 
+def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
+    """(J, \\*shape) of (ceil(J / 8), \\*shape)."""
+    masks = np.empty((number, *planes.shape[1:]), np.uint8)
+    for rater, mask in enumerate(masks):
+        np.right_shift(planes[rater // _BITS], np.uint8(rater % _BITS), out=mask)
+        mask &= 1
+    return masks.view(bool)
+
+
+def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[np.uint8]:
+    """The bits of a box: where each of J label maps has a label.
+
+    Parameters
+    ----------
+    arrays : sequence of (\\*shape) ndarray
+        C-contiguous, of integers or floating point, with at most four axes.
+    label : NumPy integer
+    box : tuple of slice
+        One slice per axis, or none for the whole volume.
+    """
+    shape = arrays[0].shape
+    box = box or tuple(slice(0, size) for size in shape)
+    sizes = tuple(part.stop - part.start for part in box)
+    planes = np.zeros((-(-len(arrays) // _BITS), *sizes), np.uint8)
+    if planes.size == 0:
+        return planes
+    ones = (1,) * (4 - len(shape))
+    # A type that does not hold the label has it nowhere.
+    values = [np.atleast_1d(np.asarray(label).astype(array.dtype)) for array in arrays]
+    _kernels.pack_marks(
+        arrays,
+        [value if value[0] == label else value[:0] for value in values],
+        ones + shape,
+        (0,) * len(ones) + tuple(part.start for part in box),
+        ones + tuple(part.stop for part in box),
+        planes,
+    )
+    return planes
+
+
 def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
     assert patterns.codes is not None
@@ -96,3 +138,10 @@ def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
         part.expand(column, outside=False, out=volume)
     return found
+
+
+def where_annotated(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
+    """(J, \\*shape) where raters annotated, inside a mask; None: everywhere."""
+    if mask is None:
+        return present
+    return (np.ones(shape, bool) if present is None else present) & mask
