@@ -37,7 +37,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     """
 
     whole_because = "it weighs raters by edges and components of the whole image"
-    bytes_per_voxel = 37
+    bytes_per_voxel = 10
     method = "boundary-simple"
     # No padding law: patches end where the image does.
     laws = frozenset({"rater permutation", "unanimity"})

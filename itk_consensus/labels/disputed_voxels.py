@@ -58,8 +58,10 @@ class DisputedVoxels:
     @cached_property
     def rows(self) -> NDArray[np.unsignedinteger[Any]]:
         """(N,) pattern of each disputed voxel."""
-        number = len(self.patterns.counts)
-        return self.of_pattern(np.arange(number, dtype=np.min_scalar_type(number)))
+        numbers = np.arange(len(self.patterns.counts))
+        # Asked for once, so the box's codes are not kept for it.
+        cropped = self.patterns.crop(self.region)
+        return self.take(cropped.expand(numbers.astype(np.min_scalar_type(len(numbers)))))
 
     def take(self, volume: NDArray[Any]) -> NDArray[Any]:
         """(N,) values of a volume of the box's shape at the disputed voxels."""

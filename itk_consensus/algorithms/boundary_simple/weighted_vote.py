@@ -161,15 +161,18 @@ class _LocalWeights:
         for slab in slabs_of(self._voxels, self._radii):
             similarity = slab.similarity(shares, self._labels, self._boxes)
             alike += similarity.sum(axis=1)
-            gated = similarity * self._gate_of(slab.part)
-            local += gated.sum(axis=1)
-            _add_votes(votes, shares, slab, self._alpha * gated)
+            if self._gate is not None:
+                similarity *= self._gate[:, slab.part]
+            local += similarity.sum(axis=1)
+            _add_votes(votes, shares, slab, similarity, self._alpha)
         present = np.maximum(self._annotated, 1)
         overall = (1 - self._alpha) * _normalised(alike / present)
         total = np.zeros(shares.number)
         for slab in slabs_of(self._voxels, self._radii):
             said = slab.digits < self._voxels.patterns.number_of_labels
-            common = np.where(said, self._gate_of(slab.part), 0.0) * overall[:, None]
+            common = said * overall[:, None]
+            if self._gate is not None:
+                common *= self._gate[:, slab.part]
             annotated += common.sum(axis=1)
             _add_votes(votes, shares, slab, common)
         for members, values in zip(shares.members, votes, strict=True):
@@ -178,9 +181,6 @@ class _LocalWeights:
             values /= total[members]
         return shares.with_values(votes), self._alpha * local + annotated
 
-    def _gate_of(self, part: slice) -> Floats | float:
-        return 1.0 if self._gate is None else self._gate[:, part]
-
     @cached_property
     def _annotated(self) -> Floats:
         """(J,) disputed voxels that each rater annotated."""
@@ -188,15 +188,22 @@ class _LocalWeights:
         return np.asarray(patterns.counts[flags] @ patterns.present[flags], np.float64)
 
 
-def _add_votes(votes: list[Floats], shares: VotedShares, slab: PatchSlab, weights: Floats) -> None:
-    """Add (J, n) weights of a slab's raters to the sums of what they said."""
+def _add_votes(
+    votes: list[Floats],
+    shares: VotedShares,
+    slab: PatchSlab,
+    weights: Floats,
+    factor: float = 1.0,
+) -> None:
+    """Add (J, n) weights of a slab's raters, times a factor, to the sums of what they said."""
     first, last = slab.part.start, slab.part.stop
     for label in np.unique(slab.digits).tolist():
         if label < len(votes):
             here = shares.range_of(label, first, last)
             members = shares.members[label][here] - np.uint32(first)
             said = slab.digits[:, members] == label
-            votes[label][here] += np.where(said, weights[:, members], 0.0).sum(axis=0)
+            found = np.where(said, weights[:, members], 0.0).sum(axis=0)
+            votes[label][here] += factor * found
 
 
 def _normalised(values: Floats) -> Floats:

@@ -215,9 +215,8 @@ class _SpatialModel:
         peaks = np.full(posterior.number, -np.inf, np.float32)
         targets = self._targets(posterior)
         log_prior = self._log_prior(posterior)
-        number = len(posterior)
-        # Few labels at a time: what is found is more than what is left of it.
-        for part in chunks(number, 2 * self.patterns.threads):
+        number, threads = len(posterior), self.patterns.threads
+        for part in chunks(number, 2 * threads):  # more is found than is left of it
             found = self.frame.joints(
                 range(number)[part],
                 posterior,
@@ -236,9 +235,7 @@ class _SpatialModel:
             joints += found
             if part.stop < number:
                 self._tick(part.stop / number)
-        # What is left must not depend on which labels were done together.
-        _sift(joints, peaks)
-        threads = self.patterns.threads
+        _sift(joints, peaks)  # what is left must not depend on which labels were done together
         return LabelWeights.normalised(joints, posterior, LEAST_PROBABILITY, threads)
 
     @cached_property
