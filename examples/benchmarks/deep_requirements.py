@@ -172,7 +172,9 @@ def _rows(experiment: Experiment) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _which(seeds: Sequence[int]) -> str:
-    return f", seeds {min(seeds)} to {max(seeds)}" if seeds else ""
+    if len(seeds) < 2:
+        return "".join(f", seed {seed}" for seed in seeds)
+    return f", seeds {min(seeds)} to {max(seeds)}"
 
 
 def _words(name: str) -> str:
