@@ -7,6 +7,7 @@ cite. Everything else follows from the filter itself.
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 from write_tables import common_table, parameter_table
@@ -27,7 +28,7 @@ def page_name(filter_: type[ProcessObject]) -> str:
 def method_page(filter_: type[ProcessObject], model: str) -> str:
     """Markdown of one page."""
     parts = [f"# {filter_.__name__}", str(getattr(filter_, "summary", "")), _use(filter_)]
-    parts += [str(inspect.getdoc(filter_)).replace("``", "`"), model.strip()]
+    parts += [_as_markdown(str(inspect.getdoc(filter_))), model.strip()]
     parts += ["## Parameters", parameter_table(filter_)]
     if issubclass(filter_, LabelFusionFilter):
         parts += ["Those of every fuser are [here](every-fuser.md)."]
@@ -35,6 +36,17 @@ def method_page(filter_: type[ProcessObject], model: str) -> str:
     if measured:
         parts += ["## Known after Execute", "\n".join(["| | |", "|---|---|", *measured])]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _as_markdown(docstring: str) -> str:
+    """A docstring for a page: its code marked as Markdown does, its examples without prompts."""
+    text = docstring.replace("``", "`")
+    return re.sub(r"(?:^(?:>>>|\.\.\.) .*\n?)+", _as_code_block, text, flags=re.MULTILINE)
+
+
+def _as_code_block(example: re.Match[str]) -> str:
+    lines = (line[4:] for line in example[0].splitlines())
+    return "\n".join(["```python", *lines, "```", ""])
 
 
 def _use(filter_: type[ProcessObject]) -> str:
