@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,19 @@ def local_vote(
     labels = voxels.patterns.number_of_labels
     shares = LocalShares(digits, weights, voxels.mask, labels, sigmas, threads)
 
+    def positive(label: int) -> Floats:
+        return np.maximum(voxels.take(shares.share(label)).astype(np.float64), 0.0)
+
+    @cache
+    def total() -> Floats:
+        sums = np.sum([positive(label) for label in range(labels)], axis=0)
+        return np.asarray(np.maximum(sums, 1.0))
+
+    # Weights below 0 make shares below 0 and above 1, of which no probability can be.
+    is_signed = any((weight < 0).any() for weight in weights)
+
     def probability(label: int) -> NDArray[Any]:
-        return np.clip(voxels.take(shares.share(label)).astype(np.float64), 0.0, 1.0)
+        return positive(label) / total() if is_signed else np.minimum(positive(label), 1.0)
 
     others = agreed_fusion(voxels.patterns)
     return DisputedFusion(voxels, others, voxels.take(shares.winners()), probability)

@@ -114,9 +114,26 @@ def _is_one_voxel(points: Points) -> bool:
 def _passed(points: Points, rows: int, columns: int) -> NDArray[np.bool_]:
     """The pixels that a line between points passes through."""
     passed = np.zeros((rows, columns), np.bool_)
-    first, last = points[0], points[-1]
+    inside = _within(points[0], points[-1], np.array([columns, rows], np.float64))
+    if inside is None:
+        return passed
+    first, last = inside
     steps = 2 * int(np.ceil(np.abs(last - first).max())) + 1
     nearest = np.rint(first + np.linspace(0, 1, steps + 1)[:, None] * (last - first)).astype(int)
     is_on = ((nearest >= 0) & (nearest < (columns, rows))).all(axis=1)
     passed[nearest[is_on, 1], nearest[is_on, 0]] = True
     return passed
+
+
+def _within(first: Points, last: Points, size: Points) -> tuple[Points, Points] | None:
+    """The part of a line that lies in a box from -1 to `size`, however long the line is."""
+    along = last - first
+    with np.errstate(divide="ignore", invalid="ignore"):
+        edges = np.stack([-1 - first, size - first]) / along
+    # Where a line does not move along an axis it never enters or leaves, or is never inside.
+    still = along == 0
+    if (still & ((first < -1) | (first > size))).any():
+        return None
+    enters = max(0.0, edges.min(axis=0)[~still].max(initial=0.0))
+    leaves = min(1.0, edges.max(axis=0)[~still].min(initial=1.0))
+    return None if enters > leaves else (first + enters * along, first + leaves * along)

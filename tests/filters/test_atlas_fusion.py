@@ -155,6 +155,20 @@ def test_a_search_finds_labels_that_lie_beside() -> None:
     np.testing.assert_array_equal(fused[inside][disputed], labels[inside][disputed])
 
 
+def test_weights_below_zero_leave_probabilities_that_sum_to_one() -> None:
+    rng = np.random.default_rng(3)
+    target = rng.normal(size=(6, 7, 8))
+    maps = [rng.integers(0, 3, target.shape).astype(np.uint8) for _ in range(5)]
+    shared = rng.normal(size=target.shape)
+    images = [target + (1 + 0.2 * n) * shared for n in range(5)]
+    filter_ = JointLabelFusionFilter(Image=target, AtlasImages=images, NonNegativeWeights=False)
+    filter_.Execute(maps)
+    shares = np.stack([filter_.GetProbabilityImage(label) for label in filter_.GetLabels()])
+    assert shares.min() >= 0
+    np.testing.assert_allclose(shares.sum(axis=0), 1, atol=1e-5)
+    np.testing.assert_array_equal(shares.argmax(axis=0), filter_.GetLabelImage())
+
+
 def test_a_search_costs_no_more_than_the_image_and_a_patch_that_is_too_large_is_refused() -> None:
     """240 mm around each voxel of a small image took 19 GB; above 65,535 steps numbers wrapped."""
     rng = np.random.default_rng(9)

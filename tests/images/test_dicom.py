@@ -400,6 +400,23 @@ def test_single_voxels_and_single_holes_come_back_from_their_diamonds() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+def test_a_line_costs_no_more_than_the_image_however_long_it_is() -> None:
+    """two points far apart took a step for every voxel between them."""
+    far = np.array([(-1e9, 3.0), (1e9, 3.0)])
+    (found,) = rasterised({0: [far]}, (1, 6, 7))
+    expected = np.zeros((6, 7), np.uint8)
+    expected[3] = 1
+    np.testing.assert_array_equal(found, expected)
+    beside = np.array([(-1e18, 30.0), (1e18, 30.0)])
+    slanted = np.array([(-1e9, -1e9), (1e9, 1e9)])
+    assert not rasterised({0: [beside]}, (1, 6, 7)).any()
+    np.testing.assert_array_equal(
+        rasterised({0: [slanted]}, (1, 6, 7))[0].nonzero(), [np.arange(6)] * 2
+    )
+    short = np.array([(1.2, 1.0), (4.0, 3.9)])
+    assert rasterised({0: [short]}, (1, 6, 7)).sum() == 6
+
+
 def test_coverage_is_that_of_dense_sampling() -> None:
     """Of polygons that cross themselves and each other, and leave the image."""
     random = np.random.default_rng(3002)
