@@ -18,15 +18,19 @@ import zarr
 
 import itk_consensus
 from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
-from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import promised_type, work_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
-from itk_consensus.images.files import files_of
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.labels.boxes import grown
 from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
 from itk_consensus.pipeline.input_notes import InputNotes
+from itk_consensus.pipeline.output_stores import (
+    create_output,
+    is_upright,
+    level_shapes,
+    require_place,
+)
 from itk_consensus.pipeline.scratch import (
     WRITTEN,
     Place,
@@ -38,15 +42,7 @@ from itk_consensus.pipeline.scratch import (
     summary_arrays,
     summary_of,
 )
-from itk_consensus.pipeline.volumes import (
-    VolumeFile,
-    create_output,
-    holds_store,
-    is_store,
-    is_upright,
-    level_shapes,
-    open_volume,
-)
+from itk_consensus.pipeline.volumes import VolumeFile, open_volume
 
 
 @dataclass(frozen=True)
@@ -164,7 +160,7 @@ def fuse_volumes(
     """
     given = [*inputs, *([] if mask is None else [mask])]
     # Workers of a cluster need not start where we did.
-    output = _require_place(output, given, overwrite).absolute()
+    output = require_place(output, given, overwrite).absolute()
     volumes = tuple(open_volume(path.absolute()) for path in inputs)
     masks = [] if mask is None else [open_volume(mask.absolute())]
     first = volumes[0]
@@ -189,24 +185,6 @@ def fuse_volumes(
     measured = _run(job, promised_type(types), report or (lambda share, doing: None), after_reading)
     scratch.hand_over(output)
     return measured
-
-
-def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> Path:
-    """Where the store is to be, links followed; raise if that is not a good place."""
-    place = Path(os.path.realpath(output))
-    if not place.parent.is_dir():
-        raise FileError(f"{output}: the folder {place.parent} does not exist")
-    for path in inputs:
-        for file in [path] if is_store(path) else files_of(path):
-            there = Path(os.path.realpath(file))
-            for ours in (place, Scratch.beside(place).folder):
-                if ours == there or ours in there.parents or there in ours.parents:
-                    raise FileError(f"{output}: would overwrite the input {path}, or be part of it")
-    if os.path.lexists(place) and not overwrite:
-        raise FileError(f"{output}: exists already")
-    if os.path.lexists(place) and not holds_store(place):
-        raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
-    return place
 
 
 def _run(

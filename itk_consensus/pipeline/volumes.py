@@ -1,6 +1,6 @@
 """Label volumes on disk, larger than memory: zarr and OME-Zarr stores, and image files by slabs.
 
-OME-Zarr metadata (versions 0.4 and 0.5) is read and written here: it is a few lines of JSON.
+OME-Zarr metadata (versions 0.4 and 0.5) is read here, and written in `output_stores`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ DEFAULT_CHUNK = 128
 #: Beyond this no index reaches.
 _MOST_VOXELS = 2**63
 
-_AXIS_NAMES = ("t", "c", "z", "y", "x")
-
 #: Of the units that OME-Zarr gives axes of space; others, and none, are taken for millimetres.
 _MILLIMETRES = {
     "nanometer": 1e-6,
@@ -40,7 +38,7 @@ _MILLIMETRES = {
 }
 
 #: The attribute of our own in which directions are kept, for which OME-Zarr has no place.
-_DIRECTION = "itk_consensus:direction"
+DIRECTION = "itk_consensus:direction"
 
 
 @dataclass(frozen=True)
@@ -236,7 +234,7 @@ def _geometry_of(
         plain.size,
         tuple((scale * units)[::-1].tolist()),
         tuple((translation * units)[::-1].tolist()),
-        tuple(attributes.get(_DIRECTION, plain.direction)),
+        tuple(attributes.get(DIRECTION, plain.direction)),
         tuple(str(axis.get("name")) for axis in reversed(axes)),
     )
 
@@ -259,69 +257,3 @@ def _open_file(path: Path) -> VolumeFile:
         (),
         0,
     )
-
-
-def create_output(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
-    """Make an empty store with the chunks, space and pyramid of another volume."""
-    form = like.zarr_format or 3
-    if not like.multiscales and like.zarr_format:
-        _create_level(str(path), "", like.shape, like.chunks, dtype, form)
-        return
-    group = zarr.create_group(str(path), zarr_format=form, overwrite=True)
-    shapes = level_shapes(like)
-    for number, shape in enumerate(shapes):
-        _create_level(str(path), str(number), shape, like.chunks, dtype, form)
-    group.attrs.update(_attributes(like, len(shapes), form))
-    if not is_upright(like.geometry):
-        group.attrs[_DIRECTION] = list(like.geometry.direction)
-
-
-def is_upright(geometry: ImageGeometry) -> bool:
-    """Whether axes run along those of the scanner, which is all that OME-Zarr can say."""
-    return geometry.direction == ArrayGeometry.of_shape(geometry.shape).direction
-
-
-def level_shapes(like: VolumeFile) -> list[tuple[int, ...]]:
-    """The shape of each level of the pyramid, finest first."""
-    shapes = [like.shape]
-    for factors in like.factors:
-        shapes.append(tuple(-(-n // f) for n, f in zip(shapes[-1], factors, strict=True)))
-    return shapes
-
-
-def _create_level(
-    path: str, level: str, shape: Any, chunks: Any, dtype: np.dtype[Any], form: int
-) -> None:
-    zarr.create_array(
-        store=path,
-        name=level or None,
-        shape=shape,
-        chunks=tuple(min(c, n) for c, n in zip(chunks, shape, strict=True)),
-        dtype=dtype,
-        zarr_format=form,
-        fill_value=0,
-        overwrite=True,
-    )
-
-
-def _attributes(like: VolumeFile, levels: int, form: int) -> dict[str, Any]:
-    """OME-Zarr metadata with the axes of the input; every second voxel is kept, where it lies."""
-    dimension = len(like.shape)
-    axes = like.multiscales.get("axes") or [
-        {"name": name, "type": "space", "unit": "millimeter"}
-        if at in space_axes(dimension)
-        else {"name": name, "type": "time" if name == "t" else "channel"}
-        for at, name in enumerate(_AXIS_NAMES[-dimension:])
-    ]
-    datasets, scale = [], np.array(like.scale)
-    for number in range(levels):
-        transforms = [{"type": "scale", "scale": scale.tolist()}]
-        if any(like.translation):
-            transforms.append({"type": "translation", "translation": list(like.translation)})
-        datasets.append({"path": str(number), "coordinateTransformations": transforms})
-        if number < len(like.factors):
-            scale = scale * like.factors[number]
-    entry = {"axes": axes, "datasets": datasets, "name": "consensus"}
-    if form == 2:
-        return {"multiscales": [{"version": "0.4", **entry}], "image-label": {"version": "0.4"}}
-    return {"ome": {"version": "0.5", "multiscales": [entry], "image-label": {}}}
