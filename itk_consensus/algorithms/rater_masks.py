@@ -18,7 +18,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.marked_boxes import boxes_of_patterns, boxes_of_stack
 from itk_consensus.labels.rater_field import RaterField, expand_rows
-from itk_consensus.labels.rater_shares import weighted_share
+from itk_consensus.labels.rater_shares import counted_weights, weighted_share
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
@@ -140,10 +140,10 @@ class RaterMasks:
     ) -> RaterMasks:
         """The volume behind decision patterns; missing raters and the mask come with them.
 
-        Raters of weight 0 are left out.
+        Raters of weight 0, or without any annotation, are left out.
         """
         missing = patterns.number_of_labels
-        counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
+        counted = counted_weights(patterns, weights)
         used = np.flatnonzero(counted)
         assert patterns.codes is not None
         voted = patterns
