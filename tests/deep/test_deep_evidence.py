@@ -45,6 +45,7 @@ def test_hard_phantoms_with_truth_beat_the_vote(network_alone):
     assert difference(experiment, "Dice", "vote").min() > 0
 
 
+@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")  # it is that short
 def test_hard_phantoms_without_truth_rate_the_worst_rater_last(network_alone):
     experiment = network_alone.hard_without_truth([0], train=24, test=4, NumberOfIterations=30)
     assert experiment.figures["worst_is_last"] == [1]
