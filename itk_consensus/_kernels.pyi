@@ -161,15 +161,17 @@ def pack_votes(raters: Sequence[RaterVotes], extent: int, threads: int) -> NDArr
 def packed_counts(
     planes: NDArray[np.uint8],
     mask: NDArray[np.uint8] | None,
+    counts: NDArray[np.int64] | None,
     tables: NDArray[np.float64],
     threads: int,
-) -> tuple[NDArray[np.float64], tuple[float, float], float]: ...
+) -> tuple[NDArray[np.float64], float]: ...
 def packed_vote_counts(
     planes: NDArray[np.uint8],
     mask: NDArray[np.uint8] | None,
+    counts: NDArray[np.int64] | None,
     foreground: NDArray[np.float64],
     threads: int,
-) -> tuple[NDArray[np.float64], tuple[float, float], float]: ...
+) -> tuple[NDArray[np.float64], float]: ...
 def packed_probability(
     planes: NDArray[np.uint8],
     mask: NDArray[np.uint8] | None,

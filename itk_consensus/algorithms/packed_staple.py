@@ -1,6 +1,7 @@
 """Binary STAPLE where patterns are nearly as many as voxels: on packed votes, without patterns.
 
-The same EM as staple.py runs, from one start, with one prior for all voxels.
+The same EM as staple.py runs, from one start, with one prior for all voxels. Volumes in chunks
+bring a table of patterns all the same: its rows are packed, and give the same bits.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from itk_consensus.algorithms.staple_settings import StapleSettings
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, chunks
-from itk_consensus.labels.expected_counts import VoteShares, VoteTable
-from itk_consensus.labels.fusions import DecisionTable
+from itk_consensus.labels.expected_counts import VoteShares
+from itk_consensus.labels.fusions import DecisionTable, PatternFusion
 from itk_consensus.labels.packed_votes import PackedVotes
 from itk_consensus.labels.ties import BACKGROUND
 
@@ -96,11 +97,16 @@ class PackedFusion:
         self.write_labels(np.array([0, 1, BACKGROUND, BACKGROUND], np.int32), decision)
         return decision
 
-    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        table = VoteTable.of(patterns, patterns.counts.astype(np.float64))
-        foreground = table.probabilities(self.theta, self.prior, [1])[:, 0, 0]
+    def on(self, patterns: DecisionPatterns) -> PatternFusion:
+        """The same answer, to the last bit, for each pattern of the votes."""
+        rows = PackedVotes.from_patterns(patterns)
+        foreground = np.empty(rows.shape)
+        rows.write_probability(self.theta, self.prior, foreground)
         decision = (foreground >= 1 - foreground).astype(np.int64)
-        return DecisionTable(patterns, np.arange(len(decision)), decision, in_pairs(foreground))
+        return PatternFusion(patterns, decision, in_pairs(foreground))
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return self.on(patterns).as_table(patterns)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):

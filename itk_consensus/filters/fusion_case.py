@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.boxes import voxel_sides
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.encoding import MOST_DIRECT_CODES
+from itk_consensus.labels.decision_patterns import MOST_FEW, DecisionPatterns
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
@@ -59,16 +58,27 @@ class FusionCase:
 
     @cached_property
     def packed(self) -> PackedVotes | None:
-        """The votes as bits, where there are two labels, none missing, and too many patterns."""
-        stack, present = self.stack, [array for array in self.stack.arrays if array is not None]
-        packable = len(stack.labels) == 2 and not stack.may_be_missing and self.strata is None
-        if not packable or 2 ** len(present) < MOST_DIRECT_CODES:
+        """The votes as bits, where there are two labels, none missing, and too many patterns.
+
+        Patterns that are made already are packed themselves: sums over them are to the last bit
+        those over voxels, so that it does not show in a result where the votes came from.
+        """
+        stack = self.stack
+        if len(stack.labels) != 2 or self.strata is not None:
             return None
-        few = DecisionPatterns.if_few(stack, self.threads)
-        if few is None:
-            return PackedVotes.from_stack(stack, self.threads)
-        vars(self)["patterns"] = few
-        return None
+        if "patterns" not in vars(self) and not stack.may_be_missing:
+            if 2 ** sum(array is not None for array in stack.arrays) <= MOST_FEW:
+                return None
+            few = DecisionPatterns.if_few(stack, self.threads)
+            if few is None:
+                return PackedVotes.from_stack(stack, self.threads)
+            vars(self)["patterns"] = few
+        patterns = self.patterns
+        if len(patterns.counts) <= MOST_FEW or patterns.strata is not None:
+            return None
+        present = patterns.present
+        is_complete = np.array_equal(present.all(axis=0), present.any(axis=0))
+        return PackedVotes.from_patterns(patterns) if is_complete else None
 
     @property
     def spacing(self) -> tuple[float, ...]:

@@ -161,7 +161,7 @@ def fuse_patterns(
         binary filter's foreground be missing.
     """
     case = FusionCase(like, LabelStack(like.arrays, patterns.labels), filter_.NumberOfThreads)
-    vars(case).update(patterns=patterns, packed=None)
+    vars(case)["patterns"] = patterns
     labels = filter_._label_values(case)
     dtype = common_type(like.arrays, labels)
     undecided = filter_._undecided_label(labels, dtype)

@@ -83,7 +83,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if self._soft:
             return self._fuse_soft(case)
         if self._is_plain and case.packed is not None:
-            return self._fuse_packed(case.packed)
+            return self._fuse_packed(case, case.packed)
         self._check_foreground([case], self.MissingLabel)
         result = staple(
             case.patterns,
@@ -102,7 +102,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 
-    def _fuse_packed(self, packed: PackedVotes) -> Fusion:
+    def _fuse_packed(self, case: FusionCase, packed: PackedVotes) -> Fusion:
         result = packed_staple(
             packed,
             self._settings_with(self.Prior),
@@ -111,7 +111,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         )
         self._store(result)
         self._warn_of(result)
-        return result.fusion
+        return result.fusion if packed.counts is None else result.fusion.on(case.patterns)
 
     def _fuse_soft(self, case: FusionCase) -> Fusion:
         if not self._is_plain or not isinstance(self.Prior, (float, type(None))):

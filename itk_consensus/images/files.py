@@ -6,7 +6,6 @@ Writing is all or nothing: whatever goes wrong, the file that was there before i
 from __future__ import annotations
 
 import os
-import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,13 +20,15 @@ from itk_consensus.images.headers import (
     Header,
     head_of,
     require_complete,
-    require_name,
     require_regular,
 )
+from itk_consensus.images.replacing import replacing
 
 PathLike = str | os.PathLike[str]
 
-_HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}
+#: Formats that are never more than one file.
+_ONE_FILE = {".nii", ".nrrd", ".mha"}
+
 _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
     text_headers.meta_header,
     text_headers.nrrd_header,
@@ -112,7 +113,7 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
     if _format(path) in (".mha", ".mhd") and "%" in path.name:
         # MetaIO formats the name of the voxels' file, which is made from this one, by printf.
         raise FileError(f"{path}: cannot be written: a MetaImage's name must be without %")
-    with replacing(path) as draft:
+    with replacing(path, alone=_format(path) in _ONE_FILE) as draft:
         try:
             sitk.WriteImage(image, str(draft), compress)
             _check_written(draft, image, path)
@@ -130,7 +131,7 @@ def write_text(path: PathLike, text: str) -> None:
 
 def write_bytes(path: PathLike, contents: bytes) -> None:
     """Write a file of bytes, replacing `path` in one step."""
-    with replacing(Path(path)) as draft:
+    with replacing(Path(path), alone=True) as draft:
         draft.write_bytes(contents)
 
 
@@ -149,53 +150,6 @@ def require_writable(path: PathLike) -> None:
     """Raise now, rather than after the work, if a file cannot be written; write nothing."""
     with replacing(Path(path)):
         pass
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[Path]:
-    """Yield a path of the same name in a fresh folder; move it to `target` on success.
-
-    Whatever else appears in that folder moves along: some formats keep header and voxels apart,
-    and the header names the other file. The header goes last, so it never names a missing one.
-    Links stay and their targets are written; only regular files are replaced.
-    """
-    place = destination(target)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".itk_consensus-", dir=place.parent) as folder:
-            yield Path(folder, target.name)
-            parts = sorted(
-                Path(folder).iterdir(), key=lambda part: _format(part) in _HEADER_SUFFIXES
-            )
-            places = [destination(target.parent / part.name) for part in parts]
-            for part, place in zip(parts, places, strict=True):
-                os.replace(part, place)
-    except OSError as error:
-        raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
-
-
-def destination(target: Path) -> Path:
-    """Where a file of this name is to be written, links followed.
-
-    Raises
-    ------
-    FileError
-        The folder does not exist, or what stands there is no regular file.
-    """
-    require_name(target)
-    place = Path(os.path.realpath(target))
-    if not place.parent.is_dir():
-        raise FileError(f"{target}: the folder {place.parent} does not exist")
-    try:
-        mode = place.stat().st_mode
-    except FileNotFoundError:
-        return place
-    except OSError as error:
-        raise FileError(f"{target}: cannot be written: {error.strerror}") from error
-    if stat.S_ISDIR(mode):
-        raise FileError(f"{target}: is a folder, not a file to write")
-    if not stat.S_ISREG(mode):
-        raise FileError(f"{target}: is a pipe or a device, which writing would replace")
-    return place
 
 
 def _header(path: Path) -> tuple[Path, Header | None]:

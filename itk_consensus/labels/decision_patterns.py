@@ -25,6 +25,9 @@ from itk_consensus.labels.label_stack import LabelStack, default_threads, label_
 #: arrays would be many times larger than the images, so it is done in blocks of this size.
 _VOTES_AT_ONCE = 1 << 22
 
+#: Patterns are few up to here: they have 16-bit codes, one of which may say "outside the mask".
+MOST_FEW = (1 << 16) - 1
+
 
 @dataclass(frozen=True)
 class DecisionPatterns:
@@ -80,7 +83,7 @@ class DecisionPatterns:
         """The same, or None where patterns are many: nearly as many as voxels, in noise."""
         threads = threads or default_threads()
         encoding = encode_if_few(stack, None, threads, np.dtype(np.uint16))
-        if encoding is None:
+        if encoding is None or len(encoding.counts) > MOST_FEW:
             return None
         return cls(labels=stack.labels, threads=threads, **encoding._asdict())
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
+from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import ExpectedCounts
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 
@@ -38,6 +39,9 @@ class PackedVotes:
         Of the volume.
     threads : int
         Results never depend on it.
+    counts : (N,) ndarray of int64 or None
+        How many voxels each one stands for, if they are the rows of a pattern table; sums are then
+        to the last bit those of the volume that the table was made from.
     """
 
     planes: NDArray[np.uint8]
@@ -45,6 +49,7 @@ class PackedVotes:
     mask: NDArray[np.uint8] | None
     shape: tuple[int, ...]
     threads: int
+    counts: NDArray[np.int64] | None = None
 
     @classmethod
     def from_stack(cls, stack: LabelStack, threads: int | None = None) -> PackedVotes:
@@ -62,6 +67,15 @@ class PackedVotes:
         planes = _kernels.pack_votes(stack.votes(), extent, threads)
         return cls(planes, present, mask, stack.shape, threads)
 
+    @classmethod
+    def from_patterns(cls, patterns: DecisionPatterns) -> PackedVotes:
+        """The rows of a table of two labels, in which no rater is missing at some of them only."""
+        present = patterns.present.all(axis=0)
+        votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
+        planes = np.packbits(votes, axis=0, bitorder="little")
+        rows = patterns.counts.shape
+        return cls(planes, present, None, rows, patterns.threads, patterns.counts)
+
     def restored(self) -> LabelStack:
         """The stack that was packed, as zeros and ones; a byte for each vote."""
         bits = iter(range(8 * len(self.planes)))
@@ -76,7 +90,8 @@ class PackedVotes:
         """The votes of some voxels, as a volume of one axis."""
         planes = np.ascontiguousarray(self.planes[:, voxels])
         mask = None if self.mask is None else self.mask[voxels]
-        return replace(self, planes=planes, mask=mask, shape=planes.shape[1:])
+        counts = None if self.counts is None else self.counts[voxels]
+        return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], counts=counts)
 
     @property
     def number_of_raters(self) -> int:
@@ -93,7 +108,7 @@ class PackedVotes:
         prior : (S, 2) ndarray
         """
         starts = [
-            self._sums(*_kernels.packed_counts(self.planes, self.mask, tables, self.threads))
+            self._sums(*_kernels.packed_counts(*self._voxels, tables, self.threads))
             for tables in self._tables(theta, prior)
         ]
         return ExpectedCounts(
@@ -118,9 +133,7 @@ class PackedVotes:
         # Bits of the last byte that no rater has are never set, so these entries are not read.
         padded = np.zeros(8 * len(self.planes) + 1)
         padded[: raters + 1] = foreground
-        return self._sums(
-            *_kernels.packed_vote_counts(self.planes, self.mask, padded, self.threads)
-        )
+        return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, self.threads))
 
     def write_probability(self, theta: Floats, prior: Floats, out: NDArray[Any]) -> None:
         """Write the probability of label 1 under (J, 2, 1, 2) theta; 0 outside the mask."""
@@ -132,6 +145,12 @@ class PackedVotes:
             )
         (tables,) = self._tables(theta, prior)
         _kernels.packed_probability(self.planes, self.mask, tables, out.reshape(-1), self.threads)
+
+    @property
+    def _voxels(
+        self,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None, NDArray[np.int64] | None]:
+        return self.planes, self.mask, self.counts
 
     def _tables(self, theta: Floats, prior: Floats) -> list[Floats]:
         """Per start: (groups, 256, 2) log likelihood of each byte of votes, prior in the first."""
@@ -149,14 +168,13 @@ class PackedVotes:
             tables.append(table)
         return tables
 
-    def _sums(
-        self, histograms: Floats, mass: tuple[float, float], log_likelihood: float
-    ) -> ExpectedCounts:
-        """Unfold histograms over bytes into counts per rater."""
+    def _sums(self, histograms: Floats, log_likelihood: float) -> ExpectedCounts:
+        """Unfold histograms over bytes into counts per rater; each holds all voxels."""
         counts = np.zeros((self.number_of_raters, 2, 1, 2))
         for bit, rater in enumerate(np.flatnonzero(self.present)):
             said = _BITS[:, bit % 8]
             histogram = histograms[bit // 8]
             counts[rater, 0, 0] = histogram[~said].sum(axis=0)
             counts[rater, 1, 0] = histogram[said].sum(axis=0)
-        return ExpectedCounts(counts, np.array([[mass]]), np.array([log_likelihood]))
+        mass = histograms[0].sum(axis=0)
+        return ExpectedCounts(counts, mass[None, None], np.array([log_likelihood]))

@@ -23,6 +23,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import promised_type, work_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
+from itk_consensus.images.geometry import check_same_space
 from itk_consensus.labels.boxes import grown
 from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
 from itk_consensus.pipeline.scratch import (
@@ -38,9 +39,9 @@ from itk_consensus.pipeline.volumes import (
     VolumeFile,
     create_output,
     holds_store,
+    is_upright,
     level_shapes,
     open_volume,
-    require_one_grid,
 )
 
 
@@ -149,7 +150,18 @@ def fuse_volumes(
     volumes = tuple(open_volume(path) for path in inputs)
     masks = [] if mask is None else [open_volume(mask)]
     first = volumes[0]
-    require_one_grid([*volumes, *masks], filter_.CoordinateTolerance)
+    check_same_space(
+        [volume.geometry for volume in (*volumes, *masks)],
+        coordinate_tolerance=filter_.CoordinateTolerance,
+        direction_tolerance=filter_.DirectionTolerance,
+        owner=filter_.GetName(),
+        names=[str(volume.path) for volume in (*volumes, *masks)],
+    )
+    if not is_upright(first.geometry):
+        filter_._warn(
+            f"{first.path} is turned against the axes of the scanner, for which OME-Zarr has no "
+            "place: other programs will see the output unturned"
+        )
     types = [volume.dtype for volume in volumes]
     work = work_of(filter_, first.shape, first.spacing, types, volumes)
     scratch = Scratch(output.with_name(output.name + ".partial"))
@@ -248,6 +260,6 @@ def _plan(
 
 
 def _newest(path: Path) -> float:
-    """When a file, or the metadata of a store, was last written."""
-    files = [path] if path.is_file() else [*path.glob("*.json"), *path.glob(".z*"), path]
-    return max(file.stat().st_mtime for file in files)
+    """When a file, or any part of a store, was last written."""
+    files = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return max(map(os.path.getmtime, files), default=os.path.getmtime(path))

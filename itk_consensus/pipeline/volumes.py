@@ -5,7 +5,7 @@ OME-Zarr metadata (versions 0.4 and 0.5) is read and written here: it is a few l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -16,7 +16,8 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError, GeometryError
+from itk_consensus.errors import FileError
+from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.labels.boxes import Box, space_axes
 
@@ -24,6 +25,17 @@ from itk_consensus.labels.boxes import Box, space_axes
 DEFAULT_CHUNK = 128
 
 _AXIS_NAMES = ("t", "c", "z", "y", "x")
+
+#: Of the units that OME-Zarr gives axes of space; others, and none, are taken for millimetres.
+_MILLIMETRES = {
+    "nanometer": 1e-6,
+    "micrometer": 1e-3,
+    "centimeter": 10.0,
+    "meter": 1e3,
+}
+
+#: The attribute of our own in which directions are kept, for which OME-Zarr has no place.
+_DIRECTION = "itk_consensus:direction"
 
 
 @dataclass(frozen=True)
@@ -37,8 +49,10 @@ class VolumeFile:
         Where in a store the full resolution lies; empty for an array, or a file that is none.
     shape, chunks : tuple of int
     dtype : numpy.dtype
-    spacing, translation : tuple of float
-        Per array axis.
+    geometry : ImageGeometry
+        Where it lies, in mm.
+    scale, translation : tuple of float
+        Per array axis, in the unit of its metadata.
     multiscales : mapping
         The OME-Zarr entry; empty if there is none.
     factors : tuple of tuple of int
@@ -52,11 +66,17 @@ class VolumeFile:
     shape: tuple[int, ...]
     chunks: tuple[int, ...]
     dtype: np.dtype[Any]
-    spacing: tuple[float, ...]
+    geometry: ImageGeometry
+    scale: tuple[float, ...]
     translation: tuple[float, ...]
     multiscales: Mapping[str, Any]
     factors: tuple[tuple[int, ...], ...]
     zarr_format: int
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """Voxel size in mm, per array axis."""
+        return self.geometry.array_spacing
 
     def read(self, box: Box) -> NDArray[Any]:
         """The voxels of a box."""
@@ -95,7 +115,7 @@ def open_volume(path: Path) -> VolumeFile:
     except (FileNotFoundError, ValueError, KeyError, OSError) as error:
         raise FileError(f"{path}: cannot be read as a zarr store: {error}") from error
     if isinstance(node, zarr.Array):
-        return _described(path, "", node, {}, ())
+        return _described(path, "", node, {}, (), {})
     entry = _multiscales(node.attrs)
     if not entry:
         raise FileError(f"{path}: must hold an array or an OME-Zarr image, it is a plain group")
@@ -104,7 +124,7 @@ def open_volume(path: Path) -> VolumeFile:
         tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
         for fine, coarse in pairwise(levels)
     )
-    return _described(path, entry["datasets"][0]["path"], levels[0], entry, factors)
+    return _described(path, entry["datasets"][0]["path"], levels[0], entry, factors, node.attrs)
 
 
 def _multiscales(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,16 +135,19 @@ def _multiscales(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _described(
-    path: Path, level: str, array: Any, entry: Mapping[str, Any], factors: tuple[Any, ...]
+    path: Path,
+    level: str,
+    array: Any,
+    entry: Mapping[str, Any],
+    factors: tuple[Any, ...],
+    attributes: Mapping[str, Any],
 ) -> VolumeFile:
-    spacing, translation = np.ones(array.ndim), np.zeros(array.ndim)
+    _require_space_last(path, entry, array.ndim)
+    scale, translation = np.ones(array.ndim), np.zeros(array.ndim)
     for part in (entry["datasets"][0], entry) if entry else ():
         for transform in part.get("coordinateTransformations", []):
             if transform["type"] == "scale":
-                spacing, translation = (
-                    spacing * transform["scale"],
-                    translation * transform["scale"],
-                )
+                scale, translation = scale * transform["scale"], translation * transform["scale"]
             elif transform["type"] == "translation":
                 translation = translation + transform["translation"]
     return VolumeFile(
@@ -133,11 +156,45 @@ def _described(
         tuple(array.shape),
         tuple(array.shards or array.chunks),
         np.dtype(array.dtype),
-        tuple(spacing.tolist()),
+        _geometry_of(array.shape, scale, translation, entry, attributes),
+        tuple(scale.tolist()),
         tuple(translation.tolist()),
         dict(entry),
         factors,
         int(array.metadata.zarr_format),
+    )
+
+
+def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) -> None:
+    """Axes before the last three are those of time and channels, and others are those of space."""
+    axes = entry.get("axes", [])
+    kinds = [axis.get("type", "space") == "space" for axis in axes]
+    if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
+        raise FileError(
+            f"{path}: axes before the last three must be those of time and channels, all others "
+            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}"
+        )
+
+
+def _geometry_of(
+    shape: tuple[int, ...],
+    scale: NDArray[Any],
+    translation: NDArray[Any],
+    entry: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+) -> ImageGeometry:
+    """The geometry of a store in mm; its axes have names if its metadata gives them."""
+    plain = ArrayGeometry.of_shape(shape)
+    if not entry:
+        return plain
+    axes = entry.get("axes", [])
+    units = [_MILLIMETRES.get(axis.get("unit"), 1.0) for axis in axes] or [1.0] * len(shape)
+    return ImageGeometry(
+        plain.size,
+        tuple((scale * units)[::-1].tolist()),
+        tuple((translation * units)[::-1].tolist()),
+        tuple(attributes.get(_DIRECTION, plain.direction)),
+        tuple(str(axis.get("name")) for axis in reversed(axes)),
     )
 
 
@@ -152,28 +209,13 @@ def _open_file(path: Path) -> VolumeFile:
         shape,
         chunks,
         slabs.dtype,
+        geometry,
         geometry.array_spacing,
         tuple(reversed(geometry.origin)),
         {},
         (),
         0,
     )
-
-
-def require_one_grid(volumes: Sequence[VolumeFile], tolerance: float) -> None:
-    """Raise a `GeometryError` that names the first stray volume."""
-    first = volumes[0]
-    limit = tolerance * max(first.spacing)
-    for other in volumes[1:]:
-        for name in ("shape", "spacing", "translation"):
-            one, stray = getattr(first, name), getattr(other, name)
-            same = len(one) == len(stray) and np.allclose(
-                one, stray, rtol=0, atol=0 if name == "shape" else limit
-            )
-            if not same:
-                raise GeometryError(
-                    f"{other.path} does not lie where {first.path} does: {name} {stray}, not {one}"
-                )
 
 
 def create_output(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
@@ -187,6 +229,13 @@ def create_output(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
     for number, shape in enumerate(shapes):
         _create_level(str(path), str(number), shape, like.chunks, dtype, form)
     group.attrs.update(_attributes(like, len(shapes), form))
+    if not is_upright(like.geometry):
+        group.attrs[_DIRECTION] = list(like.geometry.direction)
+
+
+def is_upright(geometry: ImageGeometry) -> bool:
+    """Whether axes run along those of the scanner, which is all that OME-Zarr can say."""
+    return geometry.direction == ArrayGeometry.of_shape(geometry.shape).direction
 
 
 def level_shapes(like: VolumeFile) -> list[tuple[int, ...]]:
@@ -221,7 +270,7 @@ def _attributes(like: VolumeFile, levels: int, form: int) -> dict[str, Any]:
         else {"name": name, "type": "time" if name == "t" else "channel"}
         for at, name in enumerate(_AXIS_NAMES[-dimension:])
     ]
-    datasets, scale = [], np.array(like.spacing)
+    datasets, scale = [], np.array(like.scale)
     for number in range(levels):
         transforms = [{"type": "scale", "scale": scale.tolist()}]
         if any(like.translation):

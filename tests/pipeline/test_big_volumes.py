@@ -132,7 +132,7 @@ def test_ome_zarr_is_what_another_reader_sees(tmp_path: Path) -> None:
 def test_a_store_elsewhere_is_named(tmp_path: Path) -> None:
     one = ome_store(tmp_path / "one.zarr", raters()[0], 3)
     other = ome_store(tmp_path / "other.zarr", raters()[1], 3, origin=3.5)
-    with pytest.raises(GeometryError, match=r"other\.zarr does not lie where .*translation"):
+    with pytest.raises(GeometryError, match=r"other\.zarr does not occupy .*: origin"):
         fuse_volumes([one, other], tmp_path / "fused.zarr", ic.LabelVotingImageFilter())
 
 

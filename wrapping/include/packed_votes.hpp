@@ -5,11 +5,11 @@
 // needed, however noisy the votes are.
 //
 // Bytes lie in planes: planes[group * extent + voxel]. A stretch of voxels with the same votes is
-// computed once. Slabs have a fixed length and are added in order, so results do not depend on the
-// number of threads.
+// computed once; a "voxel" may also be a row of a pattern table, which counts for many. Sums are exact
+// (exact_sum.hpp), so results depend neither on threads nor on how voxels were brought together.
 //
-// Preconditions (checked in Python): every digit is 0 or 1; arrays hold their extents; log values
-// are below +inf and not NaN.
+// Preconditions (checked in Python): every digit is 0 or 1; arrays hold their extents; counts are
+// positive; log values are below +inf and not NaN.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include <limits>
 #include <vector>
 
+#include "exact_sum.hpp"
 #include "runs.hpp"
 #include "votes.hpp"
 
@@ -47,7 +48,8 @@ struct PackedPlanes {
   const std::uint8_t* planes;
   std::size_t extent;
   std::size_t groups;
-  const std::uint8_t* mask;  // nullptr: every voxel counts
+  const std::uint8_t* mask;    // nullptr: every voxel counts
+  const std::int64_t* counts;  // how many voxels each one stands for; nullptr: one
 
   bool same(std::size_t a, std::size_t b) const {
     if (mask && (mask[a] != 0) != (mask[b] != 0)) return false;
@@ -57,9 +59,14 @@ struct PackedPlanes {
     return true;
   }
 
-  // Calls run(first, n) for the stretches of [begin, end) inside the mask with the same votes.
+  // Calls run(first, n) for the stretches of [begin, end) inside the mask with the same votes; with
+  // counts, for each place by itself.
   template <class Run>
   void for_each_stretch(std::size_t begin, std::size_t end, Run run) const {
+    if (counts) {
+      for (std::size_t at = begin; at < end; ++at) run(at, static_cast<std::size_t>(counts[at]));
+      return;
+    }
     for (std::size_t at = begin; at < end;) {
       std::size_t next = at + 1;
       while (next < end && same(at, next)) ++next;
@@ -86,96 +93,135 @@ struct LogJoint {
 };
 
 struct PackedPosterior {
-  Pair share;  // sums to one, or zero if neither label is possible
-  double peak;
-  double total;  // of exp(log joint - peak), 1 to 2; 0 if neither is possible
+  bool possible;      // whether any label is
+  bool prefers_one;   // whether label 1 is more probable than label 0
+  double less;        // share of the less probable label
+  double more;        // share of the other
+  double log_evidence;
 };
+
+// log(1 + x); a few terms where x is so small that they are all that shows.
+inline double log_one_plus(double x) {
+  if (x > 0x1p-10) return std::log1p(x);
+  return x * (1 - x * (1. / 2 - x * (1. / 3 - x * (1. / 4 - x * (1. / 5)))));
+}
 
 inline PackedPosterior posterior_of(const Pair& log_joint) {
   const double a = log_joint.of[0], b = log_joint.of[1];
   const double peak = std::max(a, b);
-  if (peak == -std::numeric_limits<double>::infinity()) return {{{0, 0}}, peak, 0};
+  if (peak == -std::numeric_limits<double>::infinity()) return {false, false, 0, 0, peak};
   const double other = std::exp(std::min(a, b) - peak);
   const double total = 1 + other;
-  const double high = 1 / total, low = other / total;
-  return {a >= b ? Pair{{high, low}} : Pair{{low, high}}, peak, total};
+  return {true, b > a, other / total, 1 / total, peak + log_one_plus(other)};
 }
 
+// Log evidence is summed in units of so many nats: that of no voxel is as far from zero.
+constexpr double kNats = 0x1p24;
+
 struct PackedSums {
-  std::vector<Pair> histograms;  // [group][byte]
-  Pair mass{{0, 0}};
-  double log_likelihood = 0;
+  struct Bin {
+    std::int64_t voxels = 0;
+    ExactSum foreground;
+  };
+  std::vector<Bin> histograms;  // [group][byte]
+  ExactSum log_likelihood;      // in units of kNats
+  bool possible = true;
 
-  explicit PackedSums(std::size_t groups) : histograms(groups * 256, Pair{{0, 0}}) {}
-
-  void add(const PackedPlanes& packed, std::size_t voxel, const Pair& amount) {
-    for (std::size_t g = 0; g < packed.groups; ++g) {
-      Pair& bin = histograms[g * 256 + packed.planes[g * packed.extent + voxel]];
-      bin.of[0] += amount.of[0];
-      bin.of[1] += amount.of[1];
-    }
-    mass.of[0] += amount.of[0];
-    mass.of[1] += amount.of[1];
-  }
+  explicit PackedSums(std::size_t groups) : histograms(groups * 256) {}
 
   void add(const PackedSums& other) {
     for (std::size_t i = 0; i < histograms.size(); ++i) {
-      histograms[i].of[0] += other.histograms[i].of[0];
-      histograms[i].of[1] += other.histograms[i].of[1];
+      histograms[i].voxels += other.histograms[i].voxels;
+      histograms[i].foreground.add(other.histograms[i].foreground);
     }
-    mass.of[0] += other.mass.of[0];
-    mass.of[1] += other.mass.of[1];
-    log_likelihood += other.log_likelihood;
+    log_likelihood.add(other.log_likelihood);
+    possible = possible && other.possible;
   }
 };
 
-// Sum of logs of numbers between 1 and 2: their products are cheaper than their logs.
-class LogSum {
+// Adds to sums of few voxels, which need no carry, and hands these on when they are full.
+class PackedAdder {
  public:
-  void add(double factor, std::size_t times) {
-    if (times > 1) {
-      sum_ += static_cast<double>(times) * std::log(factor);
-      return;
-    }
-    product_ *= factor;
-    if (product_ > kLarge) {
-      sum_ += std::log(product_);
-      product_ = 1;
+  PackedAdder(const PackedPlanes& packed, PackedSums& sums)
+      : packed_(packed), sums_(sums), bins_(packed.groups * 256) {}
+  ~PackedAdder() { hand_on(); }
+
+  void add(std::size_t voxel, std::size_t times, const SplitReal& foreground,
+           const SplitReal& log_evidence) {
+    while (times) {
+      const std::size_t now = std::min(times, kMostSplit - added_);
+      const auto count = static_cast<std::int64_t>(now);
+      add_some(voxel, count, foreground.times(count));
+      log_evidence_.add(log_evidence.times(count));
+      times -= now;
+      added_ += now;
+      if (added_ == kMostSplit) hand_on();
     }
   }
-  double value() const { return sum_ + std::log(product_); }
 
  private:
-  static constexpr double kLarge = 1e300;
-  double sum_ = 0;
-  double product_ = 1;
+  struct Bin {
+    SplitReal foreground;
+    std::int64_t voxels = 0;
+  };
+
+  void add_some(std::size_t voxel, std::int64_t count, const SplitReal& foreground) {
+    for (std::size_t g = 0; g < packed_.groups; ++g) {
+      Bin& bin = bins_[g * 256 + packed_.planes[g * packed_.extent + voxel]];
+      bin.voxels += count;
+      bin.foreground.add(foreground);
+    }
+  }
+
+  void hand_on() {
+    for (std::size_t i = 0; i < bins_.size(); ++i) {
+      sums_.histograms[i].voxels += bins_[i].voxels;
+      sums_.histograms[i].foreground.add(bins_[i].foreground);
+      bins_[i] = Bin{};
+    }
+    sums_.log_likelihood.add(log_evidence_);
+    log_evidence_ = SplitReal{};
+    added_ = 0;
+  }
+
+  const PackedPlanes& packed_;
+  PackedSums& sums_;
+  std::vector<Bin> bins_;
+  SplitReal log_evidence_;
+  std::size_t added_ = 0;
 };
 
+// The smallest number that is told from zero: what is possible at all stays so.
+inline SplitReal split_share(double share) {
+  return SplitReal::of(share > 0 ? std::max(share, 0x1p-86) : 0);
+}
+
+// A voxel at which neither label is possible makes the data impossible, and counts for neither.
 inline void expect_packed(const PackedPlanes& packed, const Pair* tables, std::size_t begin,
                           std::size_t end, PackedSums& sums) {
   const LogJoint log_joint{packed, tables};
-  double peaks = 0;
-  LogSum logs;
+  PackedAdder adder(packed, sums);
   packed.for_each_stretch(begin, end, [&](std::size_t at, std::size_t n) {
     const PackedPosterior now = posterior_of(log_joint.at(at));
-    const auto times = static_cast<double>(n);
-    peaks += times * now.peak;
-    if (now.total > 0) logs.add(now.total, n);
-    sums.add(packed, at, {{times * now.share.of[0], times * now.share.of[1]}});
+    if (!now.possible) {
+      sums.possible = false;
+      return;
+    }
+    adder.add(at, n, split_share(now.less).flipped(now.prefers_one),
+              SplitReal::of(now.log_evidence / kNats));
   });
-  sums.log_likelihood += peaks + logs.value();
 }
 
 // The same where the posterior is a function of how many raters said 1: foreground[votes].
 inline void expect_packed_votes(const PackedPlanes& packed, const double* foreground, std::size_t begin,
                                 std::size_t end, PackedSums& sums) {
+  PackedAdder adder(packed, sums);
   packed.for_each_stretch(begin, end, [&](std::size_t at, std::size_t n) {
     std::size_t votes = 0;
     for (std::size_t g = 0; g < packed.groups; ++g) {
       for (unsigned byte = packed.planes[g * packed.extent + at]; byte; byte &= byte - 1) ++votes;
     }
-    const auto times = static_cast<double>(n);
-    sums.add(packed, at, {{times * (1 - foreground[votes]), times * foreground[votes]}});
+    adder.add(at, n, split_share(foreground[votes]), SplitReal{});
   });
 }
 
@@ -186,7 +232,8 @@ void packed_probability(const PackedPlanes& packed, const Pair* tables, std::siz
   const LogJoint log_joint{packed, tables};
   if (packed.mask) std::fill(out + begin, out + end, Real{0});
   packed.for_each_stretch(begin, end, [&](std::size_t at, std::size_t n) {
-    std::fill_n(out + at, n, static_cast<Real>(posterior_of(log_joint.at(at)).share.of[1]));
+    const PackedPosterior now = posterior_of(log_joint.at(at));
+    std::fill_n(out + at, n, static_cast<Real>(now.prefers_one ? now.more : now.less));
   });
 }
 

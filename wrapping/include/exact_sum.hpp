@@ -1,0 +1,74 @@
+// Sums of real numbers that do not depend on the order or the grouping of what is added.
+//
+// A number up to one is cut off at 2^-86 and split into two whole numbers, which add and multiply
+// exactly: n equal voxels taken one by one, in stretches, in chunks or as a row of a table that counts
+// n times come to the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace consensus {
+
+// As many numbers fit into the words of a `SplitReal` without a carry.
+constexpr std::size_t kMostSplit = std::size_t{1} << 18;
+
+struct SplitReal {
+  std::int64_t coarse = 0;  // in units of 2^-44
+  std::int64_t fine = 0;    // in units of 2^-86
+
+  // |value| <= 1
+  static SplitReal of(double value) {
+    const double scaled = value * 0x1p44;
+    const auto coarse = static_cast<std::int64_t>(scaled);
+    return {coarse, static_cast<std::int64_t>((scaled - static_cast<double>(coarse)) * 0x1p42)};
+  }
+
+  // One minus this where `flip`, without a branch: nobody can foretell it.
+  SplitReal flipped(bool flip) const {
+    const auto once = static_cast<std::int64_t>(flip);
+    return {(once << 44) + (1 - 2 * once) * coarse, (1 - 2 * once) * fine};
+  }
+
+  SplitReal times(std::int64_t count) const { return {count * coarse, count * fine}; }
+
+  void add(const SplitReal& other) {
+    coarse += other.coarse;
+    fine += other.fine;
+  }
+};
+
+class ExactSum {
+ public:
+  void add(const SplitReal& sum) {
+    fine_ += sum.fine;
+    coarse_ += sum.coarse;
+    carry();
+  }
+  void add(const ExactSum& other) {
+    whole_ += other.whole_;
+    add(SplitReal{other.coarse_, other.fine_});
+  }
+  ExactSum subtracted_from(std::int64_t count) const {
+    ExactSum rest;
+    rest.whole_ = count - whole_;
+    rest.add(SplitReal{-coarse_, -fine_});
+    return rest;
+  }
+  double value() const {
+    const double part = static_cast<double>(coarse_) * 0x1p-44 + static_cast<double>(fine_) * 0x1p-86;
+    return static_cast<double>(whole_) + part;
+  }
+
+ private:
+  // Shifts of negative numbers round down, as they do everywhere.
+  void carry() {
+    coarse_ += fine_ >> 42;
+    fine_ &= (std::int64_t{1} << 42) - 1;
+    whole_ += coarse_ >> 44;
+    coarse_ &= (std::int64_t{1} << 44) - 1;
+  }
+  std::int64_t whole_ = 0, coarse_ = 0, fine_ = 0;
+};
+
+}  // namespace consensus
