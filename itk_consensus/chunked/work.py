@@ -53,6 +53,10 @@ class ChunkedWork(Protocol):
     """Passes over a volume. Objects are sent to other processes, and hold no voxels."""
 
     @property
+    def filter_(self) -> Any:
+        """The filter, without images."""
+
+    @property
     def depths(self) -> Sequence[Depth]:
         """The halo of each gathering pass and, last, of writing."""
 

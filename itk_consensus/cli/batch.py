@@ -12,7 +12,7 @@ from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.fusing import add_fusion_options
-from itk_consensus.cli.options import file_name, given_parameters, is_file_name
+from itk_consensus.cli.options import file_name, given_parameters, is_file_name, positive_integer
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import require_writable
@@ -50,7 +50,11 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     )
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
-        "--jobs", type=_number, default=1, metavar="N", help="processes [default: %(default)s]"
+        "--jobs",
+        type=positive_integer,
+        default=1,
+        metavar="N",
+        help="processes [default: %(default)s]",
     )
     parser.add_argument(
         "--scheduler",
@@ -132,9 +136,3 @@ def time_text(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!a}")
-    return int(text)

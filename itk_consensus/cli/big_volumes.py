@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.options import given_parameters, naming_options
-from itk_consensus.errors import MissingDependencyError
+from itk_consensus.cli.fusing import warn_of_ignored_labels
+from itk_consensus.cli.inputs import warn_of_copy
+from itk_consensus.cli.options import (
+    given_parameters,
+    naming_options,
+    option_of,
+    positive_integer,
+)
+from itk_consensus.cli.outputs import make_folder
+from itk_consensus.errors import FileError, MissingDependencyError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.pipeline.workers import dask_client
 from itk_consensus.report.text import pairs, section, shown
 
@@ -28,20 +40,29 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
         "[default: threads of this process]",
     )
     group.add_argument(
-        "--jobs", type=int, default=2, metavar="N", help="processes of --scheduler local"
+        "--jobs",
+        type=positive_integer,
+        default=2,
+        metavar="N",
+        help="processes of --scheduler local",
     )
 
 
 def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
     """Fuse stores or files into a store; started again after a kill, it goes on."""
-    for option in ("probability", "uncertainty", "json", "report"):
+    for option in ("probability", "label", "uncertainty", "uncertainty_kind", "json", "report"):
         if getattr(arguments, option) is not None:
-            arguments.parser.error(f"--{option} is not available with an output named .zarr")
+            name = option.replace("_", "-")
+            arguments.parser.error(f"--{name} is not available with an output named .zarr")
     given = given_parameters(arguments, arguments.fuser)
     mask = given.pop(_MASK, None)
-    files = sorted(name for name, value in given.items() if isinstance(value, Path))
-    if files:
-        arguments.parser.error(f"{files[0]} cannot be a file with an output named .zarr")
+    for parameter in parameters_of(arguments.fuser):
+        if isinstance(given.get(parameter.name), Path):
+            option = option_of(parameter)
+            arguments.parser.error(f"{option} cannot be a file with an output named .zarr")
+    if os.path.lexists(arguments.output) and not arguments.overwrite:
+        raise FileError(f"--output {arguments.output} exists; give --overwrite to replace it")
+    make_folder(arguments.output.parent)
     filter_ = arguments.fuser(**given)
     client: AbstractContextManager[Any] = nullcontext()
     if arguments.scheduler is not None:
@@ -54,9 +75,16 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
             mask=mask,
             overwrite=arguments.overwrite,
             report=console.progress,
+            after_reading=partial(_warn, arguments.inputs, filter_, console),
         )
     console.clear()
     print(_summary(filter_, arguments, measured))
+
+
+def _warn(inputs: Sequence[Path], filter_: LabelFusionFilter, console: Console, notes: Any) -> None:
+    for one, other in notes.copies:
+        warn_of_copy(str(inputs[one]), str(inputs[other]), console)
+    warn_of_ignored_labels(filter_, set(notes.labels.tolist()), console)
 
 
 def _volumes() -> Any:

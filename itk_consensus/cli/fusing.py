@@ -138,7 +138,10 @@ def fuse_files(
     others = {name: file.image for name, file in zip(images, files[len(inputs) :], strict=True)}
     described = describe_inputs(inputs, rater_names(inputs))
     warn_of_copies(inputs, console)
-    _warn_of_ignored_labels(filter_, described, console)
+    found = {
+        label for row in described for rater in row["raters"] for label in rater["label_voxels"]
+    }
+    warn_of_ignored_labels(filter_, found, console)
     for name in parameter_files:
         setattr(filter_, name, others[name])
     console.follow(filter_, 0.5, 0.9)
@@ -147,16 +150,11 @@ def fuse_files(
     return FusedFiles(filter_, inputs, described, parameter_files, others.get(_IMAGE))
 
 
-def _warn_of_ignored_labels(
-    filter_: LabelFusionFilter, described: Sequence[dict[str, Any]], console: Console
-) -> None:
-    """Name what a binary method takes for background."""
+def warn_of_ignored_labels(filter_: LabelFusionFilter, found: set[Any], console: Console) -> None:
+    """Name what a binary method takes for background, of the labels that were found."""
     if not hasattr(filter_, "ForegroundValue"):
         return
     used = {0, filter_.ForegroundValue, filter_.MissingLabel}
-    found = {
-        label for row in described for rater in row["raters"] for label in rater["label_voxels"]
-    }
     if found - used and filter_.ForegroundValue in found:
         console.warn(
             f"{filter_.method} fuses label {filter_.ForegroundValue:g} and takes "

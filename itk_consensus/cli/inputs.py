@@ -82,7 +82,12 @@ def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
         raters, 2
     ):
         if counts == other_counts and np.array_equal(array, other_array):
-            console.warn(f"{name} and {other} hold the same labels everywhere")
+            warn_of_copy(name, other, console)
+
+
+def warn_of_copy(name: str, other: str, console: Console) -> None:
+    """Say that two raters are one."""
+    console.warn(f"{name} and {other} hold the same labels everywhere")
 
 
 def rater_names(files: Sequence[ImageFile]) -> list[str]:

@@ -46,6 +46,13 @@ def file_name(text: str) -> Path:
     return Path(text)
 
 
+def positive_integer(text: str) -> int:
+    """A number of processes, or of other things of which there is at least one."""
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!a}")
+    return int(text)
+
+
 def is_file_name(text: str) -> bool:
     """Whether a text can name a file in any encoding and library: no NUL, no broken letters."""
     try:

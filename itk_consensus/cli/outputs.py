@@ -16,7 +16,6 @@ from itk_consensus.cli.options import file_name
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
 from itk_consensus.images.files import (
-    destination,
     files_of,
     read_image,
     write_image,
@@ -24,6 +23,7 @@ from itk_consensus.images.files import (
 )
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.headers import require_name
+from itk_consensus.images.replacing import destination
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images.loaded_images import LoadedImages
 from itk_consensus.labels.boxes import voxel_sides
-from itk_consensus.labels.decision_patterns import MOST_FEW, DecisionPatterns
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.encoding import MOST_FEW
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes

@@ -14,7 +14,8 @@ import itk_consensus
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.dicom_colors import cielab_of_rgb
 from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
-from itk_consensus.images.files import PathLike, replacing
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     TISSUE,
     Code,

@@ -43,7 +43,9 @@ def replacing(target: Path, *, alone: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _draft_file(target: Path, place: Path) -> Iterator[Path]:
-    draft = place.with_name(f"{_DRAFT}{uuid.uuid4().hex}{''.join(target.suffixes[-2:])}")
+    # The target's own name says the format, not that of what a link leads to; a long one is cut.
+    _, dot, suffix = target.name[-16:].partition(".")
+    draft = place.with_name(f"{_DRAFT}{uuid.uuid4().hex}{dot}{suffix}")
     try:
         yield draft
         os.replace(draft, place)
@@ -55,9 +57,7 @@ def _draft_file(target: Path, place: Path) -> Iterator[Path]:
 def _draft_folder(target: Path, place: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=place.parent) as folder:
         yield Path(folder, target.name)
-        parts = sorted(
-            Path(folder).iterdir(), key=lambda part: part.suffix.lower() in _HEADER_SUFFIXES
-        )
+        parts = sorted(Path(folder).iterdir(), key=_is_header)
         places = [destination(target.parent / part.name) for part in parts]
         for part, end in zip(parts, places, strict=True):
             os.replace(part, end)

@@ -11,7 +11,8 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus.errors import FileError, InputError
-from itk_consensus.images.files import PathLike, replacing
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
     TISSUE,
     Code,

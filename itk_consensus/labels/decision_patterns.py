@@ -18,15 +18,12 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box, grown
-from itk_consensus.labels.encoding import Table, encode, encode_if_few, merge_tables
+from itk_consensus.labels.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
 from itk_consensus.labels.label_stack import LabelStack, default_threads, label_array
 
 #: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
 #: arrays would be many times larger than the images, so it is done in blocks of this size.
 _VOTES_AT_ONCE = 1 << 22
-
-#: Patterns are few up to here: they have 16-bit codes, one of which may say "outside the mask".
-MOST_FEW = (1 << 16) - 1
 
 
 @dataclass(frozen=True)

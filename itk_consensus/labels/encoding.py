@@ -15,6 +15,9 @@ from itk_consensus.labels.label_stack import LabelStack
 #: Up to here every possible pattern gets its own code and no hashing is needed.
 MOST_DIRECT_CODES = 65_536
 
+#: Patterns are few up to here: they have 16-bit codes, one of which may say "outside the mask".
+MOST_FEW = (1 << 16) - 1
+
 #: Digits, strata and counts of some patterns.
 Table = tuple[NDArray[Any], NDArray[np.uint32], NDArray[np.int64]]
 

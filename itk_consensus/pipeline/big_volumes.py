@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,15 @@ from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.labels.boxes import grown
 from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
+from itk_consensus.pipeline.input_notes import InputNotes
 from itk_consensus.pipeline.scratch import (
     WRITTEN,
     Place,
     Scratch,
     code_arrays,
     encoded_block,
+    note_arrays,
+    notes_of,
     summary_arrays,
     summary_of,
 )
@@ -83,7 +86,16 @@ class BlockJob:
             arrays = summary_arrays(self.work.summary(case)) | code_arrays(case.patterns)
         else:
             arrays = summary_arrays(self.work.gather(number, block, context))
+        if number == 0:
+            arrays |= note_arrays(self._noted(block))
         self.scratch.save(f"pass-{number}", place, arrays)
+
+    def _noted(self, block: Block) -> InputNotes:
+        filter_ = self.work.filter_
+        raters = [rater for rater in block.raters if rater is not None]
+        return InputNotes.of(
+            raters, filter_.GetName(), with_labels=hasattr(filter_, "ForegroundValue")
+        )
 
     def write(self, place: Place, answer: Any, level: str) -> None:
         """Write a block of the output."""
@@ -116,6 +128,7 @@ def fuse_volumes(
     block: Sequence[int] | None = None,
     overwrite: bool = False,
     report: Report | None = None,
+    after_reading: Callable[[InputNotes], None] | None = None,
 ) -> dict[str, Any]:
     """Fuse label volumes on disk into a zarr store with the first one's chunks and space.
 
@@ -135,6 +148,8 @@ def fuse_volumes(
         Whether a store that is there already may be replaced.
     report : callable, optional
         Told of the progress.
+    after_reading : callable, optional
+        Told what is odd about the raters.
 
     Returns
     -------
@@ -168,7 +183,7 @@ def fuse_volumes(
     size = block_size(first, block)
     scratch.take_up(_plan(filter_, [*volumes, *masks], size))
     job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
-    measured = _run(job, promised_type(types), report or (lambda share, doing: None))
+    measured = _run(job, promised_type(types), report or (lambda share, doing: None), after_reading)
     if output.exists():
         shutil.rmtree(output)
     os.replace(scratch.store, output)
@@ -187,7 +202,12 @@ def _require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> Non
         raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
 
 
-def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
+def _run(
+    job: BlockJob,
+    dtype: np.dtype[Any],
+    report: Report,
+    after_reading: Callable[[InputNotes], None] | None,
+) -> dict[str, Any]:
     work, scratch, places = job.work, job.scratch, list(job.places())
     passes = len(work.depths)
     context = None
@@ -196,6 +216,8 @@ def _run(job: BlockJob, dtype: np.dtype[Any], report: Report) -> dict[str, Any]:
         missing = [place for place in places if not scratch.has(stage, place)]
         gather = partial(job.gather, number)
         run_each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
+        if number == 0 and after_reading is not None:
+            after_reading(_notes(job, stage, places))
         context = work.conclude(number, _gathered(job, stage, places, number), context)
     answer = work.answer(context, Request("label_image", (), dtype))
     first = job.volumes[0]
@@ -216,6 +238,14 @@ def _gathered(job: BlockJob, stage: str, places: Sequence[Place], number: int) -
             return summary_of(arrays, len(job.volumes))
 
     return merged(job.work, number, [summary(place) for place in places])
+
+
+def _notes(job: BlockJob, stage: str, places: Sequence[Place]) -> InputNotes:
+    notes = []
+    for place in places:
+        with job.scratch.load(stage, place) as arrays:
+            notes.append(notes_of(arrays))
+    return InputNotes.merged(notes)
 
 
 def _coarsen(job: BlockJob, number: int) -> None:

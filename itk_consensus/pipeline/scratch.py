@@ -21,6 +21,7 @@ from itk_consensus.filters.pattern_chunks import PatternSummary
 from itk_consensus.filters.tile_chunks import VoteSummary
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.vote_tiles import MixedCounts
+from itk_consensus.pipeline.input_notes import InputNotes
 
 Place = tuple[int, ...]
 
@@ -114,6 +115,16 @@ def summary_of(arrays: Any, raters: int) -> Any:
         types = tuple(value for value in values if value is not None)
         return VoteSummary(arrays["labels"], arrays["counts"], types)
     return PatternSummary(_table(arrays), values)
+
+
+def note_arrays(notes: InputNotes) -> dict[str, NDArray[Any]]:
+    """Notes on the raters, under names of their own."""
+    return {f"note-{name}": values for name, values in notes._asdict().items()}
+
+
+def notes_of(arrays: Any) -> InputNotes:
+    """The notes again."""
+    return InputNotes(*(arrays[f"note-{name}"] for name in InputNotes._fields))
 
 
 def code_arrays(patterns: DecisionPatterns) -> dict[str, NDArray[Any]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Mask
 from itk_consensus.errors import MissingDependencyError
-from itk_consensus.images.files import replacing
+from itk_consensus.images.replacing import replacing
 
 PANEL_INCHES = 1.7
 # Okabe and Ito's colours, which colour-blind readers tell apart.

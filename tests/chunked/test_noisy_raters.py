@@ -11,7 +11,8 @@ import pytest
 import itk_consensus as ic
 from itk_consensus.algorithms.packed_staple import PackedFusion
 from itk_consensus.filters.accumulators import PatternAccumulator
-from itk_consensus.labels.decision_patterns import MOST_FEW, DecisionPatterns
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.encoding import MOST_FEW
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
 

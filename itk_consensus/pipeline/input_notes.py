@@ -1,0 +1,61 @@
+"""What about raters deserves a word though it is no error, found out block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.labels.label_stack import distinct_values
+
+
+class InputNotes(NamedTuple):
+    """Notes on the raters of a block, or of a volume.
+
+    Attributes
+    ----------
+    same : (J, J) ndarray of bool
+        Which raters say the same everywhere.
+    lowest, highest : (J,) ndarray
+        Labels of each rater.
+    labels : (K,) ndarray
+        All labels that occur; none if nobody asked for them.
+    """
+
+    same: NDArray[np.bool_]
+    lowest: NDArray[Any]
+    highest: NDArray[Any]
+    labels: NDArray[Any]
+
+    @classmethod
+    def of(cls, raters: Sequence[NDArray[Any]], owner: str, *, with_labels: bool) -> InputNotes:
+        """Look at a block of every rater."""
+        same = np.ones((len(raters),) * 2, bool)
+        for i, j in combinations(range(len(raters)), 2):
+            same[i, j] = np.array_equal(raters[i], raters[j])
+        found = [distinct_values(r, owner, j, 1) for j, r in enumerate(raters) if with_labels]
+        return cls(
+            same,
+            np.array([rater.min() for rater in raters]),
+            np.array([rater.max() for rater in raters]),
+            np.unique(np.concatenate(found)) if found else np.empty(0),
+        )
+
+    @classmethod
+    def merged(cls, notes: Sequence[InputNotes]) -> InputNotes:
+        """The notes of several blocks together."""
+        return cls(
+            np.all([note.same for note in notes], axis=0),
+            np.min([note.lowest for note in notes], axis=0),
+            np.max([note.highest for note in notes], axis=0),
+            np.unique(np.concatenate([note.labels for note in notes])),
+        )
+
+    @property
+    def copies(self) -> list[tuple[int, int]]:
+        """Pairs of raters with the same labels; who has only one label is nobody's copy."""
+        some = self.lowest < self.highest
+        return [(int(i), int(j)) for i, j in np.argwhere(np.triu(self.same, 1)) if some[i]]
