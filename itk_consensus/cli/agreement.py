@@ -65,6 +65,8 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     check_outputs(outputs, paths, files[0].geometry.dimension, overwrite=arguments.overwrite)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
+    if arguments.consensus is None and len(rater_names(inputs)) < 2:
+        arguments.parser.error("one rater agrees with nobody; give more INPUT files or --consensus")
     warn_of_copies(inputs, console)
     console.follow(filter_, 0.5, 0.95)
     consensus: Any = method() if method else files[-1].image if reference else None

@@ -101,7 +101,8 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
 def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
     if not is_file_name(arguments.cases):
         raise FileError(f"CASES must name a file, a folder or a pattern, got {arguments.cases!a}")
-    if "{case}" in arguments.cases or os.path.isdir(arguments.cases):
+    is_pattern = any(mark in arguments.cases for mark in ("{case}", "{rater}", "*"))
+    if is_pattern or os.path.isdir(arguments.cases):
         return find_cases(arguments.cases, arguments.images)
     if arguments.images is not None:
         arguments.parser.error("--images goes with a pattern; a list has a column image")
@@ -124,6 +125,8 @@ def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:
         done += 1
         if result.status == FAILED:
             console.warn(f"case {result.case}: {result.finding}")
+        elif result.notes:
+            console.warn(f"case {result.case}: {result.notes}")
         left = (time.monotonic() - start) / done * (cases - done)
         console.progress(done / cases, f"{done} of {cases} cases, {time_text(left)} left")
 

@@ -96,6 +96,11 @@ def _csv_rows(
             )
         reader.fieldnames = found
         for row in reader:
+            if None in row:
+                raise FileError(
+                    f"{path}: line {reader.line_num} has more cells than the {len(found)} columns "
+                    "of the first line; separate several files of one cell by ';'"
+                )
             cells = {name: (row[name] or "").strip() for name in found}
             yield (
                 f"line {reader.line_num}",

@@ -84,6 +84,8 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.output.suffix.lower() == ".zarr":
         fuse_in_blocks(arguments, console)
         return
+    if arguments.scheduler is not None:
+        arguments.parser.error("--scheduler is for an output named .zarr")
     outputs = _outputs(arguments)
     fused = fuse_files(arguments, console, outputs)
     filter_, first = fused.filter_, fused.inputs[0]

@@ -22,6 +22,7 @@ from itk_consensus.cli.outputs import Output, check_outputs
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
+from itk_consensus.pipeline.input_notes import ignored_labels
 from itk_consensus.report.fusion_report import describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, section, shown, wrapped
@@ -152,12 +153,10 @@ def fuse_files(
 
 def warn_of_ignored_labels(filter_: LabelFusionFilter, found: set[Any], console: Console) -> None:
     """Name what a binary method takes for background, of the labels that were found."""
-    if not hasattr(filter_, "ForegroundValue"):
-        return
-    used = {0, filter_.ForegroundValue, filter_.MissingLabel}
-    if found - used and filter_.ForegroundValue in found:
+    ignored = ignored_labels(filter_, found)
+    if ignored:
         console.warn(
             f"{filter_.method} fuses label {filter_.ForegroundValue:g} and takes "
-            f"{shown(sorted(found - used))} for background; --foreground-value chooses another, "
+            f"{shown(ignored)} for background; --foreground-value chooses another, "
             "--method multilabel-staple fuses all"
         )

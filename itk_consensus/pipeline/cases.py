@@ -73,6 +73,11 @@ def find_cases(pattern: str, images: str | None = None) -> list[BatchCase]:
     for case, rater, path in _bids(pattern) if os.path.isdir(pattern) else _matches(pattern):
         if path not in known:
             found.setdefault(case, {})[rater] = path
+    if not found and os.path.isdir(pattern):
+        raise FileError(
+            f"{pattern}: holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz; of other names "
+            "give the pattern, such as {case}/{rater}.nii.gz"
+        )
     if not found:
         raise FileError(f"{pattern}: no file is named like this")
     return [

@@ -59,3 +59,14 @@ class InputNotes(NamedTuple):
         """Pairs of raters with the same labels; who has only one label is nobody's copy."""
         some = self.lowest < self.highest
         return [(int(i), int(j)) for i, j in np.argwhere(np.triu(self.same, 1)) if some[i]]
+
+
+def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:
+    """Of the labels that were found, those a binary filter takes for background.
+
+    None if its foreground is missing: that is an error of its own.
+    """
+    foreground = getattr(filter_, "ForegroundValue", None)
+    if foreground is None or foreground not in found:
+        return []
+    return sorted(found - {0, foreground, filter_.MissingLabel})

@@ -7,7 +7,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,15 @@ from itk_consensus.errors import ConsensusWarning, FileError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
+from itk_consensus.images import convert
 from itk_consensus.images.files import read_quietly, write_image, write_text
 from itk_consensus.pipeline.cases import BatchCase
+from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import naming_raters, report
 from itk_consensus.report.provenance import file_hash
+from itk_consensus.report.text import shown
 
 RECORD = "case.json"
 PAGE = "report.html"
@@ -75,6 +78,8 @@ class CaseResult:
         What it says; of a failed case the error.
     consensus, page : str
         Files, relative to the batch's folder.
+    notes : str
+        Raters who are copies, and labels that the method ignores.
     """
 
     case: str
@@ -88,6 +93,7 @@ class CaseResult:
     finding: str = ""
     consensus: str = ""
     page: str = ""
+    notes: str = ""
 
 
 def run_case(case: BatchCase, plan: Plan) -> CaseResult:
@@ -109,7 +115,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
     finished = _finished(folder, wanted, plan)
     if finished is not None:
         return finished
-    filter_, image = _fuse(case, plan)
+    filter_, image, notes = _fuse(case, plan)
     folder.mkdir(parents=True, exist_ok=True)
     consensus = folder / f"consensus{plan.suffix}"
     write_image(filter_.GetLabelImage(), consensus)
@@ -117,7 +123,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
     if plan.reports:
         names, files = _rater_files(case, filter_.votes.number_of_raters)
         report(filter_, page, image, names, files=files, outputs={"label map": consensus})
-    result = _row(case, filter_, plan, consensus, page)
+    result = replace(_row(case, filter_, plan, consensus, page), notes=notes)
     record = {"fingerprint": wanted, "result": asdict(result)}
     # Last of all, and in one step: a case without this file is not done.
     write_text(folder / RECORD, json.dumps(record, indent=2) + "\n")
@@ -151,7 +157,7 @@ def _finished(folder: Path, wanted: dict[str, Any], plan: Plan) -> CaseResult | 
     return result if same and all(file.is_file() for file in written) else None
 
 
-def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any]:
+def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, str]:
     fuser = METHODS[plan.method]
     parameters = {
         name: read_quietly(value)[0] if isinstance(value, Path) else value
@@ -165,8 +171,21 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any]:
     with warnings.catch_warnings():
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
-        filter_.Execute([read_quietly(path)[0] for path in case.raters])
-    return filter_, image
+        raters = [read_quietly(path)[0] for path in case.raters]
+        filter_.Execute(raters)
+    return filter_, image, _notes(case, filter_, raters)
+
+
+def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -> str:
+    """What the command that fuses one case would warn of."""
+    raters = [rater for rater in convert.load(images, owner=case.name).arrays if rater is not None]
+    is_binary = hasattr(filter_, "ForegroundValue")
+    notes = InputNotes.of(raters, filter_.GetName(), with_labels=is_binary)
+    names, _ = _rater_files(case, len(raters))
+    words = [f"{names[i]} and {names[j]} hold the same labels" for i, j in notes.copies]
+    ignored = ignored_labels(filter_, set(notes.labels.tolist()))
+    words += [f"{filter_.method} takes {shown(ignored)} for background"] if ignored else []
+    return "; ".join(words)
 
 
 def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:

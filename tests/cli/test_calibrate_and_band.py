@@ -119,6 +119,10 @@ def test_band_says_that_nothing_is_promised_for_a_mask(record, folder, tmp_path,
         ),
         ("id,p,ref\n", "has no column .* the columns 'id', 'p', 'ref', separated by commas"),
         ("case,probability,reference\n", "must hold a list of cases"),
+        (
+            "case,probability,reference\na,p0.nrrd,p0.nrrd,p0.nrrd\n",
+            "line 2 has more cells than the 3 columns of the first line",
+        ),
         ("case,probability,reference\n\xff", "cannot be read as CSV"),
     ],
 )

@@ -510,6 +510,13 @@ def test_every_command_has_help(arguments: list[str], capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.startswith("usage: itk-consensus")
 
 
+def test_a_scheduler_without_a_store_is_refused(
+    masks: list[str], output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fuse", *masks, "-o", output, "--scheduler", "local"]) == 2
+    assert "--scheduler is for an output named .zarr" in capsys.readouterr().err
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"{itk_consensus.__version__}\n"

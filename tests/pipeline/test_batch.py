@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -192,6 +193,34 @@ def test_wrong_options_stop_before_any_work(
         assert main(["batch", pattern, "-o", output, *words]) == 2
         assert message in capsys.readouterr().err
     assert not Path(output).exists()
+
+
+@pytest.mark.parametrize(
+    ("cases", "message"),
+    [
+        ("{folder}", "holds no BIDS segmentations *_desc-<rater>_dseg.nii.gz"),
+        ("{folder}/{{rater}}.nii.gz", "a pattern with {case} and {rater}"),
+        ("{folder}/*.nii.gz", "a pattern with {case} and {rater}"),
+        ("{folder}/{{case}}/{{rater}}.mha", "no file is named like this"),
+    ],
+)
+def test_cases_that_are_not_found_say_what_was_looked_for(
+    cases: str, message: str, cohort: list[BatchCase], tmp_path: Path, capsys: Any
+) -> None:
+    words = [cases.format(folder=tmp_path / "in"), "-o", str(tmp_path / "out")]
+    assert main(["batch", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_copies_and_ignored_labels_are_in_the_table(tmp_path: Path, capsys: Any) -> None:
+    image = sitk.GetImageFromArray(np.arange(60, dtype=np.uint8).reshape(3, 4, 5) % 3)
+    for rater in ("ann", "bob"):
+        sitk.WriteImage(image, str(tmp_path / f"{rater}.nii.gz"))
+    case = BatchCase.of_files("a", [tmp_path / "ann.nii.gz", tmp_path / "bob.nii.gz"])
+    (result,) = run_batch([case], Plan("staple", tmp_path / "out"))
+    assert result.notes == "ann and bob hold the same labels; staple takes 2 for background"
+    _progress(1, Console())(result)
+    assert f"case a: {result.notes}" in capsys.readouterr().err
 
 
 def test_the_bar_tells_how_many_cases_and_how_long() -> None:
