@@ -3,7 +3,8 @@
     python examples/benchmarks/chunked_throughput.py --folder /scratch
 
 makes stores by repeating a small case, fuses them in processes of their own, and writes
-``chunked_throughput.json``, from which ``docs/howto/out-of-core.md`` has its figures.
+``chunked_throughput.json``, from which ``make docs`` writes the figures of
+``docs/howto/out-of-core.md``.
 ``--shrink 8`` divides every side, for a try.
 """
 
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 import zarr
 from scipy.spatial import cKDTree
+from written_figures import cost_table
 
 import itk_consensus
 from itk_consensus.pipeline.big_volumes import fuse_volumes
@@ -124,15 +126,12 @@ def compare(folder: Path, shape: tuple[int, ...], labels: int, methods: list[str
     """Every method and dask alone, in turns, the best of two each."""
     paths = make_stores(folder, shape, labels)
     output = folder / "fused.zarr"
-    best: dict[str, dict[str, float]] = {}
+    rounds: dict[str, list[dict[str, float]]] = {what: [] for what in ["dask alone", *methods]}
     for _ in range(2):
-        for what in ["dask alone", *methods]:
-            found = measured(what, paths, output)
-            known = best.setdefault(what, found)
-            known["seconds"] = min(known["seconds"], found["seconds"])
-            known["peak_gb"] = max(known["peak_gb"], found["peak_gb"])
-            print(what, found, flush=True)
-    alone = best["dask alone"]["seconds"]
+        for what, found in rounds.items():
+            found.append(measured(what, paths, output))
+            print(what, found[-1], flush=True)
+    alone = [one["seconds"] for one in rounds["dask alone"]]
     gigabytes = RATERS * float(np.prod(shape)) / 1e9
     for path in [*paths, output]:
         shutil.rmtree(path)
@@ -142,29 +141,13 @@ def compare(folder: Path, shape: tuple[int, ...], labels: int, methods: list[str
             "shape": list(shape),
             "labels": labels,
             "gigabytes": gigabytes,
-            **found,
-            "times_dask_alone": found["seconds"] / alone,
+            "seconds": min(one["seconds"] for one in found),
+            "peak_gb": max(one["peak_gb"] for one in found),
+            "times_dask_alone": min(one["seconds"] for one in found) / min(alone),
+            "each_round": [one["seconds"] / other for one, other in zip(found, alone, strict=True)],
         }
-        for what, found in best.items()
+        for what, found in rounds.items()
     ]
-
-
-def table(results: list[dict[str, Any]]) -> str:
-    """Markdown: what was measured, and what it comes to at 10,000 cases and 1 TB."""
-    lines = [
-        "| | volume | labels | GB in | seconds | of dask alone | peak GB | 10,000 cases | 1 TB |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    case_gb = RATERS * 160 * 192 * 160 / 1e9
-    for row in results:
-        rate = row["gigabytes"] / row["seconds"]
-        lines.append(
-            f"| {row['method']} | {' x '.join(map(str, row['shape']))} | {row['labels']} "
-            f"| {row['gigabytes']:.1f} | {row['seconds']:.0f} | {row['times_dask_alone']:.2f} "
-            f"| {row['peak_gb']:.2f} | {10_000 * case_gb / rate / 60:.0f} min "
-            f"| {1000 / rate / 3600:.1f} h |"
-        )
-    return "\n".join(lines)
 
 
 def main() -> None:
@@ -186,7 +169,7 @@ def main() -> None:
         smaller = tuple(max(size // arguments.shrink, CHUNK[0]) for size in shape)
         results += compare(arguments.folder, smaller, labels, methods)
     arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(table(results))
+    print(cost_table(results))
 
 
 if __name__ == "__main__":

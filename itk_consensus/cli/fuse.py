@@ -84,6 +84,9 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.output.suffix.lower() == ".zarr":
         fuse_in_blocks(arguments, console)
         return
+    stores = [path for path in arguments.inputs if path.suffix.lower() == ".zarr"]
+    if stores:
+        arguments.parser.error(f"{stores[0]} is a store: --output must be named .zarr too")
     if arguments.scheduler is not None:
         arguments.parser.error("--scheduler is for an output named .zarr")
     outputs = _outputs(arguments)

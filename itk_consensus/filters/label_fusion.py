@@ -149,7 +149,7 @@ class LabelFusionFilter(RaterInputs):
             raise InputError(
                 f"{self.GetName()}: cannot be exact in chunks: {self.whole_because}. In memory "
                 f"{voxels} voxels of {len(types)} raters need about {needed / 1e9:.3g} GB: "
-                "compute() the inputs first"
+                "bring the inputs into memory first"
             )
 
     # -- outputs ----------------------------------------------------------------------------

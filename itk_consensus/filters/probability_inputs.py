@@ -58,9 +58,9 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         super()._require_chunks(shape, types)
         if any(dtype.kind == "f" for dtype in types):
             raise InputError(
-                f"{self.GetName()}: dask arrays must hold labels of an integer type, as "
+                f"{self.GetName()}: inputs in chunks must hold labels of an integer type, as "
                 "probabilities are not fused in chunks; in memory they need about "
-                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: compute() them first"
+                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: bring them there first"
             )
 
     def _load_images(self, images: Any) -> LoadedImages:

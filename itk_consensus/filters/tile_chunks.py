@@ -124,7 +124,7 @@ class TileWork:
         if request.method == "dice_optimal_image":
             raise InputError(
                 f"{self.filter_.GetName()}: the Dice-optimal map of a smoothed vote needs the "
-                "probabilities of all voxels at once: compute() the inputs first"
+                "probabilities of all voxels at once: bring the inputs into memory first"
             )
         return TileAnswer(context, request)
 

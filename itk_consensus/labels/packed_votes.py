@@ -70,7 +70,7 @@ class PackedVotes:
     @classmethod
     def from_patterns(cls, patterns: DecisionPatterns) -> PackedVotes:
         """The rows of a table of two labels, in which no rater is missing at some of them only."""
-        present = patterns.present.all(axis=0)
+        present = np.asarray(patterns.present.all(axis=0))
         votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
         planes = np.packbits(votes, axis=0, bitorder="little")
         rows = patterns.counts.shape

@@ -51,6 +51,8 @@ def run_batch(
         Worst first.
     """
     require_distinct(cases)
+    # Workers of a cluster need not start where we did.
+    plan, cases = plan.absolute(), [case.absolute() for case in cases]
     plan.output.mkdir(parents=True, exist_ok=True)
     results = []
     for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):

@@ -162,19 +162,21 @@ def fuse_volumes(
         A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
     """
     _require_place(output, inputs, overwrite)
-    volumes = tuple(open_volume(path) for path in inputs)
-    masks = [] if mask is None else [open_volume(mask)]
+    # Workers of a cluster need not start where we did.
+    output = output.absolute()
+    volumes = tuple(open_volume(path.absolute()) for path in inputs)
+    masks = [] if mask is None else [open_volume(mask.absolute())]
     first = volumes[0]
     check_same_space(
         [volume.geometry for volume in (*volumes, *masks)],
         coordinate_tolerance=filter_.CoordinateTolerance,
         direction_tolerance=filter_.DirectionTolerance,
         owner=filter_.GetName(),
-        names=[str(volume.path) for volume in (*volumes, *masks)],
+        names=[str(path) for path in (*inputs, *([] if mask is None else [mask]))],
     )
     if not is_upright(first.geometry):
         filter_._warn(
-            f"{first.path} is turned against the axes of the scanner, for which OME-Zarr has no "
+            f"{inputs[0]} is turned against the axes of the scanner, for which OME-Zarr has no "
             "place: other programs will see the output unturned"
         )
     types = [volume.dtype for volume in volumes]

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from itk_consensus.errors import FileError
@@ -41,6 +41,11 @@ class BatchCase:
         """A case whose raters are called like their files."""
         files = tuple(raters)
         return cls(name, files, tuple(split_image_name(file)[0] for file in files), image)
+
+    def absolute(self) -> BatchCase:
+        """The same case for a process that works in another folder."""
+        image = None if self.image is None else self.image.absolute()
+        return replace(self, raters=tuple(path.absolute() for path in self.raters), image=image)
 
     @property
     def folder(self) -> str:

@@ -59,6 +59,14 @@ class Plan:
     threads: int = 1
     suffix: str = ".nii.gz"
 
+    def absolute(self) -> Plan:
+        """The same plan for a process that works in another folder."""
+        parameters = {
+            name: value.absolute() if isinstance(value, Path) else value
+            for name, value in self.parameters.items()
+        }
+        return replace(self, output=self.output.absolute(), parameters=parameters)
+
 
 @dataclass(frozen=True)
 class CaseResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -114,7 +115,12 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
             "--scheduler needs dask.distributed: pip install 'itk-consensus[dask]'"
         ) from error
     if scheduler == LOCAL:
-        cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+        cluster = LocalCluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,  # errors of tasks reach us, and are said in one line
+        )
         with cluster, Client(cluster) as client:
             yield client
         return

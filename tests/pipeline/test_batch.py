@@ -212,6 +212,23 @@ def test_cases_that_are_not_found_say_what_was_looked_for(
     assert message in capsys.readouterr().err
 
 
+def test_paths_are_those_of_any_worker(
+    cohort: list[BatchCase], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of a cluster starts in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+
+    def elsewhere(cases: Any, work: Any, **_: Any) -> Any:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        return [work(case) for case in cases]
+
+    monkeypatch.setattr("itk_consensus.pipeline.batch.results_of", elsewhere)
+    results = run_batch(find_cases("in/{case}/{rater}.nii.gz"), Plan("vote", Path("out")))
+    assert {result.status for result in results} == {"done"}
+    assert (tmp_path / "out" / "c00" / "consensus.nii.gz").is_file()
+
+
 def test_copies_and_ignored_labels_are_in_the_table(tmp_path: Path, capsys: Any) -> None:
     image = sitk.GetImageFromArray(np.arange(60, dtype=np.uint8).reshape(3, 4, 5) % 3)
     for rater in ("ann", "bob"):

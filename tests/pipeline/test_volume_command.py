@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import zarr
 
 from itk_consensus.cli import main
+from itk_consensus.pipeline.big_volumes import BlockJob
 
 SHAPE = (4, 6, 8)
 
@@ -99,3 +102,30 @@ def test_a_wrong_option_is_named_as_it_is_typed(
     assert option in text
     assert text.count("\n") == 1
     assert "ImageFilter" not in text
+    assert "()" not in text
+
+
+def test_stores_want_a_store(
+    stores: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = run([*stores, "-o", str(tmp_path / "f.nii.gz")], capsys)
+    assert code == 2
+    assert "ann.zarr is a store: --output must be named .zarr too" in text
+
+
+def test_workers_may_live_in_another_folder(
+    stores: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relative paths used to be sent to them as they were."""
+    monkeypatch.chdir(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    gather = BlockJob.gather
+
+    def gather_there(*arguments: Any) -> None:
+        os.chdir(elsewhere)
+        gather(*arguments)
+
+    monkeypatch.setattr(BlockJob, "gather", gather_there)
+    assert main(["fuse", "ann.zarr", "bob.zarr", "-o", "f.zarr", "--method", "vote"]) == 0
+    assert (tmp_path / "f.zarr").is_dir()
