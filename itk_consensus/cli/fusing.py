@@ -155,8 +155,8 @@ def warn_of_ignored_labels(filter_: LabelFusionFilter, found: set[Any], console:
     """Name what a binary method takes for background, of the labels that were found."""
     ignored = ignored_labels(filter_, found)
     if ignored:
+        foreground = getattr(filter_, "ForegroundValue", None)
         console.warn(
-            f"{filter_.method} fuses label {filter_.ForegroundValue:g} and takes "
-            f"{shown(ignored)} for background; --foreground-value chooses another, "
-            "--method multilabel-staple fuses all"
+            f"{filter_.method} fuses label {foreground:g} and takes {shown(ignored)} for "
+            "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )

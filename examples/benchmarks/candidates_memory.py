@@ -1,0 +1,73 @@
+"""Hundreds of candidates, one at a time: memory of the accumulators, in volumes of one candidate.
+
+    python examples/benchmarks/candidates_memory.py
+
+What counts is the peak of the process beyond what it held before the first candidate. Candidates
+share 100 structures that each of them sees a little displaced. ``--candidates 300`` and the size
+160 x 192 x 160 are those of the requirement: below four volumes of labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from chunked_throughput import peak_memory, small_case
+
+import itk_consensus as ic
+
+SHAPE = (160, 192, 160)
+
+
+def candidates(number: int, labels: int, shape: tuple[int, ...]) -> Iterator[np.ndarray]:
+    """The same structures again and again, moved by up to two voxels."""
+    tile = small_case(labels, 0)
+    repeats = [-(-n // c) + 1 for n, c in zip(shape, tile.shape, strict=True)]
+    whole = np.tile(tile, repeats)
+    for index in range(number):
+        shift = np.random.default_rng(3000 + index).integers(0, 3, 3)
+        box = tuple(slice(s, s + n) for s, n in zip(shift, shape, strict=True))
+        yield np.ascontiguousarray(whole[box])
+
+
+def run(kind: str, number: int, labels: int) -> None:
+    """Accumulate in this process, and print what it took beyond the first candidate's maker."""
+    made = candidates(number, labels, SHAPE)
+    first = next(made)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before, start = peak_memory(), time.perf_counter()
+    votes = ic.MajorityVoteAccumulator() if kind == "vote" else ic.PatternAccumulator()
+    votes.add(first)
+    for candidate in made:
+        votes.add(candidate)
+    fused = votes.GetLabelImage() if kind == "vote" else votes.fuse(ic.LabelVotingImageFilter())
+    volumes = (peak_memory() - before) * 1e9 / first.nbytes
+    print(
+        f"{kind}: {number} candidates of {labels} labels, {time.perf_counter() - start:.0f} s, "
+        f"{volumes:.2f} volumes of {first.dtype} beyond the candidate itself; "
+        f"{len(np.unique(fused))} labels came out",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Measure each accumulator in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--candidates", type=int, default=300)
+    parser.add_argument("--only", nargs=2)
+    arguments = parser.parse_args()
+    if arguments.only:
+        run(arguments.only[0], arguments.candidates, int(arguments.only[1]))
+        return
+    for kind, labels in (("vote", 2), ("vote", 100), ("patterns", 2)):
+        words = ["--candidates", str(arguments.candidates), "--only", kind, str(labels)]
+        subprocess.run([sys.executable, __file__, *words], check=True)
+
+
+if __name__ == "__main__":
+    main()
