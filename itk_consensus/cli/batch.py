@@ -18,7 +18,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.images.files import require_writable
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
-from itk_consensus.pipeline.cases import BatchCase, find_cases, require_distinct
+from itk_consensus.pipeline.cases import BatchCase, find_cases, require_apart, require_distinct
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
 
@@ -67,6 +67,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 def _batch(arguments: argparse.Namespace, console: Console) -> int:
     cases = _cases(arguments)
     require_distinct(cases)
+    require_apart(cases, arguments.output)
     make_folder(arguments.output)
     for name in (TABLE, INDEX):
         require_writable(arguments.output / name)

@@ -11,7 +11,7 @@ from statistics import median
 from urllib.parse import quote
 
 from itk_consensus.images.files import write_text
-from itk_consensus.pipeline.cases import BatchCase, require_distinct
+from itk_consensus.pipeline.cases import BatchCase, require_apart, require_distinct
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan, run_case, worst_first
 from itk_consensus.pipeline.workers import results_of
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
@@ -51,6 +51,7 @@ def run_batch(
         Worst first.
     """
     require_distinct(cases)
+    require_apart(cases, plan.output)
     # Workers of a cluster need not start where we did.
     plan, cases = plan.absolute(), [case.absolute() for case in cases]
     plan.output.mkdir(parents=True, exist_ok=True)

@@ -103,6 +103,17 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
         folders[folder] = case.name
 
 
+def require_apart(cases: Sequence[BatchCase], output: Path) -> None:
+    """Raise a `FileError` if results would lie among raters: a next run would take them for one."""
+    for case in cases:
+        folder = os.path.realpath(output / case.folder)
+        if any(os.path.realpath(parent) == folder for parent in {r.parent for r in case.raters}):
+            raise FileError(
+                f"{output}: the results of case {case.name!a} would lie among its raters in "
+                f"{folder}; give another folder"
+            )
+
+
 def _bids(folder: str) -> list[tuple[str, str, Path]]:
     files = [
         file

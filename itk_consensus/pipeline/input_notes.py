@@ -33,16 +33,19 @@ class InputNotes(NamedTuple):
     @classmethod
     def of(cls, raters: Sequence[NDArray[Any]], owner: str, *, with_labels: bool) -> InputNotes:
         """Look at a block of every rater."""
+        ends = np.array([(rater.min(), rater.max()) for rater in raters])
         same = np.ones((len(raters),) * 2, bool)
         for i, j in combinations(range(len(raters)), 2):
-            same[i, j] = np.array_equal(raters[i], raters[j])
-        found = [distinct_values(r, owner, j, 1) for j, r in enumerate(raters) if with_labels]
-        return cls(
-            same,
-            np.array([rater.min() for rater in raters]),
-            np.array([rater.max() for rater in raters]),
-            np.unique(np.concatenate(found)) if found else np.empty(0),
-        )
+            same[i, j] = np.array_equal(ends[i], ends[j]) and (
+                ends[i, 0] == ends[i, 1] or _are_same(raters[i], raters[j])
+            )
+        found = [
+            _labels(rater, *extremes, owner=owner, number=j)
+            for j, (rater, extremes) in enumerate(zip(raters, ends, strict=True))
+            if with_labels
+        ]
+        labels = np.unique(np.concatenate(found)) if found else np.empty(0)
+        return cls(same, ends[:, 0], ends[:, 1], labels)
 
     @classmethod
     def merged(cls, notes: Sequence[InputNotes]) -> InputNotes:
@@ -59,6 +62,20 @@ class InputNotes(NamedTuple):
         """Pairs of raters with the same labels; who has only one label is nobody's copy."""
         some = self.lowest < self.highest
         return [(int(i), int(j)) for i, j in np.argwhere(np.triu(self.same, 1)) if some[i]]
+
+
+def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays are equal; those that differ mostly do so soon."""
+    return all(map(np.array_equal, one, other))
+
+
+def _labels(
+    rater: NDArray[Any], lowest: Any, highest: Any, *, owner: str, number: int
+) -> NDArray[Any]:
+    """The labels of a block; nothing fits between two that are neighbours."""
+    if rater.dtype.kind in "biu" and int(highest) - int(lowest) <= 1:
+        return np.array([lowest, highest])
+    return distinct_values(rater, owner, number, 1)
 
 
 def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:

@@ -212,6 +212,16 @@ def test_cases_that_are_not_found_say_what_was_looked_for(
     assert message in capsys.readouterr().err
 
 
+def test_results_never_lie_among_the_raters(
+    cohort: list[BatchCase], tmp_path: Path, capsys: Any
+) -> None:
+    """A second run would take the consensus of the first for a rater."""
+    pattern = f"{tmp_path}/in/{{case}}/{{rater}}.nii.gz"
+    assert main(["batch", pattern, "-o", str(tmp_path / "in"), "--method", "vote"]) == 2
+    assert "would lie among its raters" in capsys.readouterr().err
+    assert sorted(path.name for path in (tmp_path / "in").iterdir()) == [c.name for c in cohort]
+
+
 def test_paths_are_those_of_any_worker(
     cohort: list[BatchCase], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
