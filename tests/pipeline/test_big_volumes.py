@@ -272,7 +272,7 @@ def test_the_command_fuses_stores(
     assert "corrected-vote of 3 raters" in capsys.readouterr().out
     np.testing.assert_array_equal(zarr.open_array(str(output))[:], ic.CorrectedVote(raters()))
     assert main(["fuse", *map(str, stores), "-o", str(output)]) != 0
-    assert "exists already" in capsys.readouterr().err
+    assert "exists; give --overwrite" in capsys.readouterr().err
     words = ["fuse", *map(str, stores), "-o", str(output), "--overwrite", "--method", "staple"]
     assert main(words) == 0
     assert "Sensitivity" in capsys.readouterr().out
