@@ -83,11 +83,13 @@ def test_expected_counts_refuse(changed: dict[str, Any], message: str) -> None:
 def test_packed_kernels_refuse_short_arrays() -> None:
     planes = np.zeros((1, 4), "u1")
     with pytest.raises(ValueError, match="equally long"):
-        _kernels.packed_counts(planes, None, np.zeros((2, 256, 2)), 1)
+        _kernels.packed_counts(planes, None, None, np.zeros((2, 256, 2)), 1)
     with pytest.raises(ValueError, match="equally long"):
-        _kernels.packed_counts(planes, np.ones(3, "u1"), np.zeros((1, 256, 2)), 1)
+        _kernels.packed_counts(planes, np.ones(3, "u1"), None, np.zeros((1, 256, 2)), 1)
     with pytest.raises(ValueError, match="equally long"):
-        _kernels.packed_vote_counts(planes, None, np.zeros(3), 1)
+        _kernels.packed_counts(planes, None, np.ones(3, "i8"), np.zeros((1, 256, 2)), 1)
+    with pytest.raises(ValueError, match="equally long"):
+        _kernels.packed_vote_counts(planes, None, None, np.zeros(3), 1)
     with pytest.raises(ValueError, match="equally long"):
         _kernels.packed_probability(planes, None, np.zeros((1, 256, 2)), np.empty(5), 1)
 

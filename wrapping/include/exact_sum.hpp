@@ -56,6 +56,8 @@ class ExactSum {
     return rest;
   }
   double value() const {
+    // Minus one and nearly one would lose what is left of them.
+    if (whole_ < 0) return -subtracted_from(0).value();
     const double part = static_cast<double>(coarse_) * 0x1p-44 + static_cast<double>(fine_) * 0x1p-86;
     return static_cast<double>(whole_) + part;
   }
