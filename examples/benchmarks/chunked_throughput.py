@@ -144,6 +144,7 @@ def compare(folder: Path, shape: tuple[int, ...], labels: int, methods: list[str
             "labels": labels,
             "gigabytes": gigabytes,
             "seconds": min(one["seconds"] for one in found),
+            "processor_seconds": min(one["processor_seconds"] for one in found),
             "peak_gb": max(one["peak_gb"] for one in found),
             "times_dask_alone": min(one["seconds"] for one in found) / min(alone),
             "each_round": [one["seconds"] / other for one, other in zip(found, alone, strict=True)],
