@@ -201,4 +201,7 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    # After the last line itk's types may fail while Python takes them down (with torch loaded too).
+    outcome = _main()
+    sys.stdout.flush()
+    os._exit(outcome)

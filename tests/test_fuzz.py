@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract import FAMILIES, GUESTS
-from fuzz_cases import FUZZED, draw_case
+from fuzz_cases import FAMILIES, FUZZED, GUESTS, draw_case
 from fuzzing import run_cases, run_command_lines, run_damage
 
 SEED = 2026

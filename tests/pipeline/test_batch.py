@@ -186,7 +186,7 @@ def test_wrong_options_stop_before_any_work(
     pattern = f"{tmp_path}/in/{{case}}/{{rater}}.nii.gz"
     output = str(tmp_path / "out")
     for words, message in (
-        (["--jobs", "0"], "--jobs: must be an integer >= 1, got '0'"),
+        (["--jobs", "0"], "--jobs: must be an integer >= 1 and <= 256, got '0'"),
         (["--images", "ct.nii"], "must hold {case}"),
         (["--threshold", "7", "--method", "vote"], "--threshold"),
     ):
