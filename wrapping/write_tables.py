@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STUB = ROOT / "itk_consensus" / "__init__.pyi"
 README = ROOT / "README.md"
 TRUTH = ROOT / "docs" / "truth.md"
-OUT_OF_CORE = ROOT / "docs" / "howto" / "out-of-core.md"
+HOW_TO = ROOT / "docs" / "howto"
 
 sys.path.insert(0, str(ROOT / "examples" / "benchmarks"))
 from readme_section import between_markers  # noqa: E402  (found only now)
@@ -70,7 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     sections = {
         README: {"filters": filter_table(), **FIGURES["README"]()},
         TRUTH: FIGURES["truth"](),
-        OUT_OF_CORE: FIGURES["out-of-core"](),
+        HOW_TO / "out-of-core.md": FIGURES["out-of-core"](),
+        HOW_TO / "dicom.md": FIGURES["dicom"](),
     }
     wanted = {STUB: stub_text()}
     for path, contents in sections.items():

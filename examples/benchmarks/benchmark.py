@@ -4,7 +4,7 @@ In examples/benchmarks:
 
 python benchmark.py                              every part; the clinical ones take long
 python benchmark.py --only first crowd           some parts: first, atlases, crowd, growth
-python benchmark.py --only crowd --workload Vote only the clinical rows whose names have this
+python benchmark.py --only crowd --workload Vote only clinical rows whose names have this; a blank: all
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
 """
@@ -197,7 +197,10 @@ def _parser() -> argparse.ArgumentParser:
         "--only", nargs="+", choices=PARTS, default=PARTS, help="parts to run; default: all"
     )
     parser.add_argument(
-        "--workload", default="", metavar="NAME", help="only clinical workloads named like this"
+        "--workload",
+        default="",
+        metavar="NAME",
+        help="only clinical workloads named like this, whether they have a limit or not",
     )
     parser.add_argument("--save", type=Path, metavar="JSON", help="also keep the results here")
     parser.add_argument(

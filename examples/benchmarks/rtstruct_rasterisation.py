@@ -4,11 +4,16 @@
 where it is installed, by plastimatch. "Drawn" begins with the body itself: its exact outlines, on
 the slices, are read, and the voxels compared with the volume that these outlines enclose, with the
 volume of the body, and with the voxels whose centres it holds. Needs itk-consensus[dicom].
+
+    python examples/benchmarks/rtstruct_rasterisation.py [--save rtstruct_rasterisation.json]
+
+From the kept file `make docs` writes the table of docs/howto/dicom.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import tempfile
@@ -205,12 +210,17 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bodies", type=int, default=40)
-    number = parser.parse_args().bodies
+    parser.add_argument("--save", type=Path, metavar="JSON", help="keep the rows here")
+    options = parser.parse_args()
+    rows = []
     print("mm; Dice: smallest; V: largest error in %")
     print(" | ".join(COLUMNS))
     for kind, radius, thickness, pixel in product(("sphere", "tube"), RADII, THICKNESSES, PIXELS):
-        cells = row(kind, radius, pixel, thickness, number)
+        cells = row(kind, radius, pixel, thickness, options.bodies)
         print(" | ".join(c.ljust(len(n)) for c, n in zip(cells, COLUMNS, strict=True)), flush=True)
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    if options.save is not None:
+        options.save.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

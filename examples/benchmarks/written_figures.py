@@ -133,6 +133,33 @@ def cost_table(results: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def contour_table() -> str:
+    """What contours keep of small bodies: the worst over sizes of pixels."""
+    rows = kept("rtstruct_rasterisation.json")
+    lines = [
+        "| mm | Dice of voxels written and read back (by plastimatch) | drawn: volume against the "
+        "contours' own | against the body | by plastimatch | Dice with the voxels whose centres lie "
+        "inside |",
+        "|---|---|---|---|---|---|",
+    ]
+    groups = {(row["body"], row["diameter"], row["slice"]): None for row in rows}
+    for body, diameter, thickness in groups:
+        own = [
+            r for r in rows if (r["body"], r["diameter"], r["slice"]) == (body, diameter, thickness)
+        ]
+        least = {name: min(row[name] for row in own) for name in ("trip", "by plastimatch", "Dice")}
+        most = {
+            name: max((row[name] for row in own), key=float)
+            for name in ("V/outlines", "V/body", "V plastimatch")
+        }
+        lines.append(
+            f"| {body}s of {diameter}, slices of {thickness} | {least['trip']} "
+            f"({least['by plastimatch']}) | {most['V/outlines']} % | {most['V/body']} % "
+            f"| {most['V plastimatch']} % | {least['Dice']} |"
+        )
+    return "\n".join(lines)
+
+
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {"which": evidence_summary(), "speed": speed_summary()},
     "truth": lambda: {
@@ -142,5 +169,6 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "deep": deep_table(),
         "bound": deep_bound.table(),
     },
+    "dicom": lambda: {"contours": contour_table()},
     "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json"))},
 }

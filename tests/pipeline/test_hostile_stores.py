@@ -175,4 +175,4 @@ def test_image_files_that_lie_differently_are_not_fused(
     image.SetDirection([-1, 0, 0, 0, -1, 0, 0, 0, 1])
     sitk.WriteImage(image, "b.nrrd")
     line = refused("fuse a.nrrd b.nrrd --method vote -o out.zarr", capfd)
-    assert "b.nrrd does not lie where a.nrrd does: direction" in line
+    assert "b.nrrd does not occupy the same space as a.nrrd: direction" in line
