@@ -4,7 +4,7 @@ In examples/benchmarks:
 
 python benchmark.py                              every part; the clinical ones take long
 python benchmark.py --only first crowd           some parts: first, atlases, crowd, growth
-python benchmark.py --only crowd --workload Vote only clinical rows whose names have this; a blank: all
+python benchmark.py --only crowd --workload Vote only clinical rows named like this
 python benchmark.py --save benchmark.json        also keeps results and plot there
 python benchmark.py --readme ../../README.md     writes kept results to the README
 """
@@ -200,7 +200,7 @@ def _parser() -> argparse.ArgumentParser:
         "--workload",
         default="",
         metavar="NAME",
-        help="only clinical workloads named like this, whether they have a limit or not",
+        help="only clinical workloads named like this; a blank: all",
     )
     parser.add_argument("--save", type=Path, metavar="JSON", help="also keep the results here")
     parser.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -137,16 +138,14 @@ def contour_table() -> str:
     """What contours keep of small bodies: the worst over sizes of pixels."""
     rows = kept("rtstruct_rasterisation.json")
     lines = [
-        "| mm | Dice of voxels written and read back (by plastimatch) | drawn: volume against the "
-        "contours' own | against the body | by plastimatch | Dice with the voxels whose centres lie "
-        "inside |",
+        "| mm | Dice of voxels written and read back (by plastimatch) "
+        "| drawn: volume against the contours' own | against the body | by plastimatch "
+        "| Dice with the voxels whose centres lie inside |",
         "|---|---|---|---|---|---|",
     ]
-    groups = {(row["body"], row["diameter"], row["slice"]): None for row in rows}
-    for body, diameter, thickness in groups:
-        own = [
-            r for r in rows if (r["body"], r["diameter"], r["slice"]) == (body, diameter, thickness)
-        ]
+    kind = itemgetter("body", "diameter", "slice")
+    for body, diameter, thickness in dict.fromkeys(map(kind, rows)):
+        own = [row for row in rows if kind(row) == (body, diameter, thickness)]
         least = {name: min(row[name] for row in own) for name in ("trip", "by plastimatch", "Dice")}
         most = {
             name: max((row[name] for row in own), key=float)

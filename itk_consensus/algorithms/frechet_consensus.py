@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -68,16 +68,15 @@ def frechet_consensus(
     """
     if not patterns.present.all():
         raise InputError("frechet_consensus: every rater must annotate every voxel")
-    marks = (patterns.patterns == foreground).astype(np.float64)
-    marked = marks.any(axis=1)
-    table = _Table(marks[marked], patterns.counts[marked], patterns.counts @ marks)
+    marked = (patterns.patterns == foreground).any(axis=1)
+    table = _table(patterns, foreground, marked)
     best = _highest_dice(table)
     if measure == "jaccard":
         votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
         whole = np.where(2 * best > table.counts, table.counts, 0)
         ends = [_climb_jaccard(table, start) for start in (whole, votes)]
         best = max(ends, key=lambda end: float(_mean_jaccard(table, end)))
-    taken = np.zeros(len(marks), np.int64)
+    taken = np.zeros(len(marked), np.int64)
     taken[marked] = best
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     return FrechetConsensus(taken, float(mean(table, best)))
@@ -101,10 +100,18 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     overlaps = {}
     for label in range(1, complete.number_of_labels):
-        marks = (complete.patterns == label).astype(np.float64)
-        table = _Table(marks, complete.counts, complete.counts @ marks)
-        overlaps[label] = float(mean(table, np.where(decision == label, complete.counts, 0)))
+        chosen = decision == label
+        rows = chosen | (complete.patterns == label).any(axis=1)
+        table = _table(complete, label, rows)
+        overlaps[label] = float(mean(table, np.where(chosen[rows], table.counts, 0)))
     return FrechetLabels(decision, overlaps)
+
+
+def _table(patterns: DecisionPatterns, label: int, rows: Mask) -> _Table:
+    """Who marks a label in which patterns; of many labels most patterns hold none of it."""
+    marks = (patterns.patterns[rows] == label).astype(np.float64)
+    counts = patterns.counts[rows]
+    return _Table(marks, counts, counts @ marks)
 
 
 def _completed(patterns: DecisionPatterns) -> DecisionPatterns:

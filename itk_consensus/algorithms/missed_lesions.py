@@ -73,14 +73,15 @@ def missed_lesions(masks: RaterMasks, index: int, decision: NDArray[Any]) -> Mis
     around = masks.marked_box(index)
     if around is None:
         return MissedLesions(found, 0, np.nan, np.nan)
-    pieces = _find_pieces(masks, index, around)
+    pieces = _find_pieces(masks, index, around, decision[around] == index)
+    if pieces is None:
+        return MissedLesions(found, 0, np.nan, np.nan)
     finders = pieces.finders[pieces.large & (pieces.finders > 1)]
     if not len(finders):
         return MissedLesions(found, 0, np.nan, np.nan)
     detection = float(finders.mean() / raters)
     least = threshold_of_finders(detection, raters)
-    lacking = pieces.large & (pieces.finders > max(least, 1))
-    lacking[pieces.places[decision[around] == index]] = False
+    lacking = pieces.large & pieces.absent & (pieces.finders > max(least, 1))
     number = 0
     for lesion, box in _boxes(pieces.places, np.flatnonzero(lacking)):
         drawn = masks.marks(index, moved(box, around)) & (pieces.places[box] == lesion)
@@ -114,15 +115,18 @@ class _Pieces(NamedTuple):
         Raters who marked something of a piece.
     large : (P,) ndarray of bool
         Whether a piece, if lone, or what two raters share of it is too large to be chance.
+    absent : (P,) ndarray of bool
+        Whether the answer has nothing of a piece.
     """
 
     places: NDArray[np.int32]
     finders: NDArray[np.int64]
     large: Mask
+    absent: Mask
 
 
-def _find_pieces(masks: RaterMasks, index: int, around: Box) -> _Pieces:
-    """Pieces in a box; masks are read some planes at a time."""
+def _find_pieces(masks: RaterMasks, index: int, around: Box, answer: Mask) -> _Pieces | None:
+    """Pieces in a box; masks are read some planes at a time. None if the answer has them all."""
     shape = tuple(part.stop - part.start for part in around)
     parts = [(part, relative_to(part, around)) for part in slabs(around, VOXELS_AT_ONCE)]
     marks = np.zeros(shape, np.uint8)
@@ -130,6 +134,10 @@ def _find_pieces(masks: RaterMasks, index: int, around: Box) -> _Pieces:
         # Beyond two it does not matter how many.
         marks[here] = np.minimum(masks.marks(index, part).sum(axis=0, dtype=np.uint16), 2)
     places, number = scipy.ndimage.label(marks, np.ones((3,) * len(shape)))
+    absent = np.arange(number + 1) > 0
+    absent[places[answer]] = False
+    if not absent.any():
+        return None
     found = np.zeros((masks.number_of_raters, number + 1), bool)
     for part, here in parts:
         for mask, pieces in zip(masks.marks(index, part), found, strict=True):
@@ -139,7 +147,7 @@ def _find_pieces(masks: RaterMasks, index: int, around: Box) -> _Pieces:
     shared = piece_sizes(places[marks > 1], number)
     large = np.where(finders > 1, shared, voxels) >= LEAST_SHARED_VOXELS
     large[0] = False
-    return _Pieces(places, finders, large)
+    return _Pieces(places, finders, large, absent)
 
 
 def _boxes(places: NDArray[np.int32], lesions: NDArray[np.intp]) -> Iterator[tuple[int, Box]]:

@@ -136,9 +136,9 @@ def growth(
 
 def _chosen(workloads: Sequence[Workload], named: str) -> list[Workload]:
     """Those named, or those with a limit: without one some take minutes."""
-    return [
-        one for one in workloads if (named in one.operation if named else one.limit is not None)
-    ]
+    if not named:
+        return [workload for workload in workloads if workload.limit is not None]
+    return [workload for workload in workloads if named in workload.operation]
 
 
 def _measured(workload: Workload, kind: str, reference: str, shape: Shape, effort: Effort) -> Row:
