@@ -114,8 +114,8 @@ def update_readme(readme: Path, results: Results) -> None:
 def _environment_text(environment: Row) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     return (
-        f"Best times of one run in which all contenders took turns, on {environment['threads']} "
-        f"threads of {environment['processor']}; {versions}."
+        "Best times, each contender taking turns with its reference in one run, on "
+        f"{environment['threads']} threads of {environment['processor']}; {versions}."
     )
 
 
