@@ -125,10 +125,11 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
             yield client
         return
     try:
-        client = Client(scheduler, timeout=10)
+        # One that fails to connect must not stay the default of whatever runs here later.
+        client = Client(scheduler, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ParameterError(
             f"--scheduler must be the address of a dask scheduler, got {scheduler!a}: {error}"
         ) from error
-    with client:
+    with client, client.as_current():
         yield client

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import dask
+import distributed
 import numpy as np
 import pytest
 import zarr
@@ -111,6 +113,17 @@ def test_stores_want_a_store(
     code, text = run([*stores, "-o", str(tmp_path / "f.nii.gz")], capsys)
     assert code == 2
     assert "ann.zarr is a store: --output must be named .zarr too" in text
+
+
+def test_a_scheduler_that_does_not_answer_is_forgotten(
+    stores: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It used to stay dask's default, for which everything later waited."""
+    output = str(tmp_path / "f.zarr")
+    assert run([*stores, "-o", output, "--scheduler", "nowhere"], capsys)[0] == 2
+    assert dask.config.get("scheduler", None) is None
+    with pytest.raises(ValueError, match=r"[Nn]o.*client"):
+        distributed.get_client()
 
 
 def test_workers_may_live_in_another_folder(
