@@ -77,13 +77,24 @@ def _collected(
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
-    # Forking a process that has threads, as ours may, can lock it up.
-    context = multiprocessing.get_context("spawn")
+    context = _context()
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
         yield executor
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _context() -> Any:
+    """Forking a process that has threads, as ours may, can lock it up: workers are made elsewhere.
+
+    Where there is a server for that, it loads what all of them need once.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["itk_consensus.pipeline.one_case"])
+    return context
 
 
 def _start_worker() -> None:
