@@ -62,10 +62,11 @@ test-oldest:
 COMPILED := pyproject.toml setup.py constraints.txt $(wildcard wrapping/*.cpp wrapping/*.hpp wrapping/include/*.hpp)
 
 $(LIGHT): $(COMPILED)
-	@echo "Setting up $(VENV) (once; compiles for a minute or two) ..."
+	@echo "Setting up $(VENV) (once; compiles for half a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) "setuptools>=77" wheel "pybind11>=2.13"
-	@$(PIP) --no-build-isolation --editable ".[plot]"
+	@$(PIP) "setuptools>=77" "nanobind>=3.1"
+	@$(PIP) --no-build-isolation --no-deps --editable . & compiling=$$!; \
+	    $(BIN)/python wrapping/extras.py plot | xargs $(PIP) --no-compile && wait $$compiling
 	@touch $@
 
 $(STAMP): $(LIGHT)

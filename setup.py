@@ -2,30 +2,78 @@
 
 import os
 import re
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from glob import glob
 from pathlib import Path
+from typing import Any
 
-from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
-from setuptools import setup
+import nanobind
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
-kernels = Pybind11Extension(
-    "itk_consensus._kernels",
-    sorted(glob("wrapping/*.cpp")),
-    include_dirs=["wrapping", "wrapping/include"],
-    depends=sorted(glob("wrapping/*.hpp") + glob("wrapping/include/*.hpp")),
-    cxx_std=17,
-)
+WINDOWS = os.name == "nt"
+NANOBIND = Path(nanobind.include_dir()).parent
+NANOBIND_FOLDERS = [
+    str(NANOBIND / folder) for folder in ("include", "src", "ext/robin_map/include")
+]
 
-# ITK_CONSENSUS_CXXFLAGS lets CI add -Werror and the sanitizer run add -fsanitize=...
+# From Python 3.12 on one wheel serves every later Python (the stable ABI) that has a GIL.
+STABLE_ABI = sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+# ITK_CONSENSUS_CXXFLAGS lets CI add warnings, which take time, and the sanitizer run -fsanitize=...
 # without either becoming a user's burden.
-extra = os.environ.get("ITK_CONSENSUS_CXXFLAGS", "").split()
-if os.name != "nt":
-    kernels.extra_compile_args += ["-O3", "-Wall", "-Wextra"]
-kernels.extra_compile_args += extra
-kernels.extra_link_args += [flag for flag in extra if flag.startswith("-fsanitize")]
+EXTRA = os.environ.get("ITK_CONSENSUS_CXXFLAGS", "").split()
 
-# Files compile side by side, on as many cores as there are.
-ParallelCompile(default=0).install()
+if WINDOWS:
+    FLAGS = ["/std:c++17", "/EHsc", "/bigobj", "/O2"]
+else:
+    FLAGS = ["-std=c++17", "-fvisibility=hidden", "-g0", "-O3"]
+    # As headers of the system, nanobind's files are not subject to our warnings.
+    FLAGS += [word for folder in NANOBIND_FOLDERS for word in ("-isystem", folder)]
+
+# nanobind's own library is no inner loop, and casts Python's structures as Python does.
+LIBRARY_FLAGS = [] if WINDOWS else ["-Os", "-fno-strict-aliasing"]
+
+
+class BuildKernels(build_ext):
+    """Compile files side by side, on as many cores as there are."""
+
+    def build_extensions(self) -> None:
+        compile_in_turn = self.compiler.compile
+
+        def compile_one(source: str, options: dict[str, Any]) -> list[str]:
+            flags = list(options.pop("extra_postargs", None) or [])
+            if Path(source).stem == "nanobind":
+                flags += LIBRARY_FLAGS
+            return compile_in_turn([source], **options, extra_postargs=flags)
+
+        def compile_side_by_side(sources: list[str], **options: Any) -> list[str]:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                objects = pool.map(lambda source: compile_one(source, dict(options)), sources)
+                return [name for names in objects for name in names]
+
+        self.compiler.compile = compile_side_by_side
+        super().build_extensions()
+
+
+def longest_first(sources: list[str]) -> list[str]:
+    """Files in the order in which cores that compile them are done at about the same time."""
+    return sorted(sources, key=lambda source: -Path(source).stat().st_size)
+
+
+kernels = Extension(
+    "itk_consensus._kernels",
+    longest_first(glob("wrapping/*.cpp")),
+    include_dirs=["wrapping", "wrapping/include", *(NANOBIND_FOLDERS if WINDOWS else [])],
+    depends=sorted(glob("wrapping/*.hpp") + glob("wrapping/include/*.hpp")),
+    define_macros=[("Py_LIMITED_API", "0x030C0000")] if STABLE_ABI else [],
+    py_limited_api=STABLE_ABI,
+    extra_compile_args=FLAGS + EXTRA,
+    extra_link_args=[flag for flag in EXTRA if flag.startswith("-fsanitize")],
+    language="c++",
+)
 
 # The README shows and links files of the repository; a package index needs their addresses, and
 # shows no image that is data. A release says where the repository is published (CONTRIBUTING.md):
@@ -39,7 +87,8 @@ if address:
 
 setup(
     ext_modules=[kernels],
-    cmdclass={"build_ext": build_ext},
+    cmdclass={"build_ext": BuildKernels},
+    options={"bdist_wheel": {"py_limited_api": "cp312"}} if STABLE_ABI else {},
     long_description=readme,
     long_description_content_type="text/markdown",
     project_urls={"Repository": address} if address else {},

@@ -19,7 +19,8 @@ from sphinx.writers.html5 import HTML5Translator
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS.parent / "wrapping")]
 
-from write_method_pages import write_method_pages  # noqa: E402  (found only now)
+from write_example_pages import write_example_pages  # noqa: E402  (found only now)
+from write_method_pages import write_method_pages  # noqa: E402
 
 import itk_consensus  # noqa: E402
 
@@ -42,6 +43,7 @@ numpydoc_show_class_members = False
 suppress_warnings = ["myst.xref_missing"]
 
 write_method_pages(DOCS / "models", DOCS / "methods")
+write_example_pages(DOCS.parent / "examples", DOCS / "examples")
 
 
 def setup(app: Sphinx) -> None:

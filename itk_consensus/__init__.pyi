@@ -9,7 +9,7 @@ from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.algorithms.coherence_curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.algorithms.coherence_curve import Resolution as Resolution
 from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
-from itk_consensus.algorithms.initialization import StartSummary as StartSummary
+from itk_consensus.algorithms.staple_result import StartSummary as StartSummary
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
 from itk_consensus.deep.augmentation import Transform as Transform
@@ -1359,7 +1359,7 @@ class DeepConsensusFilter(ProcessObject):
     def GetRaterWeight(self) -> float | None:
         """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Fit chooses it by how well held-out raters are foreseen."""
     def SetEdgeWeight(self, value: float) -> None:
-        """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all. Default: 10.0."""
+        """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all. Default: 1.0."""
     def GetEdgeWeight(self) -> float:
         """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all."""
     def SetRegion(self, value: str) -> None:

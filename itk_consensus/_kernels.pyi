@@ -350,6 +350,7 @@ class WindowFrame:
         run_patterns: NDArray[np.uint32],
         run_begin: NDArray[np.int64],
     ) -> None: ...
+    def parts(self) -> list[tuple[int, int]]: ...
 
 def annotated_in_windows(frame: WindowFrame, rater: int, threads: int) -> NDArray[np.float32]: ...
 def window_scale_factors(
@@ -363,6 +364,7 @@ def window_scale_factors(
 ) -> None: ...
 def window_joints(
     frame: WindowFrame,
+    part: int,
     labels: Sequence[int],
     posterior: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
     kappa: float,
@@ -382,9 +384,56 @@ def window_joints(
     threads: int,
 ) -> list[tuple[NDArray[np.uint32], NDArray[np.float32]]]: ...
 def normalise_joints(
+    first: int,
     number: int,
     joints: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
     before: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
     least: float,
     threads: int,
 ) -> tuple[float, float]: ...
+
+_Lists = tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[Any]]
+
+class FieldGrid:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        side: Sequence[float],
+        codes: NDArray[Any],
+        settled_label: NDArray[np.int32],
+        labels: int,
+        colours: Sequence[tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32]]],
+    ) -> None: ...
+
+def field_sweep(
+    grid: FieldGrid,
+    colour: int,
+    others: _Lists,
+    candidates: _Lists,
+    counted: NDArray[np.float64],
+    weight: float,
+    cut: float,
+    threads: int,
+) -> tuple[_Lists, list[float]]: ...
+def field_weight_slope(
+    grid: FieldGrid, colour: int, own: _Lists, others: _Lists, weight: float, threads: int
+) -> tuple[float, float]: ...
+def field_candidates(
+    digits: NDArray[Any],
+    log_theta: NDArray[np.float64],
+    log_prior: NDArray[np.float64],
+    prior_rows: NDArray[np.uint32] | None,
+    open: NDArray[np.uint8],
+    reach: float,
+    least: float,
+    threads: int,
+) -> _Lists: ...
+def field_counts(
+    grid: FieldGrid,
+    colour: int,
+    own: _Lists,
+    digits: NDArray[Any],
+    counted: NDArray[np.float64],
+    labels: int,
+    threads: int,
+) -> NDArray[np.float64]: ...

@@ -10,17 +10,17 @@ namespace consensus {
 
 namespace {
 
-using Volume = py::array_t<float, py::array::c_style>;
+using Volume = ArrayOf<float>;
 using Steps = std::vector<std::ptrdiff_t>;
 
 // Few voxels are already much work.
 constexpr std::size_t kSmallestShare = 256;
 
 void run_joint_weights(const Volume& target, const std::vector<Volume>& atlases,
-                       const py::array_t<std::int64_t, py::array::c_style>& places,
+                       const ArrayOf<std::int64_t>& places,
                        const Steps& patch, const Steps& search, double beta, double alpha,
-                       py::array_t<double, py::array::c_style> weights,
-                       py::array_t<std::uint16_t, py::array::c_style> shifts,
+                       ArrayOf<double> weights,
+                       ArrayOf<std::uint16_t> shifts,
                        std::size_t threads) {
   const std::size_t count = atlases.size();
   const std::size_t voxels = extent_of(places);
@@ -36,7 +36,7 @@ void run_joint_weights(const Volume& target, const std::vector<Volume>& atlases,
   double* out = weights.mutable_data();
   std::uint16_t* chosen = shifts.mutable_data();
   const JointSettings settings{beta, alpha};
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   for_each_slab(make_slabs(voxels, threads, kSmallestShare), [&](std::size_t, Slab slab) {
     JointWorkspace room(count, patch.size());
     for (std::size_t n = slab.begin; n < slab.end; ++n) {
@@ -46,7 +46,7 @@ void run_joint_weights(const Volume& target, const std::vector<Volume>& atlases,
   });
 }
 
-using Digits = py::array_t<std::uint16_t, py::array::c_style>;
+using Digits = ArrayOf<std::uint16_t>;
 
 Extents four_sizes(const std::vector<std::size_t>& sizes) {
   if (sizes.size() != kAxes || *std::min_element(sizes.begin(), sizes.end()) == 0) {
@@ -57,10 +57,10 @@ Extents four_sizes(const std::vector<std::size_t>& sizes) {
 
 // `winners` gets the label of largest share or, if `label` is not negative, `shares` that label's.
 void run_local_vote(const std::vector<Digits>& digits, const std::vector<Volume>& weights,
-                    const py::array_t<std::uint8_t, py::array::c_style>& asked, std::size_t labels,
+                    const ArrayOf<std::uint8_t>& asked, std::size_t labels,
                     const std::vector<std::vector<double>>& gaussian, const std::vector<std::size_t>& shape,
                     const std::vector<std::size_t>& tile, std::size_t threads, std::ptrdiff_t label,
-                    std::optional<py::array_t<std::int32_t, py::array::c_style>> winners,
+                    std::optional<ArrayOf<std::int32_t>> winners,
                     std::optional<Volume> shares) {
   const TileGrid grid{four_sizes(shape), four_sizes(tile)};
   const std::size_t voxels = whole_box(grid.shape).voxels();
@@ -81,7 +81,7 @@ void run_local_vote(const std::vector<Digits>& digits, const std::vector<Volume>
   if (shares) require_extent(*shares, voxels);
   std::int32_t* best = winners ? winners->mutable_data() : nullptr;
   float* share = shares ? shares->mutable_data() : nullptr;
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   const TileRange all{0, grid.count()};
   for_each_tile(grid, all, threads, LocalVoteTile(votes), [&](LocalVoteTile& worker, const Box& box) {
     if (best) worker.decide(box, best);
@@ -91,13 +91,13 @@ void run_local_vote(const std::vector<Digits>& digits, const std::vector<Volume>
 
 }  // namespace
 
-void bind_atlas(py::module_& m) {
-  m.def("local_vote", &run_local_vote, py::arg("digits"), py::arg("weights"), py::arg("asked"), py::arg("labels"),
-        py::arg("gaussian"), py::arg("shape"), py::arg("tile"), py::arg("threads"), py::arg("label"),
-        py::arg("winners"), py::arg("shares"));
-  m.def("joint_weights", &run_joint_weights, py::arg("target"), py::arg("atlases"),
-        py::arg("places"), py::arg("patch"), py::arg("search"), py::arg("beta"), py::arg("alpha"),
-        py::arg("weights"), py::arg("shifts"), py::arg("threads"));
+void bind_atlas(nb::module_& m) {
+  m.def("local_vote", &run_local_vote, nb::arg("digits"), nb::arg("weights"), nb::arg("asked"), nb::arg("labels"),
+        nb::arg("gaussian"), nb::arg("shape"), nb::arg("tile"), nb::arg("threads"), nb::arg("label"),
+        nb::arg("winners"), nb::arg("shares"));
+  m.def("joint_weights", &run_joint_weights, nb::arg("target"), nb::arg("atlases"),
+        nb::arg("places"), nb::arg("patch"), nb::arg("search"), nb::arg("beta"), nb::arg("alpha"),
+        nb::arg("weights"), nb::arg("shifts"), nb::arg("threads"));
 }
 
 }  // namespace consensus

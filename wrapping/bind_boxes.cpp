@@ -12,7 +12,7 @@ namespace consensus {
 
 namespace {
 
-using Flags = py::array_t<std::uint8_t, py::array::c_style>;
+using Flags = ArrayOf<std::uint8_t>;
 
 Extents four_extents(const std::vector<std::size_t>& values, std::size_t least) {
   if (values.size() != kAxes || *std::min_element(values.begin(), values.end()) < least) {
@@ -22,14 +22,14 @@ Extents four_extents(const std::vector<std::size_t>& values, std::size_t least) 
 }
 
 // (labels, 4, 2): first voxel and end along each axis; an end of 0 where nobody says the label.
-py::array_t<std::int64_t> run_label_boxes(const std::vector<const RaterVotes*>& raters, std::size_t labels,
+ArrayOf<std::int64_t> run_label_boxes(const std::vector<const RaterVotes*>& raters, std::size_t labels,
                                           const std::vector<std::size_t>& shape, std::size_t threads) {
   const Extents extents = four_extents(shape, 1);
   const Stack stack = make_stack(raters, 2, whole_box(extents).voxels());
-  py::array_t<std::int64_t> found({labels, kAxes, std::size_t{2}});
+  ArrayOf<std::int64_t> found({labels, kAxes, 2});
   LabelBoxes all(labels, extents);
   {
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     const std::size_t rows = whole_box(extents).rows();
     const auto slabs = make_slabs(rows, threads, std::max<std::size_t>(1, kSmallestSlab / extents[3]));
     std::vector<LabelBoxes> parts(slabs.size(), all);
@@ -58,13 +58,13 @@ void run_spread(const Flags& flags, const std::vector<std::size_t>& reach, const
   require_extent(out, voxels);
   const std::uint8_t* from = flags.data();
   std::uint8_t* to = out.mutable_data();
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   for_each_tile(grid, {0, grid.count()}, threads, Spread(around, grid.shape),
                 [&](Spread& worker, const Box& box) { worker.compute(from, box, to); });
 }
 
 // A rater whose value is empty has the label nowhere; bits are added to `planes`.
-void run_pack_marks(const std::vector<py::array>& raters, const std::vector<py::array>& values,
+void run_pack_marks(const std::vector<Array>& raters, const std::vector<Array>& values,
                     const std::vector<std::size_t>& shape, const std::vector<std::size_t>& low,
                     const std::vector<std::size_t>& high, Flags planes) {
   const Extents extents = four_extents(shape, 1);
@@ -74,16 +74,16 @@ void run_pack_marks(const std::vector<py::array>& raters, const std::vector<py::
   }
   require_extent(planes, (raters.size() + 7) / 8 * box.voxels());
   for (std::size_t rater = 0; rater < raters.size(); ++rater) {
-    const py::array& array = raters[rater];
+    const Array& array = raters[rater];
     if (values[rater].size() == 0) continue;
     require_extent(array, whole_box(extents).voxels());
-    if (!values[rater].dtype().is(array.dtype())) throw std::invalid_argument("a value of the rater's type wanted");
+    if (values[rater].type() != array.type()) throw std::invalid_argument("a value of the rater's type wanted");
     std::uint8_t* plane = planes.mutable_data() + rater / 8 * box.voxels();
-    with_label_type(array.dtype(), [&](auto tag) {
+    with_label_type(array, [&](auto tag) {
       using Label = typename decltype(tag)::type;
       const auto* data = static_cast<const Label*>(array.data());
       const Label label = *static_cast<const Label*>(values[rater].data());
-      py::gil_scoped_release release;
+      nb::gil_scoped_release release;
       pack_marks(data, label, extents, box, static_cast<unsigned>(rater % 8), plane);
     });
   }
@@ -91,12 +91,12 @@ void run_pack_marks(const std::vector<py::array>& raters, const std::vector<py::
 
 }  // namespace
 
-void bind_boxes(py::module_& m) {
-  m.def("pack_marks", &run_pack_marks, py::arg("raters"), py::arg("values"), py::arg("shape"), py::arg("low"),
-        py::arg("high"), py::arg("planes"));
-  m.def("label_boxes", &run_label_boxes, py::arg("raters"), py::arg("labels"), py::arg("shape"), py::arg("threads"));
-  m.def("spread", &run_spread, py::arg("flags"), py::arg("reach"), py::arg("shape"), py::arg("tile"),
-        py::arg("threads"), py::arg("out"));
+void bind_boxes(nb::module_& m) {
+  m.def("pack_marks", &run_pack_marks, nb::arg("raters"), nb::arg("values"), nb::arg("shape"), nb::arg("low"),
+        nb::arg("high"), nb::arg("planes"));
+  m.def("label_boxes", &run_label_boxes, nb::arg("raters"), nb::arg("labels"), nb::arg("shape"), nb::arg("threads"));
+  m.def("spread", &run_spread, nb::arg("flags"), nb::arg("reach"), nb::arg("shape"), nb::arg("tile"),
+        nb::arg("threads"), nb::arg("out"));
 }
 
 }  // namespace consensus

@@ -14,7 +14,7 @@ namespace consensus {
 
 namespace {
 
-using Floats = py::array_t<float, py::array::c_style>;
+using Floats = ArrayOf<float>;
 using MaybeFloats = std::optional<Floats>;
 using Weights = std::vector<std::vector<double>>;
 
@@ -43,12 +43,12 @@ std::vector<GaussianWeights> gaussians_of(const std::vector<Weights>& scales) {
   return found;
 }
 
-using Bits = py::array_t<std::uint8_t, py::array::c_style>;
+using Bits = ArrayOf<std::uint8_t>;
 using MaybeBits = std::optional<Bits>;
 
 // What raters say: bits (uint8) or probabilities (float32).
 struct Said {
-  const py::array& masks;
+  const Array& masks;
   const MaybeBits& present;
   const std::vector<double>& weights;
   const std::vector<Weights>& scales;
@@ -56,11 +56,11 @@ struct Said {
 
   std::size_t voxels() const { return whole_box(shape).voxels(); }
   std::size_t planes() const { return (weights.size() + 7) / 8; }
-  bool packed() const { return masks.dtype().kind() == 'u' && masks.itemsize() == 1; }
+  bool packed() const { return masks.type().kind == 'u' && masks.itemsize() == 1; }
 
   void require() const {
     if (weights.empty() || scales.size() < 2) throw std::invalid_argument("raters and two scales wanted");
-    if (!packed() && !(masks.dtype().kind() == 'f' && masks.itemsize() == 4)) {
+    if (!packed() && !(masks.type().kind == 'f' && masks.itemsize() == 4)) {
       throw std::invalid_argument("masks must be uint8 or float32");
     }
     require_extent(masks, (packed() ? planes() : weights.size()) * voxels());
@@ -68,23 +68,25 @@ struct Said {
   }
 
   PackedRaters there() const { return {present ? present->data() : nullptr, voxels()}; }
+  PackedRaters bits() const { return {static_cast<const std::uint8_t*>(masks.data()), voxels()}; }
+  SoftRaters probabilities() const { return {static_cast<const float*>(masks.data()), voxels()}; }
 
-  template <class Raters>
-  MaskField<Raters> field() const {
-    using Value = std::conditional_t<std::is_same_v<Raters, PackedRaters>, std::uint8_t, float>;
-    return {{static_cast<const Value*>(masks.data()), voxels()}, there(), weights, gaussians_of(scales), shape};
+  std::shared_ptr<const RaterRows> raters() const {
+    if (packed()) return std::make_shared<PackedRaters>(bits());
+    return std::make_shared<SoftRaters>(probabilities());
   }
 
-  // Their mean as one rater: smoothing is linear, where everybody is present.
-  template <class Raters>
-  MaskField<MeanRater<Raters>> mean() const {
-    const auto all = field<Raters>();
-    return {MeanRater<Raters>(all.raters, weights), {}, {1.0}, all.scales, shape};
+  std::shared_ptr<const RaterRows> mean() const {
+    if (present) return std::make_shared<PresentMean>(raters(), there(), weights);
+    if (packed()) return std::make_shared<PackedMean>(bits(), weights);
+    return std::make_shared<SoftMean>(probabilities(), weights);
   }
 
-  template <class F>
-  auto with_raters(F f) const {
-    return packed() ? f(Tag<PackedRaters>{}) : f(Tag<SoftRaters>{});
+  MaskField field() const { return {raters(), there(), weights, gaussians_of(scales), shape}; }
+
+  // A single rater, who annotated everything.
+  MaskField field_of(std::shared_ptr<const RaterRows> one) const {
+    return {std::move(one), {nullptr, 0}, {1.0}, gaussians_of(scales), shape};
   }
 };
 
@@ -104,7 +106,7 @@ CoarseGrid coarse_grid(const Extents& shape, const std::vector<std::size_t>& ste
 }
 
 // Outputs as in band_means.hpp.
-void run_band_means(const py::array& masks, const MaybeBits& present, const std::vector<double>& weights,
+void run_band_means(const Array& masks, const MaybeBits& present, const std::vector<double>& weights,
                     const std::vector<Weights>& scales, const std::vector<std::size_t>& shape,
                     const std::vector<std::size_t>& tile, std::size_t threads, Floats values, Floats squares,
                     MaybeFloats base, MaybeFloats base_squares, MaybeFloats votes, MaybeFloats raters) {
@@ -117,17 +119,14 @@ void run_band_means(const py::array& masks, const MaybeBits& present, const std:
   const BandOutputs out{values.mutable_data(),         squares.mutable_data(),
                         output_or_null(base, voxels),  output_or_null(base_squares, voxels),
                         output_or_null(votes, voxels), output_or_null(raters, voxels)};
-  said.with_raters([&](auto tag) {
-    using Raters = typename decltype(tag)::type;
-    const auto field = said.field<Raters>();
-    py::gil_scoped_release release;
-    for_each_tile(grid, {0, grid.count()}, threads, BandMeans<Raters>(field),
-                  [&](BandMeans<Raters>& worker, const Box& box) { worker.compute(box, out); });
-  });
+  const MaskField field = said.field();
+  nb::gil_scoped_release release;
+  for_each_tile(grid, {0, grid.count()}, threads, BandMeans(field),
+                [&](BandMeans& worker, const Box& box) { worker.compute(box, out); });
 }
 
 // Returns the coarsest level's power, and the part of it that raters share.
-std::pair<double, double> run_band_powers(const py::array& masks, const MaybeBits& present,
+std::pair<double, double> run_band_powers(const Array& masks, const MaybeBits& present,
                                           const std::vector<double>& weights, const std::vector<Weights>& scales,
                                           const std::vector<std::size_t>& shape,
                                           const std::vector<std::size_t>& steps, const std::vector<std::size_t>& tile,
@@ -139,19 +138,16 @@ std::pair<double, double> run_band_powers(const py::array& masks, const MaybeBit
   require_extent(power, (scales.size() - 1) * coarse.points());
   require_extent(shared, (scales.size() - 1) * coarse.points());
   const PowerOutputs out{power.mutable_data(), shared.mutable_data(), output_or_null(raters, said.voxels())};
-  return said.with_raters([&](auto tag) -> std::pair<double, double> {
-    using Worker = BandPowers<typename decltype(tag)::type>;
-    const auto field = said.field<typename decltype(tag)::type>();
-    py::gil_scoped_release release;
-    std::int64_t total = 0, common = 0;
-    for (const Worker& worker :
-         for_each_tile(grid, {0, grid.count()}, threads, Worker(field, coarse),
-                       [&](Worker& worker, const Box& points) { worker.compute(points, out); })) {
-      total += worker.base_power();
-      common += worker.base_shared();
-    }
-    return {static_cast<double>(total) / kFixedPoint, static_cast<double>(common) / kFixedPoint};
-  });
+  const MaskField field = said.field();
+  nb::gil_scoped_release release;
+  std::int64_t total = 0, common = 0;
+  for (const BandPowers& worker :
+       for_each_tile(grid, {0, grid.count()}, threads, BandPowers(field, coarse),
+                     [&](BandPowers& worker, const Box& points) { worker.compute(points, out); })) {
+    total += worker.base_power();
+    common += worker.base_shared();
+  }
+  return {static_cast<double>(total) / kFixedPoint, static_cast<double>(common) / kFixedPoint};
 }
 
 KeptShares kept_shares(const CoarseGrid& grid, const std::vector<Floats>& gains, const Floats& detail) {
@@ -164,7 +160,7 @@ KeptShares kept_shares(const CoarseGrid& grid, const std::vector<Floats>& gains,
   return kept;
 }
 
-void run_keep_bands(const py::array& masks, const MaybeBits& present, const std::vector<double>& weights,
+void run_keep_bands(const Array& masks, const MaybeBits& present, const std::vector<double>& weights,
                     const std::vector<Weights>& scales, const std::vector<std::size_t>& shape,
                     const std::vector<Floats>& gains, const Floats& detail, const std::vector<std::size_t>& steps,
                     const std::vector<std::size_t>& tile, std::size_t threads, Floats answer) {
@@ -175,49 +171,36 @@ void run_keep_bands(const py::array& masks, const MaybeBits& present, const std:
   const TileGrid grid = tiles_of(said.shape, tile);
   require_extent(answer, said.voxels());
   float* out = answer.mutable_data();
-  const auto run = [&](const auto& field, auto worker) {
-    using Worker = decltype(worker);
-    py::gil_scoped_release release;
-    for_each_tile(grid, {0, grid.count()}, threads, Worker(field, kept),
-                  [&](Worker& one, const Box& box) { one.compute(box, out); });
-  };
-  said.with_raters([&](auto tag) {
-    using Raters = typename decltype(tag)::type;
-    if (present) {
-      const auto field = said.field<Raters>();
-      run(field, BandAnswer<Raters>(field, kept));
-    } else {
-      const auto field = said.mean<Raters>();
-      run(field, BandAnswer<MeanRater<Raters>>(field, kept));
-    }
-  });
+  // Smoothing is linear, so where everybody is present the mean stands for all raters.
+  const MaskField field = present ? said.field() : said.field_of(said.mean());
+  nb::gil_scoped_release release;
+  for_each_tile(grid, {0, grid.count()}, threads, BandAnswer(field, kept),
+                [&](BandAnswer& worker, const Box& box) { worker.compute(box, out); });
 }
 
 // Returns voxels and votes of both sides, then of what is far from the contour; and, of the clean
 // answer's values, sorted, the one where the chosen begin and the one before.
-template <class Mean>
-py::tuple counted_by(const CutField& cut, const MaskField<PackedRaters>& one, const KeptShares& kept,
-                     const TileGrid& grid, std::size_t threads, const Mean& votes) {
-  using Worker = CutCounts<Mean>;
-  std::vector<Worker> workers;
+nb::tuple counted_by(const CutField& cut, const MaskField& one, const KeptShares& kept, const TileGrid& grid,
+                     std::size_t threads, const RaterRows& votes) {
+  std::vector<CutCounts> workers;
   double before = 0, at = 0;
   {
-    py::gil_scoped_release release;
-    workers = for_each_tile(grid, {0, grid.count()}, threads, Worker(cut, one, kept, votes),
-                            [&](Worker& worker, const Box& box) { worker.compute(box); });
+    nb::gil_scoped_release release;
+    workers = for_each_tile(grid, {0, grid.count()}, threads, CutCounts(cut, one, kept, votes),
+                            [&](CutCounts& worker, const Box& box) { worker.compute(box); });
     for (std::size_t k = 1; k < workers.size(); ++k) workers[0].add(workers[k]);
     const auto outside = static_cast<std::uint64_t>(workers[0].sides[0].voxels);
     if (outside > 0) before = workers[0].values.at(outside - 1);
     at = workers[0].values.at(outside);
   }
   const auto told = [](const Counted& side) {
-    return py::make_tuple(side.voxels, static_cast<double>(side.votes) / kFixedPoint);
+    return nb::make_tuple(side.voxels, static_cast<double>(side.votes) / kFixedPoint);
   };
-  const Worker& all = workers[0];
-  return py::make_tuple(told(all.sides[0]), told(all.sides[1]), told(all.far[0]), told(all.far[1]), before, at);
+  const CutCounts& all = workers[0];
+  return nb::make_tuple(told(all.sides[0]), told(all.sides[1]), told(all.far[0]), told(all.far[1]), before, at);
 }
 
-py::tuple run_cut_counts(const py::array& masks, const MaybeBits& present, const std::vector<double>& weights,
+nb::tuple run_cut_counts(const Array& masks, const MaybeBits& present, const std::vector<double>& weights,
                          const std::vector<Weights>& scales, const std::vector<std::size_t>& shape,
                          const Bits& chosen, const Bits& counted, const std::vector<std::size_t>& reach,
                          const std::vector<Floats>& gains, const Floats& detail,
@@ -233,13 +216,8 @@ py::tuple run_cut_counts(const py::array& masks, const MaybeBits& present, const
   const KeptShares kept = kept_shares(coarse_grid(said.shape, steps), gains, detail);
   const TileGrid grid = tiles_of(said.shape, tile);
   const CutField cut{chosen.data(), counted.data(), {reach[0], reach[1], reach[2], reach[3]}, said.shape};
-  const MaskField<PackedRaters> one{{chosen.data(), said.voxels()}, {}, {1.0}, gaussians_of(scales), said.shape};
-  return said.with_raters([&](auto tag) {
-    using Raters = typename decltype(tag)::type;
-    const auto raters = said.field<Raters>().raters;
-    if (!present) return counted_by(cut, one, kept, grid, threads, MeanRater<Raters>(raters, weights));
-    return counted_by(cut, one, kept, grid, threads, PresentMean<Raters>(raters, said.there(), weights));
-  });
+  const MaskField one = said.field_of(std::make_shared<PackedRaters>(chosen.data(), said.voxels()));
+  return counted_by(cut, one, kept, grid, threads, *said.mean());
 }
 
 // Writes either what is chosen, or over the answer its probability.
@@ -255,7 +233,7 @@ void run_cut(const Floats& detail, const std::vector<std::size_t>& shape, const 
   const TileGrid planes{coarse.shape, {1, 1, coarse.shape[2], coarse.shape[3]}};
   float* values = answer.mutable_data();
   std::uint8_t* flags = chosen ? chosen->mutable_data() : nullptr;
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   for_each_tile(planes, {0, planes.count()}, threads, CoarseValues(coarse), [&](CoarseValues& worker, const Box& box) {
     for_each_detail_row(kept, worker, box, [&](const float* row, std::size_t at, std::size_t n) {
       if (flags) {
@@ -276,31 +254,31 @@ void run_keep_shares(const Floats& power, Floats shared, MaybeFloats detail, con
   const BandPower band{power.data(),     shared.mutable_data(), output_or_null(detail, points),
                        pointer_or_null(raters, points), number_of_raters, least_power, gain_sharpness,
                        detail_sharpness};
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   keep_shares(band, points, threads);
 }
 
 }  // namespace
 
-void bind_coherence(py::module_& m) {
-  m.def("band_means", &run_band_means, py::arg("masks"), py::arg("present"), py::arg("weights"),
-        py::arg("scales"), py::arg("shape"), py::arg("tile"), py::arg("threads"), py::arg("values"),
-        py::arg("squares"), py::arg("base"), py::arg("base_squares"), py::arg("votes"), py::arg("raters"));
-  m.def("band_powers", &run_band_powers, py::arg("masks"), py::arg("present"), py::arg("weights"),
-        py::arg("scales"), py::arg("shape"), py::arg("steps"), py::arg("tile"), py::arg("threads"),
-        py::arg("power"), py::arg("shared"), py::arg("raters"));
-  m.def("keep_bands", &run_keep_bands, py::arg("masks"), py::arg("present"), py::arg("weights"), py::arg("scales"),
-        py::arg("shape"), py::arg("gains"), py::arg("detail"), py::arg("steps"), py::arg("tile"),
-        py::arg("threads"), py::arg("answer"));
-  m.def("cut_counts", &run_cut_counts, py::arg("masks"), py::arg("present"), py::arg("weights"), py::arg("scales"),
-        py::arg("shape"), py::arg("chosen"), py::arg("counted"), py::arg("reach"), py::arg("gains"), py::arg("detail"),
-        py::arg("steps"), py::arg("tile"), py::arg("threads"));
-  m.def("cut", &run_cut, py::arg("detail"), py::arg("shape"), py::arg("steps"), py::arg("outside"),
-        py::arg("inside"), py::arg("between"), py::arg("tolerance"), py::arg("threads"), py::arg("answer"),
-        py::arg("chosen"));
-  m.def("keep_shares", &run_keep_shares, py::arg("power"), py::arg("shared"), py::arg("detail"), py::arg("raters"),
-        py::arg("number_of_raters"), py::arg("least_power"), py::arg("gain_sharpness"),
-        py::arg("detail_sharpness"), py::arg("threads"));
+void bind_coherence(nb::module_& m) {
+  m.def("band_means", &run_band_means, nb::arg("masks"), nb::arg("present"), nb::arg("weights"),
+        nb::arg("scales"), nb::arg("shape"), nb::arg("tile"), nb::arg("threads"), nb::arg("values"),
+        nb::arg("squares"), nb::arg("base"), nb::arg("base_squares"), nb::arg("votes"), nb::arg("raters"));
+  m.def("band_powers", &run_band_powers, nb::arg("masks"), nb::arg("present"), nb::arg("weights"),
+        nb::arg("scales"), nb::arg("shape"), nb::arg("steps"), nb::arg("tile"), nb::arg("threads"),
+        nb::arg("power"), nb::arg("shared"), nb::arg("raters"));
+  m.def("keep_bands", &run_keep_bands, nb::arg("masks"), nb::arg("present"), nb::arg("weights"), nb::arg("scales"),
+        nb::arg("shape"), nb::arg("gains"), nb::arg("detail"), nb::arg("steps"), nb::arg("tile"),
+        nb::arg("threads"), nb::arg("answer"));
+  m.def("cut_counts", &run_cut_counts, nb::arg("masks"), nb::arg("present"), nb::arg("weights"), nb::arg("scales"),
+        nb::arg("shape"), nb::arg("chosen"), nb::arg("counted"), nb::arg("reach"), nb::arg("gains"), nb::arg("detail"),
+        nb::arg("steps"), nb::arg("tile"), nb::arg("threads"));
+  m.def("cut", &run_cut, nb::arg("detail"), nb::arg("shape"), nb::arg("steps"), nb::arg("outside"),
+        nb::arg("inside"), nb::arg("between"), nb::arg("tolerance"), nb::arg("threads"), nb::arg("answer"),
+        nb::arg("chosen"));
+  m.def("keep_shares", &run_keep_shares, nb::arg("power"), nb::arg("shared"), nb::arg("detail"), nb::arg("raters"),
+        nb::arg("number_of_raters"), nb::arg("least_power"), nb::arg("gain_sharpness"),
+        nb::arg("detail_sharpness"), nb::arg("threads"));
 }
 
 }  // namespace consensus

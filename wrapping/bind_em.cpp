@@ -9,8 +9,8 @@ namespace consensus {
 
 namespace {
 
-using Reals = py::array_t<double, py::array::c_style>;
-using Rows = std::optional<py::array_t<std::uint32_t, py::array::c_style>>;
+using Reals = ArrayOf<double>;
+using Rows = std::optional<ArrayOf<std::uint32_t>>;
 
 Reals reals(std::vector<std::size_t> shape, const std::vector<double>& values) {
   Reals array({shape.begin(), shape.end()});
@@ -20,12 +20,12 @@ Reals reals(std::vector<std::size_t> shape, const std::vector<double>& values) {
 
 // Calls f(PatternRows) for digits of one or two bytes.
 template <class F>
-auto with_rows(const py::array& digits, std::size_t labels, std::size_t truths, std::size_t starts,
+auto with_rows(const Array& digits, std::size_t labels, std::size_t truths, std::size_t starts,
                F f) {
   require_extent(digits, extent_of(digits));
   require_axes(digits, 2);
   const auto shape = shape_of(digits);
-  if (digits.dtype().kind() != 'u' || digits.itemsize() > 2) {
+  if (digits.type().kind != 'u' || digits.itemsize() > 2) {
     throw std::invalid_argument("digits must be uint8 or uint16");
   }
   if (digits.itemsize() == 1) {
@@ -42,21 +42,21 @@ struct GivenParameters {
   const Rows& prior_rows;
   double negligible = kUnderflow;
 
-  std::size_t labels() const { return static_cast<std::size_t>(log_theta.shape(1)); }
-  std::size_t truths() const { return static_cast<std::size_t>(log_theta.shape(3)); }
-  std::size_t starts() const { return static_cast<std::size_t>(log_theta.shape(2)); }
-  std::size_t number_of_rows() const { return static_cast<std::size_t>(log_prior.shape(0)); }
+  std::size_t labels() const { return log_theta.shape(1); }
+  std::size_t truths() const { return log_theta.shape(3); }
+  std::size_t starts() const { return log_theta.shape(2); }
+  std::size_t number_of_rows() const { return log_prior.shape(0); }
 
-  Parameters checked(const py::array& digits) const {
+  Parameters checked(const Array& digits) const {
     require_axes(log_theta, 4);
     require_axes(log_prior, 3);
-    const auto raters = static_cast<std::size_t>(digits.shape(1));
+    const auto raters = digits.shape(1);
     require_extent(log_theta, raters * labels() * starts() * truths());
     if (truths() > std::size_t{1} << 16) throw std::invalid_argument("at most 65536 truths wanted");
-    const auto prior_starts = static_cast<std::size_t>(log_prior.shape(1));
+    const auto prior_starts = log_prior.shape(1);
     if (prior_starts != 1 && prior_starts != starts()) throw std::invalid_argument("a prior per start wanted");
     require_extent(log_prior, number_of_rows() * prior_starts * truths());
-    const auto patterns = static_cast<std::size_t>(digits.shape(0));
+    const auto patterns = digits.shape(0);
     const std::uint32_t* rows = pointer_or_null(prior_rows, patterns);
     if (number_of_rows() == 0 ||
         (rows && std::any_of(rows, rows + patterns, [&](auto row) { return row >= number_of_rows(); }))) {
@@ -68,11 +68,11 @@ struct GivenParameters {
 };
 
 template <class Digit, class Expect>
-py::tuple summed(const PatternRows<Digit>& rows, std::size_t mass_rows, std::size_t threads,
+nb::tuple summed(const PatternRows<Digit>& rows, std::size_t mass_rows, std::size_t threads,
                  Expect expect_slab) {
   ExpectedCounts total = no_counts(rows, mass_rows);
   {
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     const std::size_t bytes = (total.counts.size() + total.mass.size()) * sizeof(double);
     const auto slabs = fixed_slabs(rows.patterns, bytes);
     std::vector<ExpectedCounts> parts(slabs.size());
@@ -82,12 +82,12 @@ py::tuple summed(const PatternRows<Digit>& rows, std::size_t mass_rows, std::siz
     });
     for (const auto& part : parts) total.add(part);
   }
-  return py::make_tuple(reals({rows.raters, rows.labels, rows.starts, rows.truths}, total.counts),
+  return nb::make_tuple(reals({rows.raters, rows.labels, rows.starts, rows.truths}, total.counts),
                         reals({mass_rows, rows.starts, rows.truths}, total.mass),
                         reals({rows.starts}, total.log_likelihood));
 }
 
-py::tuple run_expected_counts(const py::array& digits, const Reals& weights, const Reals& log_theta,
+nb::tuple run_expected_counts(const Array& digits, const Reals& weights, const Reals& log_theta,
                               const Reals& log_prior, const Rows& prior_rows, bool mass_by_row,
                               double negligible, std::size_t threads) {
   const GivenParameters given{log_theta, log_prior, prior_rows, negligible};
@@ -95,7 +95,7 @@ py::tuple run_expected_counts(const py::array& digits, const Reals& weights, con
   require_axes(digits, 2);
   require_axes(log_theta, 4);
   const Parameters parameters = given.checked(digits);
-  require_extent(weights, static_cast<std::size_t>(digits.shape(0)));
+  require_extent(weights, digits.shape(0));
   return with_rows(digits, given.labels(), given.truths(), given.starts(), [&](auto rows) {
     const std::size_t table = rows.raters * rows.labels * rows.starts;
     const PossibleLabels possible(parameters.log_theta, table, rows.truths);
@@ -106,10 +106,10 @@ py::tuple run_expected_counts(const py::array& digits, const Reals& weights, con
   });
 }
 
-py::tuple run_vote_expectation(const py::array& digits, const Reals& weights, std::size_t labels,
+nb::tuple run_vote_expectation(const Array& digits, const Reals& weights, std::size_t labels,
                                int kind, std::size_t threads) {
   require_axes(digits, 2);
-  require_extent(weights, static_cast<std::size_t>(digits.shape(0)));
+  require_extent(weights, digits.shape(0));
   if (kind < 0 || kind > static_cast<int>(VoteShares::kPlurality)) throw std::invalid_argument("no such kind");
   return with_rows(digits, labels, labels, 1, [&](auto rows) {
     return summed(rows, 1, threads, [&](Slab slab, ExpectedCounts& sums) {
@@ -120,11 +120,11 @@ py::tuple run_vote_expectation(const py::array& digits, const Reals& weights, st
 
 // Calls write(pattern, start, posterior) for every pattern; patterns are shared among threads.
 template <class Write>
-void for_each_posterior(const py::array& digits, const GivenParameters& given, std::size_t threads,
+void for_each_posterior(const Array& digits, const GivenParameters& given, std::size_t threads,
                         Write write) {
   const Parameters parameters = given.checked(digits);
   with_rows(digits, given.labels(), given.truths(), given.starts(), [&](auto rows) {
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     const std::size_t table = rows.raters * rows.labels * rows.starts;
     const PossibleLabels possible(parameters.log_theta, table, rows.truths);
     for_each_slab(make_slabs(rows.patterns, threads, 2048), [&](std::size_t, Slab slab) {
@@ -137,13 +137,13 @@ void for_each_posterior(const py::array& digits, const GivenParameters& given, s
 }
 
 // Index of the label with the highest log joint; -1 where several are within the tolerance, or none.
-py::array_t<std::int32_t> run_posterior_decision(const py::array& digits, const Reals& log_theta,
+ArrayOf<std::int32_t> run_posterior_decision(const Array& digits, const Reals& log_theta,
                                                  const Reals& log_prior, const Rows& prior_rows,
                                                  double tolerance, std::size_t threads) {
   require_axes(digits, 2);
   require_axes(log_theta, 4);
-  py::array_t<std::int32_t> decision({digits.shape(0), log_theta.shape(2)});
-  const auto starts = static_cast<std::size_t>(log_theta.shape(2));
+  ArrayOf<std::int32_t> decision({digits.shape(0), log_theta.shape(2)});
+  const auto starts = log_theta.shape(2);
   auto* out = decision.mutable_data();
   for_each_posterior(digits, {log_theta, log_prior, prior_rows}, threads,
                      [=](std::size_t p, std::size_t s, const Posterior& now) {
@@ -163,14 +163,14 @@ py::array_t<std::int32_t> run_posterior_decision(const py::array& digits, const 
 }
 
 // Probabilities [pattern][start][wanted label].
-Reals run_posterior_shares(const py::array& digits, const Reals& log_theta, const Reals& log_prior,
+Reals run_posterior_shares(const Array& digits, const Reals& log_theta, const Reals& log_prior,
                            const Rows& prior_rows, const std::vector<std::uint16_t>& wanted,
                            std::size_t threads) {
   require_axes(digits, 2);
   require_axes(log_theta, 4);
-  Reals shares({digits.shape(0), log_theta.shape(2), static_cast<py::ssize_t>(wanted.size())});
-  const auto starts = static_cast<std::size_t>(log_theta.shape(2));
-  const auto truths = static_cast<std::size_t>(log_theta.shape(3));
+  Reals shares({digits.shape(0), log_theta.shape(2), wanted.size()});
+  const auto starts = log_theta.shape(2);
+  const auto truths = log_theta.shape(3);
   auto* out = shares.mutable_data();
   std::fill_n(out, extent_of(shares), 0.0);
   std::vector<std::size_t> column(truths, wanted.size());
@@ -187,16 +187,16 @@ Reals run_posterior_shares(const py::array& digits, const Reals& log_theta, cons
 
 }  // namespace
 
-void bind_em(py::module_& m) {
-  m.def("expected_counts", &run_expected_counts, py::arg("digits"), py::arg("weights"),
-        py::arg("log_theta"), py::arg("log_prior"), py::arg("prior_rows"), py::arg("mass_by_row"),
-        py::arg("negligible"), py::arg("threads"));
-  m.def("vote_expectation", &run_vote_expectation, py::arg("digits"), py::arg("weights"),
-        py::arg("labels"), py::arg("kind"), py::arg("threads"));
-  m.def("posterior_decision", &run_posterior_decision, py::arg("digits"), py::arg("log_theta"),
-        py::arg("log_prior"), py::arg("prior_rows"), py::arg("tolerance"), py::arg("threads"));
-  m.def("posterior_shares", &run_posterior_shares, py::arg("digits"), py::arg("log_theta"),
-        py::arg("log_prior"), py::arg("prior_rows"), py::arg("wanted"), py::arg("threads"));
+void bind_em(nb::module_& m) {
+  m.def("expected_counts", &run_expected_counts, nb::arg("digits"), nb::arg("weights"),
+        nb::arg("log_theta"), nb::arg("log_prior"), nb::arg("prior_rows"), nb::arg("mass_by_row"),
+        nb::arg("negligible"), nb::arg("threads"));
+  m.def("vote_expectation", &run_vote_expectation, nb::arg("digits"), nb::arg("weights"),
+        nb::arg("labels"), nb::arg("kind"), nb::arg("threads"));
+  m.def("posterior_decision", &run_posterior_decision, nb::arg("digits"), nb::arg("log_theta"),
+        nb::arg("log_prior"), nb::arg("prior_rows"), nb::arg("tolerance"), nb::arg("threads"));
+  m.def("posterior_shares", &run_posterior_shares, nb::arg("digits"), nb::arg("log_theta"),
+        nb::arg("log_prior"), nb::arg("prior_rows"), nb::arg("wanted"), nb::arg("threads"));
 }
 
 }  // namespace consensus

@@ -17,7 +17,7 @@ void require_weights(const Weights& weights, std::size_t axes) {
   }
 }
 
-void run_gaussian(py::array volume, py::array spare, const Weights& weights, bool nearest, std::size_t threads) {
+void run_gaussian(Array volume, Array spare, const Weights& weights, bool nearest, std::size_t threads) {
   require_extent(volume, extent_of(volume));
   require_extent(spare, extent_of(volume));
   const auto shape = shape_of(volume);
@@ -27,16 +27,16 @@ void run_gaussian(py::array volume, py::array spare, const Weights& weights, boo
     using Real = typename decltype(tag)::type;
     auto* values = static_cast<Real*>(volume.mutable_data());
     auto* other = static_cast<Real*>(spare.mutable_data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     smooth_volume(shape, weights, nearest ? Edge::nearest : Edge::zero, threads, values, other);
   });
 }
 
 }  // namespace
 
-void bind_gaussian(py::module_& m) {
-  m.def("gaussian", &run_gaussian, py::arg("volume"), py::arg("spare"), py::arg("weights"), py::arg("nearest"),
-        py::arg("threads"));
+void bind_gaussian(nb::module_& m) {
+  m.def("gaussian", &run_gaussian, nb::arg("volume"), nb::arg("spare"), nb::arg("weights"), nb::arg("nearest"),
+        nb::arg("threads"));
 }
 
 }  // namespace consensus

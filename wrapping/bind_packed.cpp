@@ -11,18 +11,18 @@ namespace consensus {
 
 namespace {
 
-using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
-using Reals = py::array_t<double, py::array::c_style>;
+using Bytes = ArrayOf<std::uint8_t>;
+using Reals = ArrayOf<double>;
 
-using Counts = std::optional<py::array_t<std::int64_t, py::array::c_style>>;
+using Counts = std::optional<ArrayOf<std::int64_t>>;
 
 Bytes run_pack_votes(const std::vector<const RaterVotes*>& raters, std::size_t extent,
                      std::size_t threads) {
   const Stack stack = make_stack(raters, 2, extent);
   const std::size_t groups = (raters.size() + 7) / 8;
-  Bytes planes({static_cast<py::ssize_t>(groups), static_cast<py::ssize_t>(extent)});
+  Bytes planes({groups, extent});
   auto* to = planes.mutable_data();
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
     pack_votes(stack.raters, extent, slab.begin, slab.end, to);
   });
@@ -43,27 +43,27 @@ const Pair* tables_of(const Reals& tables, const PackedPlanes& packed) {
 }
 
 template <class Expect>
-py::tuple packed_sums(const PackedPlanes& packed, std::size_t threads, Expect expect_slab) {
+nb::tuple packed_sums(const PackedPlanes& packed, std::size_t threads, Expect expect_slab) {
   const auto slabs = make_slabs(packed.extent, threads);
   std::vector<PackedSums> parts(slabs.size(), PackedSums(packed.groups));
   PackedSums& total = parts.front();
   {
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_slab(slabs,
                   [&](std::size_t k, Slab slab) { expect_slab(slab.begin, slab.end, parts[k]); });
     for (std::size_t k = 1; k < parts.size(); ++k) total.add(parts[k]);
   }
-  Reals histograms({static_cast<py::ssize_t>(packed.groups), py::ssize_t{256}, py::ssize_t{2}});
+  Reals histograms({packed.groups, 256, 2});
   double* to = histograms.mutable_data();
   for (const PackedSums::Bin& bin : total.histograms) {
     *to++ = bin.foreground.subtracted_from(bin.voxels).value();
     *to++ = bin.foreground.value();
   }
   const double impossible = -std::numeric_limits<double>::infinity();
-  return py::make_tuple(histograms, total.possible ? total.log_likelihood.value() * kNats : impossible);
+  return nb::make_tuple(histograms, total.possible ? total.log_likelihood.value() * kNats : impossible);
 }
 
-py::tuple run_packed_counts(const Bytes& planes, const Mask& mask, const Counts& counts,
+nb::tuple run_packed_counts(const Bytes& planes, const Mask& mask, const Counts& counts,
                             const Reals& tables, std::size_t threads) {
   const PackedPlanes packed = planes_of(planes, mask, counts);
   const Pair* logs = tables_of(tables, packed);
@@ -72,7 +72,7 @@ py::tuple run_packed_counts(const Bytes& planes, const Mask& mask, const Counts&
   });
 }
 
-py::tuple run_packed_vote_counts(const Bytes& planes, const Mask& mask, const Counts& counts,
+nb::tuple run_packed_vote_counts(const Bytes& planes, const Mask& mask, const Counts& counts,
                                  const Reals& foreground, std::size_t threads) {
   const PackedPlanes packed = planes_of(planes, mask, counts);
   require_extent(foreground, packed.groups * 8 + 1);
@@ -81,7 +81,7 @@ py::tuple run_packed_vote_counts(const Bytes& planes, const Mask& mask, const Co
   });
 }
 
-void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& tables, py::array out,
+void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& tables, Array out,
                             std::size_t threads) {
   const PackedPlanes packed = planes_of(planes, mask);
   const Pair* logs = tables_of(tables, packed);
@@ -89,7 +89,7 @@ void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& 
   with_real_type(out, [&](auto tag) {
     using Real = typename decltype(tag)::type;
     auto* to = static_cast<Real*>(out.mutable_data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_slab(make_slabs(packed.extent, threads), [&](std::size_t, Slab slab) {
       packed_probability(packed, logs, slab.begin, slab.end, to);
     });
@@ -98,14 +98,14 @@ void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& 
 
 }  // namespace
 
-void bind_packed(py::module_& m) {
-  m.def("pack_votes", &run_pack_votes, py::arg("raters"), py::arg("extent"), py::arg("threads"));
-  m.def("packed_counts", &run_packed_counts, py::arg("planes"), py::arg("mask"), py::arg("counts"),
-        py::arg("tables"), py::arg("threads"));
-  m.def("packed_vote_counts", &run_packed_vote_counts, py::arg("planes"), py::arg("mask"),
-        py::arg("counts"), py::arg("foreground"), py::arg("threads"));
-  m.def("packed_probability", &run_packed_probability, py::arg("planes"), py::arg("mask"),
-        py::arg("tables"), py::arg("out"), py::arg("threads"));
+void bind_packed(nb::module_& m) {
+  m.def("pack_votes", &run_pack_votes, nb::arg("raters"), nb::arg("extent"), nb::arg("threads"));
+  m.def("packed_counts", &run_packed_counts, nb::arg("planes"), nb::arg("mask"), nb::arg("counts"),
+        nb::arg("tables"), nb::arg("threads"));
+  m.def("packed_vote_counts", &run_packed_vote_counts, nb::arg("planes"), nb::arg("mask"),
+        nb::arg("counts"), nb::arg("foreground"), nb::arg("threads"));
+  m.def("packed_probability", &run_packed_probability, nb::arg("planes"), nb::arg("mask"),
+        nb::arg("tables"), nb::arg("out"), nb::arg("threads"));
 }
 
 }  // namespace consensus

@@ -25,19 +25,21 @@ void require_codes(std::size_t raters, std::uint32_t radix, bool masked, std::si
   }
 }
 
-py::array_t<std::int64_t> run_encode_direct(const std::vector<const RaterVotes*>& raters,
-                                             std::uint32_t radix, const Mask& mask, py::array codes,
+ArrayOf<std::int64_t> run_encode_direct(const std::vector<const RaterVotes*>& raters,
+                                             std::uint32_t radix, const Mask& mask, Array codes,
                                              std::size_t number_of_codes, std::size_t threads) {
   const std::size_t extent = extent_of(codes);
   require_extent(codes, extent);
   Stack stack = make_stack(raters, radix, extent);
   stack.mask = pointer_or_null(mask, extent);
   require_codes(raters.size(), radix, mask.has_value(), number_of_codes);
-  std::vector<std::int64_t> total(number_of_codes, 0);
+  ArrayOf<std::int64_t> total(number_of_codes);
+  std::int64_t* sums = total.mutable_data();
+  std::fill_n(sums, number_of_codes, std::int64_t{0});
   with_code_type(codes, [&](auto tag) {
     using Code = typename decltype(tag)::type;
     auto* out = static_cast<Code*>(codes.mutable_data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     const auto slabs = make_slabs(extent, threads);
     std::vector<std::vector<std::int64_t>> counts(slabs.size());
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
@@ -46,50 +48,50 @@ py::array_t<std::int64_t> run_encode_direct(const std::vector<const RaterVotes*>
                           counts[k].data());
     });
     for (const auto& part : counts) {
-      for (std::size_t i = 0; i < number_of_codes; ++i) total[i] += part[i];
+      for (std::size_t i = 0; i < number_of_codes; ++i) sums[i] += part[i];
     }
   });
-  return py::array_t<std::int64_t>(static_cast<py::ssize_t>(total.size()), total.data());
+  return total;
 }
 
 // One slab's patterns as Python sees them: (begin, end, digits, strata, counts).
 template <class Digit, class Encoder>
-py::tuple slab_patterns(const Encoder& encoder, Slab slab, std::size_t raters) {
-  const auto n = static_cast<py::ssize_t>(encoder.size());
-  py::array_t<Digit> digits({n, static_cast<py::ssize_t>(raters)});
-  py::array_t<std::uint32_t> strata(n);
-  py::array_t<std::int64_t> counts(n);
+nb::tuple slab_patterns(const Encoder& encoder, Slab slab, std::size_t raters) {
+  const auto n = encoder.size();
+  ArrayOf<Digit> digits({n, raters});
+  ArrayOf<std::uint32_t> strata(n);
+  ArrayOf<std::int64_t> counts(n);
   for (std::size_t i = 0; i < encoder.size(); ++i) {
     strata.mutable_data()[i] = encoder.decode(i, digits.mutable_data() + i * raters);
     counts.mutable_data()[i] = encoder.count(i);
   }
-  return py::make_tuple(slab.begin, slab.end, digits, strata, counts);
+  return nb::make_tuple(slab.begin, slab.end, digits, strata, counts);
 }
 
 // None when the patterns outnumber the codes of this width.
-py::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::uint32_t radix,
-                              const Mask& mask, const Strata& strata, py::array codes,
+nb::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::uint32_t radix,
+                              const Mask& mask, const Strata& strata, Array codes,
                               std::size_t threads) {
   const std::size_t extent = extent_of(codes);
   require_extent(codes, extent);
   Stack stack = make_stack(raters, radix, extent);
   stack.mask = pointer_or_null(mask, extent);
   stack.strata = pointer_or_null(strata, extent);
-  return with_code_type(codes, [&](auto tag) -> py::object {
+  return with_code_type(codes, [&](auto tag) -> nb::object {
     using Code = typename decltype(tag)::type;
     auto* out = static_cast<Code*>(codes.mutable_data());
     const auto slabs = make_slabs(extent, threads);
     std::vector<HashedEncoder<Code>> encoders(slabs.size(), HashedEncoder<Code>(stack));
     std::vector<char> fits(slabs.size(), 1);
     {
-      py::gil_scoped_release release;
+      nb::gil_scoped_release release;
       for_each_slab(slabs, [&](std::size_t k, Slab slab) {
         fits[k] = encoders[k].encode(slab.begin, slab.end, out);
       });
     }
-    py::list parts;
+    nb::list parts;
     for (std::size_t k = 0; k < slabs.size(); ++k) {
-      if (!fits[k]) return py::none();
+      if (!fits[k]) return nb::none();
       parts.append(radix <= 256
                        ? slab_patterns<std::uint8_t>(encoders[k], slabs[k], raters.size())
                        : slab_patterns<std::uint16_t>(encoders[k], slabs[k], raters.size()));
@@ -99,58 +101,58 @@ py::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::
 }
 
 template <class Digit>
-py::tuple merged_tables(const std::vector<py::tuple>& tables, std::size_t raters) {
-  using Digits = py::array_t<Digit, py::array::c_style>;
-  using Counts = py::array_t<std::int64_t, py::array::c_style>;
-  using StrataOf = py::array_t<std::uint32_t, py::array::c_style>;
+nb::tuple merged_tables(const std::vector<nb::tuple>& tables, std::size_t raters) {
+  using Digits = ArrayOf<Digit>;
+  using Counts = ArrayOf<std::int64_t>;
+  using StrataOf = ArrayOf<std::uint32_t>;
   std::vector<TablePart<Digit>> parts;
   std::vector<std::int64_t*> ranks;
-  py::list rank_arrays;
-  std::vector<py::array> kept;  // a cast may have made a copy
-  for (const py::tuple& table : tables) {
-    auto digits = table[0].cast<Digits>();
-    auto strata = table[1].cast<StrataOf>();
-    auto counts = table[2].cast<Counts>();
+  nb::list rank_arrays;
+  std::vector<Array> kept;  // a cast may have made a copy
+  for (const nb::tuple& table : tables) {
+    auto digits = nb::cast<Digits>(table[0]);
+    auto strata = nb::cast<StrataOf>(table[1]);
+    auto counts = nb::cast<Counts>(table[2]);
     const std::size_t rows = extent_of(counts);
     require_extent(digits, rows * raters);
     require_extent(strata, rows);
     parts.push_back({digits.data(), strata.data(), counts.data(), rows});
     kept.insert(kept.end(), {digits, strata, counts});
-    py::array_t<std::int64_t> of_part(static_cast<py::ssize_t>(rows));
+    ArrayOf<std::int64_t> of_part(rows);
     ranks.push_back(of_part.mutable_data());
     rank_arrays.append(of_part);
   }
   std::optional<MergedRows<Digit>> merged;
   {
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     merged.emplace(std::move(parts), raters);
   }
-  const auto size = static_cast<py::ssize_t>(merged->size());
-  py::array_t<Digit> digits({size, static_cast<py::ssize_t>(raters)});
-  py::array_t<std::uint32_t> strata(size);
-  py::array_t<std::int64_t> counts(size);
+  const auto size = merged->size();
+  ArrayOf<Digit> digits({size, raters});
+  ArrayOf<std::uint32_t> strata(size);
+  ArrayOf<std::int64_t> counts(size);
   merged->write(digits.mutable_data(), strata.mutable_data(), counts.mutable_data(), ranks);
-  return py::make_tuple(digits, strata, counts, rank_arrays);
+  return nb::make_tuple(digits, strata, counts, rank_arrays);
 }
 
 // Tables are (digits, strata, counts); also each table's ranks in the union.
-py::tuple run_merge_tables(const std::vector<py::tuple>& tables) {
+nb::tuple run_merge_tables(const std::vector<nb::tuple>& tables) {
   if (tables.empty()) throw std::invalid_argument("at least one table wanted");
   std::size_t width = 1;
   std::size_t raters = 0;
-  for (const py::tuple& table : tables) {
+  for (const nb::tuple& table : tables) {
     if (table.size() != 3) throw std::invalid_argument("tables must be (digits, strata, counts)");
-    const auto digits = table[0].cast<py::array>();
+    const auto digits = nb::cast<Array>(table[0]);
     require_axes(digits, 2);
-    width = std::max(width, static_cast<std::size_t>(digits.itemsize()));
-    raters = static_cast<std::size_t>(digits.shape(1));
+    width = std::max(width, digits.itemsize());
+    raters = digits.shape(1);
   }
   if (width > 2) throw std::invalid_argument("digits must be uint8 or uint16");
   return width == 1 ? merged_tables<std::uint8_t>(tables, raters)
                     : merged_tables<std::uint16_t>(tables, raters);
 }
 
-void run_expand(const py::array& codes, const py::array& table, py::array out, std::size_t threads) {
+void run_expand(const Array& codes, const Array& table, Array out, std::size_t threads) {
   const std::size_t extent = extent_of(codes);
   require_extent(codes, extent);
   require_extent(out, extent);
@@ -163,7 +165,7 @@ void run_expand(const py::array& codes, const py::array& table, py::array out, s
       const auto* in = static_cast<const Code*>(codes.data());
       const auto* values = static_cast<const Value*>(table.data());
       auto* to = static_cast<Value*>(out.mutable_data());
-      py::gil_scoped_release release;
+      nb::gil_scoped_release release;
       prefer_huge_pages(to, extent * sizeof(Value));
       for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
         expand(in, slab.begin, slab.end, values, to);
@@ -172,7 +174,7 @@ void run_expand(const py::array& codes, const py::array& table, py::array out, s
   });
 }
 
-void run_renumber(py::array codes, std::size_t begin, std::size_t end, const py::array& table,
+void run_renumber(Array codes, std::size_t begin, std::size_t end, const Array& table,
                    std::size_t threads) {
   require_extent(codes, extent_of(codes));
   require_extent(table, extent_of(table));
@@ -183,7 +185,7 @@ void run_renumber(py::array codes, std::size_t begin, std::size_t end, const py:
     using Code = typename decltype(tag)::type;
     auto* out = static_cast<Code*>(codes.mutable_data()) + begin;
     const auto* values = static_cast<const Code*>(table.data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_slab(make_slabs(end - begin, threads), [&](std::size_t, Slab slab) {
       renumber(out, slab.begin, slab.end, values);
     });
@@ -192,17 +194,17 @@ void run_renumber(py::array codes, std::size_t begin, std::size_t end, const py:
 
 // The values, unsorted and with repeats between slabs; None when more than `limit` in a slab. Those
 // of a reference may be left out.
-py::object run_distinct(const py::array& data, std::size_t limit, std::size_t threads,
-                        const std::optional<py::array>& reference) {
+nb::object run_distinct(const Array& data, std::size_t limit, std::size_t threads,
+                        const std::optional<Array>& reference) {
   const std::size_t extent = extent_of(data);
   require_extent(data, extent);
   if (reference) {
     require_extent(*reference, extent);
-    if (!reference->dtype().equal(data.dtype())) {
+    if (reference->type() != data.type()) {
       throw std::invalid_argument("the reference must have the type of data");
     }
   }
-  return with_label_type(data.dtype(), [&](auto tag) -> py::object {
+  return with_label_type(data, [&](auto tag) -> nb::object {
     using T = typename decltype(tag)::type;
     const auto* in = static_cast<const T*>(data.data());
     const auto* like = reference ? static_cast<const T*>(reference->data()) : nullptr;
@@ -210,30 +212,32 @@ py::object run_distinct(const py::array& data, std::size_t limit, std::size_t th
     std::vector<DistinctValues<T>> found(slabs.size());
     std::vector<char> fits(slabs.size(), 1);
     {
-      py::gil_scoped_release release;
+      nb::gil_scoped_release release;
       for_each_slab(slabs, [&](std::size_t k, Slab slab) {
         fits[k] = found[k].scan(in, like, slab.begin, slab.end, limit);
       });
     }
     std::vector<T> values;
     for (std::size_t k = 0; k < slabs.size(); ++k) {
-      if (!fits[k]) return py::none();
+      if (!fits[k]) return nb::none();
       const auto part = found[k].values();
       values.insert(values.end(), part.begin(), part.end());
     }
-    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+    const Array all({values.size()}, data.type());
+    std::copy(values.begin(), values.end(), static_cast<T*>(all.mutable_data()));
+    return nb::cast(all);
   });
 }
 
-py::tuple run_row_extents(const py::array& codes, std::size_t length,
-                           const py::array_t<std::uint8_t, py::array::c_style>& flags,
+nb::tuple run_row_extents(const Array& codes, std::size_t length,
+                           const ArrayOf<std::uint8_t>& flags,
                            std::size_t threads) {
   const std::size_t extent = extent_of(codes);
   require_extent(codes, extent);
   if (length == 0 || extent % length) throw std::invalid_argument("rows must divide the extent");
   const std::size_t rows = extent / length;
-  py::array_t<std::int64_t> first(static_cast<py::ssize_t>(rows));
-  py::array_t<std::int64_t> last(static_cast<py::ssize_t>(rows));
+  ArrayOf<std::int64_t> first(rows);
+  ArrayOf<std::int64_t> last(rows);
   with_code_type(codes, [&](auto tag) {
     using Code = typename decltype(tag)::type;
     const auto* in = static_cast<const Code*>(codes.data());
@@ -241,34 +245,34 @@ py::tuple run_row_extents(const py::array& codes, std::size_t length,
     auto* low = first.mutable_data();
     auto* high = last.mutable_data();
     const std::size_t smallest = kSmallestSlab / std::min(length, kSmallestSlab);
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_slab(make_slabs(rows, threads, smallest), [&](std::size_t, Slab slab) {
       row_extents(in, length, slab.begin, slab.end, flagged, low, high);
     });
   });
-  return py::make_tuple(first, last);
+  return nb::make_tuple(first, last);
 }
 
 }  // namespace
 
-void bind_patterns(py::module_& m) {
-  py::class_<RaterVotes>(m, "RaterVotes")
-      .def(py::init<py::array, py::array, const std::vector<std::uint16_t>&, std::uint16_t, Mask,
+void bind_patterns(nb::module_& m) {
+  nb::class_<RaterVotes>(m, "RaterVotes")
+      .def(nb::init<Array, const Array&, const std::vector<std::uint16_t>&, std::uint16_t, Mask,
                     std::uint16_t>(),
-           py::arg("data"), py::arg("values"), py::arg("digits"), py::arg("other"),
-           py::arg("mask"), py::arg("missing"));
-  m.def("encode_direct", &run_encode_direct, py::arg("raters"), py::arg("radix"), py::arg("mask"),
-        py::arg("codes"), py::arg("number_of_codes"), py::arg("threads"));
-  m.def("encode_hashed", &run_encode_hashed, py::arg("raters"), py::arg("radix"), py::arg("mask"),
-        py::arg("strata"), py::arg("codes"), py::arg("threads"));
-  m.def("merge_tables", &run_merge_tables, py::arg("tables"));
-  m.def("expand", &run_expand, py::arg("codes"), py::arg("table"), py::arg("out"), py::arg("threads"));
-  m.def("renumber", &run_renumber, py::arg("codes"), py::arg("begin"), py::arg("end"),
-        py::arg("table"), py::arg("threads"));
-  m.def("distinct", &run_distinct, py::arg("data"), py::arg("limit"), py::arg("threads"),
-        py::arg("reference") = py::none());
-  m.def("row_extents", &run_row_extents, py::arg("codes"), py::arg("length"), py::arg("flags"),
-        py::arg("threads"));
+           nb::arg("data"), nb::arg("values"), nb::arg("digits"), nb::arg("other"),
+           nb::arg("mask"), nb::arg("missing"));
+  m.def("encode_direct", &run_encode_direct, nb::arg("raters"), nb::arg("radix"), nb::arg("mask"),
+        nb::arg("codes"), nb::arg("number_of_codes"), nb::arg("threads"));
+  m.def("encode_hashed", &run_encode_hashed, nb::arg("raters"), nb::arg("radix"), nb::arg("mask"),
+        nb::arg("strata"), nb::arg("codes"), nb::arg("threads"));
+  m.def("merge_tables", &run_merge_tables, nb::arg("tables"));
+  m.def("expand", &run_expand, nb::arg("codes"), nb::arg("table"), nb::arg("out"), nb::arg("threads"));
+  m.def("renumber", &run_renumber, nb::arg("codes"), nb::arg("begin"), nb::arg("end"),
+        nb::arg("table"), nb::arg("threads"));
+  m.def("distinct", &run_distinct, nb::arg("data"), nb::arg("limit"), nb::arg("threads"),
+        nb::arg("reference") = nb::none());
+  m.def("row_extents", &run_row_extents, nb::arg("codes"), nb::arg("length"), nb::arg("flags"),
+        nb::arg("threads"));
 }
 
 }  // namespace consensus

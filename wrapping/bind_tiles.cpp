@@ -14,7 +14,7 @@ namespace consensus {
 
 namespace {
 
-using Doubles = py::array_t<double, py::array::c_style>;
+using Doubles = ArrayOf<double>;
 
 const Votes* votes_of(const RaterVotes* rater, std::size_t extent) {
   if (!rater) throw std::invalid_argument("every rater must be a RaterVotes, got None");
@@ -29,11 +29,10 @@ Extents extents_of(const std::vector<std::size_t>& sizes) {
   return {sizes[0], sizes[1], sizes[2], sizes[3]};
 }
 
-// The binding keeps the raters alive (py::keep_alive), the field only points at them.
-VoteField make_field(const std::vector<const RaterVotes*>& raters, const std::vector<double>& weights,
-                     const RaterVotes* mask, std::size_t labels, bool may_miss,
-                     const std::vector<double>& frequencies, const std::vector<std::size_t>& shape,
-                     const std::vector<std::vector<double>>& gaussian) {
+// Made in `place`. The binding keeps the raters alive (nb::keep_alive), the field only points at them.
+void make_field(VoteField* place, const std::vector<const RaterVotes*>& raters, const std::vector<double>& weights,
+                const RaterVotes* mask, std::size_t labels, bool may_miss, const std::vector<double>& frequencies,
+                const std::vector<std::size_t>& shape, const std::vector<std::vector<double>>& gaussian) {
   VoteField field;
   field.shape = extents_of(shape);
   const std::size_t extent = whole_box(field.shape).voxels();
@@ -59,7 +58,7 @@ VoteField make_field(const std::vector<const RaterVotes*>& raters, const std::ve
     field.gaussian[axis] = gaussian[axis];
   }
   if (field.gaussian[0].size() != 1) throw std::invalid_argument("the first axis is not smoothed");
-  return field;
+  new (place) VoteField(std::move(field));
 }
 
 template <class F>
@@ -69,8 +68,8 @@ auto with_vote_type(const VoteField& field, F f) {
 }
 
 template <class F>
-auto with_index_type(const py::array& array, F f) {
-  if (array.dtype().kind() != 'i') throw std::invalid_argument("decisions must be signed integers");
+auto with_index_type(const Array& array, F f) {
+  if (array.type().kind != 'i') throw std::invalid_argument("decisions must be signed integers");
   if (array.itemsize() == 2) return f(Tag<std::int16_t>{});
   if (array.itemsize() == 4) return f(Tag<std::int32_t>{});
   throw std::invalid_argument("decisions must have 2 or 4 bytes");
@@ -102,21 +101,24 @@ std::size_t count_tiles(const VoteField& field, const std::vector<std::size_t>& 
 
 void run_decide(const VoteField& field, const std::optional<Doubles>& inverse, int tie, double threshold,
                 double tolerance, const std::vector<std::size_t>& tile,
-                std::pair<std::size_t, std::size_t> tiles, std::size_t threads, py::array out) {
+                std::pair<std::size_t, std::size_t> tiles, std::size_t threads, Array out) {
   require_extent(out, whole_box(field.shape).voxels());
   const Run run(field, tile, tiles, threads);
   const Unmixing unmixing = unmixing_of(inverse, field);
   if (tie < 0 || tie > static_cast<int>(Tie::prior)) throw std::invalid_argument("no such tie rule");
   const Choice choice{static_cast<Tie>(tie), threshold, tolerance, field.frequencies.data()};
-  with_vote_type(field, [&](auto vote_tag) {
-    with_index_type(out, [&](auto index_tag) {
-      using Index = typename decltype(index_tag)::type;
-      using Worker = SmoothedVote<typename decltype(vote_tag)::type>;
-      auto* volume = static_cast<Index*>(out.mutable_data());
-      py::gil_scoped_release release;
-      for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
-                    [&](Worker& worker, const Box& box) { worker.decide(box, volume); });
-    });
+  with_index_type(out, [](auto) {});
+  const bool narrow = out.itemsize() == sizeof(std::int16_t);
+  void* volume = out.mutable_data();
+  with_vote_type(field, [&](auto tag) {
+    using Worker = SmoothedVote<typename decltype(tag)::type>;
+    nb::gil_scoped_release release;
+    for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
+                  [&](Worker& worker, const Box& box) {
+                    worker.decide(box);
+                    if (narrow) return worker.write_decision(box, static_cast<std::int16_t*>(volume));
+                    worker.write_decision(box, static_cast<std::int32_t*>(volume));
+                  });
   });
 }
 
@@ -130,7 +132,7 @@ void run_probability(const VoteField& field, const std::optional<Doubles>& inver
   with_vote_type(field, [&](auto tag) {
     using Worker = SmoothedVote<typename decltype(tag)::type>;
     double* volume = out.mutable_data();
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
                   [&](Worker& worker, const Box& box) {
                     worker.probability(box, static_cast<std::int32_t>(label), volume);
@@ -140,7 +142,7 @@ void run_probability(const VoteField& field, const std::optional<Doubles>& inver
 
 void run_uncertainty(const VoteField& field, const std::optional<Doubles>& inverse, int kind,
                      const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
-                     std::size_t threads, py::array_t<float, py::array::c_style> out) {
+                     std::size_t threads, ArrayOf<float> out) {
   require_extent(out, whole_box(field.shape).voxels());
   const Run run(field, tile, tiles, threads);
   const Unmixing unmixing = unmixing_of(inverse, field);
@@ -149,24 +151,23 @@ void run_uncertainty(const VoteField& field, const std::optional<Doubles>& inver
   with_vote_type(field, [&](auto tag) {
     using Worker = SmoothedVote<typename decltype(tag)::type>;
     float* volume = out.mutable_data();
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_tile(run.grid, run.range, run.threads, Worker(field, unmixing, choice),
                   [&](Worker& worker, const Box& box) { worker.uncertainty(box, static_cast<Unsure>(kind), volume); });
   });
 }
 
-template <class Worker>
-py::tuple gathered(const std::vector<Worker>& workers, std::size_t labels) {
+nb::tuple gathered(const std::vector<MixingSums>& parts, std::size_t labels) {
   std::map<std::uint64_t, MixingSums::Pair> pairs;
-  py::array_t<std::int64_t> voxels({static_cast<py::ssize_t>(labels), py::ssize_t{6}});
+  ArrayOf<std::int64_t> voxels({labels, 6});
   std::fill_n(voxels.mutable_data(), labels * 6, std::int64_t{0});
-  for (const Worker& worker : workers) {
-    for (const auto& [key, pair] : worker.sums().pairs) {
+  for (const MixingSums& part : parts) {
+    for (const auto& [key, pair] : part.pairs) {
       pairs[key].near += pair.near;
       pairs[key].far += pair.far;
     }
     for (std::size_t t = 0; t < labels; ++t) {
-      const auto& from = worker.sums().voxels[t];
+      const auto& from = part.voxels[t];
       std::int64_t* row = voxels.mutable_data() + t * 6;
       row[0] += from.near;
       row[1] += from.far;
@@ -176,8 +177,8 @@ py::tuple gathered(const std::vector<Worker>& workers, std::size_t labels) {
       row[5] += from.agreed_far;
     }
   }
-  const auto n = static_cast<py::ssize_t>(pairs.size());
-  py::array_t<std::int64_t> keys(n), sums({n, py::ssize_t{2}});
+  const auto n = pairs.size();
+  ArrayOf<std::int64_t> keys(n), sums({n, 2});
   std::size_t at = 0;
   for (const auto& [key, pair] : pairs) {
     keys.mutable_data()[at] = static_cast<std::int64_t>(key);
@@ -185,46 +186,45 @@ py::tuple gathered(const std::vector<Worker>& workers, std::size_t labels) {
     sums.mutable_data()[2 * at + 1] = pair.far;
     ++at;
   }
-  return py::make_tuple(keys, sums, voxels);
+  return nb::make_tuple(keys, sums, voxels);
 }
 
-py::tuple run_mixing(const VoteField& field, const py::array& decision, double units,
+nb::tuple run_mixing(const VoteField& field, const Array& decision, double units,
                      const std::vector<std::size_t>& tile, std::pair<std::size_t, std::size_t> tiles,
                      std::size_t threads, const std::optional<std::pair<Extents, Extents>>& region) {
   require_extent(decision, whole_box(field.shape).voxels());
   const Run run(field, tile, tiles, threads);
   const Box counted = region ? Box{region->first, region->second} : whole_box(field.shape);
-  return with_vote_type(field, [&](auto vote_tag) {
-    return with_index_type(decision, [&](auto index_tag) {
+  std::vector<MixingSums> sums;
+  with_vote_type(field, [&](auto vote_tag) {
+    with_index_type(decision, [&](auto index_tag) {
       using Index = typename decltype(index_tag)::type;
       using Worker = MixingCounter<typename decltype(vote_tag)::type, Index>;
       const auto* said = static_cast<const Index*>(decision.data());
-      std::vector<Worker> workers;
-      {
-        py::gil_scoped_release release;
-        workers = for_each_tile(run.grid, run.range, run.threads, Worker(field, units),
-                                [&](Worker& worker, const Box& box) {
-                                  const Box part = intersection(box, counted);
-                                  if (!part.empty()) worker.count(part, said);
-                                });
-      }
-      return gathered(workers, field.labels);
+      nb::gil_scoped_release release;
+      const auto workers = for_each_tile(run.grid, run.range, run.threads, Worker(field, units),
+                                         [&](Worker& worker, const Box& box) {
+                                           const Box part = intersection(box, counted);
+                                           if (!part.empty()) worker.count(part, said);
+                                         });
+      for (const Worker& worker : workers) sums.push_back(worker.sums());
     });
   });
+  return gathered(sums, field.labels);
 }
 
-py::array_t<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& raters, const RaterVotes* mask,
+ArrayOf<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& raters, const RaterVotes* mask,
                                           std::size_t extent, std::size_t digits, std::size_t threads) {
   std::vector<const Votes*> votes;
   for (const RaterVotes* rater : raters) votes.push_back(votes_of(rater, extent));
   const Votes* inside = mask ? votes_of(mask, extent) : nullptr;
-  py::array_t<std::int64_t> total({static_cast<py::ssize_t>(raters.size()), static_cast<py::ssize_t>(digits)});
+  ArrayOf<std::int64_t> total({raters.size(), digits});
   const std::size_t cells = raters.size() * digits;
   std::fill_n(total.mutable_data(), cells, std::int64_t{0});
   const auto slabs = make_slabs(extent, threads);
   std::vector<std::vector<std::int64_t>> parts(slabs.size(), std::vector<std::int64_t>(cells, 0));
   {
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
       for (std::size_t rater = 0; rater < votes.size(); ++rater) {
         count_votes(*votes[rater], inside, slab.begin, slab.end, parts[k].data() + rater * digits);
@@ -239,24 +239,24 @@ py::array_t<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& 
 
 }  // namespace
 
-void bind_tiles(py::module_& m) {
-  py::class_<VoteField>(m, "VoteField")
-      .def(py::init(&make_field), py::arg("raters"), py::arg("weights"), py::arg("mask"), py::arg("labels"),
-           py::arg("may_miss"), py::arg("frequencies"), py::arg("shape"), py::arg("gaussian"),
-           py::keep_alive<1, 2>(), py::keep_alive<1, 4>())
-      .def_property_readonly("number_of_raters", [](const VoteField& field) { return field.raters.size(); });
-  m.def("count_votes", &run_count_votes, py::arg("raters"), py::arg("mask"), py::arg("extent"),
-        py::arg("digits"), py::arg("threads"));
-  m.def("count_tiles", &count_tiles, py::arg("field"), py::arg("tile"));
-  m.def("decide_votes", &run_decide, py::arg("field"), py::arg("inverse"), py::arg("tie"),
-        py::arg("threshold"), py::arg("tolerance"), py::arg("tile"), py::arg("tiles"), py::arg("threads"),
-        py::arg("out"));
-  m.def("smoothed_share", &run_probability, py::arg("field"), py::arg("inverse"), py::arg("label"),
-        py::arg("tile"), py::arg("tiles"), py::arg("threads"), py::arg("out"));
-  m.def("smoothed_uncertainty", &run_uncertainty, py::arg("field"), py::arg("inverse"), py::arg("kind"),
-        py::arg("tile"), py::arg("tiles"), py::arg("threads"), py::arg("out"));
-  m.def("mix_votes", &run_mixing, py::arg("field"), py::arg("decision"), py::arg("units"), py::arg("tile"),
-        py::arg("tiles"), py::arg("threads"), py::arg("region") = py::none());
+void bind_tiles(nb::module_& m) {
+  nb::class_<VoteField>(m, "VoteField")
+      .def("__init__", &make_field, nb::arg("raters"), nb::arg("weights"), nb::arg("mask").none(), nb::arg("labels"),
+           nb::arg("may_miss"), nb::arg("frequencies"), nb::arg("shape"), nb::arg("gaussian"),
+           nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>())
+      .def_prop_ro("number_of_raters", [](const VoteField& field) { return field.raters.size(); });
+  m.def("count_votes", &run_count_votes, nb::arg("raters"), nb::arg("mask").none(), nb::arg("extent"),
+        nb::arg("digits"), nb::arg("threads"));
+  m.def("count_tiles", &count_tiles, nb::arg("field"), nb::arg("tile"));
+  m.def("decide_votes", &run_decide, nb::arg("field"), nb::arg("inverse"), nb::arg("tie"),
+        nb::arg("threshold"), nb::arg("tolerance"), nb::arg("tile"), nb::arg("tiles"), nb::arg("threads"),
+        nb::arg("out"));
+  m.def("smoothed_share", &run_probability, nb::arg("field"), nb::arg("inverse"), nb::arg("label"),
+        nb::arg("tile"), nb::arg("tiles"), nb::arg("threads"), nb::arg("out"));
+  m.def("smoothed_uncertainty", &run_uncertainty, nb::arg("field"), nb::arg("inverse"), nb::arg("kind"),
+        nb::arg("tile"), nb::arg("tiles"), nb::arg("threads"), nb::arg("out"));
+  m.def("mix_votes", &run_mixing, nb::arg("field"), nb::arg("decision"), nb::arg("units"), nb::arg("tile"),
+        nb::arg("tiles"), nb::arg("threads"), nb::arg("region") = nb::none());
 }
 
 }  // namespace consensus

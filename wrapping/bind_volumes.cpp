@@ -13,14 +13,14 @@ namespace consensus {
 namespace {
 
 // A radius of 0 leaves its axis alone.
-void run_box_sum(py::array volume, const std::vector<std::size_t>& radii, std::size_t threads) {
+void run_box_sum(Array volume, const std::vector<std::size_t>& radii, std::size_t threads) {
   require_extent(volume, extent_of(volume));
   require_axes(volume, radii.size());
   const auto shape = shape_of(volume);
   with_real_type(volume, [&](auto tag) {
     using Value = typename decltype(tag)::type;
     auto* values = static_cast<Value*>(volume.mutable_data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for (std::size_t axis = 0; axis < radii.size(); ++axis) {
       if (radii[axis] > 0) box_sum_axis(values, lines_along(shape, axis), radii[axis], threads);
     }
@@ -28,8 +28,8 @@ void run_box_sum(py::array volume, const std::vector<std::size_t>& radii, std::s
 }
 
 // A size of 0 makes an axis hold independent volumes.
-void run_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& inside,
-                          const std::vector<double>& sizes, py::array out, std::size_t threads) {
+void run_signed_distance(const ArrayOf<std::uint8_t>& inside,
+                          const std::vector<double>& sizes, Array out, std::size_t threads) {
   const std::size_t extent = extent_of(inside);
   require_extent(out, extent);
   require_axes(inside, sizes.size());
@@ -38,7 +38,7 @@ void run_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& in
     using Real = typename decltype(tag)::type;
     const auto* sides = inside.data();
     auto* values = static_cast<Real*>(out.mutable_data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     const auto slabs = make_slabs(extent, threads);
     for_each_slab(slabs, [&](std::size_t, Slab slab) {
       for (std::size_t k = slab.begin; k < slab.end; ++k) values[k] = unknown_distance<Real>(sides[k] != 0);
@@ -50,12 +50,12 @@ void run_signed_distance(const py::array_t<std::uint8_t, py::array::c_style>& in
 
 // Adds to `out` the weighted sum over raters, or, without weights, writes each rater's distances. The
 // box is given by its lower corner and its size; places are flat indices in it.
-void run_label_distances(const py::array& codes, const std::vector<std::size_t>& low,
+void run_label_distances(const Array& codes, const std::vector<std::size_t>& low,
                          const std::vector<std::size_t>& size,
-                         const py::array& said, std::size_t label, std::size_t also,
+                         const Array& said, std::size_t label, std::size_t also,
                          const std::vector<double>& sizes,
-                         const py::array_t<std::int64_t, py::array::c_style>& places,
-                         const std::optional<py::array_t<double, py::array::c_style>>& weights, py::array out,
+                         const ArrayOf<std::int64_t>& places,
+                         const std::optional<ArrayOf<double>>& weights, Array out,
                          std::size_t threads_for_raters, std::size_t threads_each) {
   require_extent(codes, extent_of(codes));
   require_axes(codes, low.size());
@@ -63,11 +63,11 @@ void run_label_distances(const py::array& codes, const std::vector<std::size_t>&
   require_axes(codes, sizes.size());
   require_axes(said, 2);
   require_extent(said, extent_of(said));
-  const auto raters = static_cast<std::size_t>(said.shape(0));
+  const auto raters = said.shape(0);
   const std::size_t number = extent_of(places);
   const double* shares = pointer_or_null(weights, raters);
   require_extent(out, shares ? number : raters * number);
-  if (static_cast<std::size_t>(out.itemsize()) != (shares ? sizeof(double) : sizeof(float))) {
+  if (out.itemsize() != (shares ? sizeof(double) : sizeof(float))) {
     throw std::invalid_argument("sums are doubles, distances floats");
   }
   const BoxOfVolume box{shape_of(codes), low, size};
@@ -85,8 +85,8 @@ void run_label_distances(const py::array& codes, const std::vector<std::size_t>&
       using Digit = typename decltype(digit_tag)::type;
       const DrawnInBox<Code, Digit> drawn{
           static_cast<const Code*>(codes.data()), box, static_cast<const Digit*>(said.data()),
-          static_cast<std::size_t>(said.shape(1)), {label, also}, sizes, at, number};
-      py::gil_scoped_release release;
+          said.shape(1), {label, also}, sizes, at, number};
+      nb::gil_scoped_release release;
       if (shares) return sum_label_distances(drawn, raters, shares, threads, static_cast<double*>(found));
       label_distances(drawn, raters, threads, static_cast<float*>(found));
     });
@@ -95,13 +95,13 @@ void run_label_distances(const py::array& codes, const std::vector<std::size_t>&
 
 }  // namespace
 
-void bind_volumes(py::module_& m) {
-  m.def("box_sum", &run_box_sum, py::arg("volume"), py::arg("radii"), py::arg("threads"));
-  m.def("signed_distance", &run_signed_distance, py::arg("inside"), py::arg("sizes"), py::arg("out"),
-        py::arg("threads"));
-  m.def("label_distances", &run_label_distances, py::arg("codes"), py::arg("low"), py::arg("size"),
-        py::arg("said"), py::arg("label"), py::arg("also"), py::arg("sizes"), py::arg("places"), py::arg("weights"),
-        py::arg("out"), py::arg("threads_for_raters"), py::arg("threads_each"));
+void bind_volumes(nb::module_& m) {
+  m.def("box_sum", &run_box_sum, nb::arg("volume"), nb::arg("radii"), nb::arg("threads"));
+  m.def("signed_distance", &run_signed_distance, nb::arg("inside"), nb::arg("sizes"), nb::arg("out"),
+        nb::arg("threads"));
+  m.def("label_distances", &run_label_distances, nb::arg("codes"), nb::arg("low"), nb::arg("size"),
+        nb::arg("said"), nb::arg("label"), nb::arg("also"), nb::arg("sizes"), nb::arg("places"), nb::arg("weights"),
+        nb::arg("out"), nb::arg("threads_for_raters"), nb::arg("threads_each"));
 }
 
 }  // namespace consensus

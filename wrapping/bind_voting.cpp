@@ -11,7 +11,7 @@ namespace consensus {
 namespace {
 
 using Raters = std::vector<const RaterVotes*>;
-using Reals = py::array_t<double, py::array::c_style>;
+using Reals = ArrayOf<double>;
 
 std::vector<const Votes*> votes_of(const Raters& raters, std::size_t extent) {
   if (raters.empty()) throw std::invalid_argument("at least one rater wanted");
@@ -26,7 +26,7 @@ std::vector<double> reals_of(const Reals& values, std::size_t number) {
 template <class Value, class MakeRows>
 std::size_t vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint8_t* mask,
                        const Value* values, std::size_t extent, std::size_t threads, Value* out) {
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   prefer_huge_pages(out, extent * sizeof(Value));
   const auto slabs = make_slabs(extent, threads);
   std::vector<std::size_t> undecided(slabs.size());
@@ -42,7 +42,7 @@ std::size_t vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint
 // A threshold below 0 means none. Returns the number of undecided voxels.
 std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mask,
                      const Reals& weights, double threshold, double tolerance, int ties,
-                     const Reals& prior, const py::array& values, py::array out,
+                     const Reals& prior, const Array& values, Array out,
                      std::size_t threads) {
   const std::size_t extent = extent_of(out);
   require_extent(out, extent);
@@ -68,7 +68,7 @@ std::size_t run_vote(const Raters& raters, std::uint32_t labels, const Mask& mas
 }
 
 void run_vote_share(const Raters& raters, std::uint32_t labels, std::uint32_t label, const Mask& mask,
-                    const Reals& weights, double nobody, py::array out, std::size_t threads) {
+                    const Reals& weights, double nobody, Array out, std::size_t threads) {
   const std::size_t extent = extent_of(out);
   require_extent(out, extent);
   const auto votes = votes_of(raters, extent);
@@ -77,22 +77,21 @@ void run_vote_share(const Raters& raters, std::uint32_t labels, std::uint32_t la
   with_real_type(out, [&](auto tag) {
     using Real = typename decltype(tag)::type;
     auto* to = static_cast<Real*>(out.mutable_data());
-    py::gil_scoped_release release;
+    nb::gil_scoped_release release;
     for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
       vote_share(votes, of_raters, labels, label, inside, nobody, slab.begin, slab.end, to);
     });
   });
 }
 
-py::array_t<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t labels, const Mask& mask,
+ArrayOf<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t labels, const Mask& mask,
                                           std::size_t extent, std::size_t threads) {
   const auto votes = votes_of(raters, extent);
   const std::uint8_t* inside = pointer_or_null(mask, extent);
-  py::array_t<std::int64_t> counts(
-      {static_cast<py::ssize_t>(votes.size()), static_cast<py::ssize_t>(labels)});
+  ArrayOf<std::int64_t> counts({votes.size(), labels});
   const std::size_t size = votes.size() * labels;
   auto* total = counts.mutable_data();
-  py::gil_scoped_release release;
+  nb::gil_scoped_release release;
   const auto slabs = make_slabs(extent, threads);
   std::vector<std::vector<std::int64_t>> parts(slabs.size());
   for_each_slab(slabs, [&](std::size_t k, Slab slab) {
@@ -108,14 +107,14 @@ py::array_t<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t la
 
 }  // namespace
 
-void bind_voting(py::module_& m) {
-  m.def("vote", &run_vote, py::arg("raters"), py::arg("labels"), py::arg("mask"), py::arg("weights"),
-        py::arg("threshold"), py::arg("tolerance"), py::arg("ties"), py::arg("prior"),
-        py::arg("values"), py::arg("out"), py::arg("threads"));
-  m.def("vote_share", &run_vote_share, py::arg("raters"), py::arg("labels"), py::arg("label"),
-        py::arg("mask"), py::arg("weights"), py::arg("nobody"), py::arg("out"), py::arg("threads"));
-  m.def("vote_counts", &run_vote_counts, py::arg("raters"), py::arg("labels"), py::arg("mask"),
-        py::arg("extent"), py::arg("threads"));
+void bind_voting(nb::module_& m) {
+  m.def("vote", &run_vote, nb::arg("raters"), nb::arg("labels"), nb::arg("mask"), nb::arg("weights"),
+        nb::arg("threshold"), nb::arg("tolerance"), nb::arg("ties"), nb::arg("prior"),
+        nb::arg("values"), nb::arg("out"), nb::arg("threads"));
+  m.def("vote_share", &run_vote_share, nb::arg("raters"), nb::arg("labels"), nb::arg("label"),
+        nb::arg("mask"), nb::arg("weights"), nb::arg("nobody"), nb::arg("out"), nb::arg("threads"));
+  m.def("vote_counts", &run_vote_counts, nb::arg("raters"), nb::arg("labels"), nb::arg("mask"),
+        nb::arg("extent"), nb::arg("threads"));
 }
 
 }  // namespace consensus

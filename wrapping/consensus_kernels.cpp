@@ -1,28 +1,34 @@
 // The compiled module: one bind_*.cpp per room, each of which adds its functions here.
-#include <pybind11/pybind11.h>
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
 
 namespace consensus {
 
-void bind_atlas(pybind11::module_& m);
-void bind_boxes(pybind11::module_& m);
-void bind_coherence(pybind11::module_& m);
-void bind_em(pybind11::module_& m);
-void bind_packed(pybind11::module_& m);
-void bind_gaussian(pybind11::module_& m);
-void bind_patterns(pybind11::module_& m);
-void bind_tiles(pybind11::module_& m);
-void bind_volumes(pybind11::module_& m);
-void bind_voting(pybind11::module_& m);
-void bind_windows(pybind11::module_& m);
+void bind_atlas(nb::module_& m);
+void bind_boxes(nb::module_& m);
+void bind_coherence(nb::module_& m);
+void bind_em(nb::module_& m);
+void bind_field(nb::module_& m);
+void bind_packed(nb::module_& m);
+void bind_gaussian(nb::module_& m);
+void bind_patterns(nb::module_& m);
+void bind_tiles(nb::module_& m);
+void bind_volumes(nb::module_& m);
+void bind_voting(nb::module_& m);
+void bind_windows(nb::module_& m);
 
 }  // namespace consensus
 
-PYBIND11_MODULE(_kernels, m) {
+NB_MODULE(_kernels, m) {
+  // Whoever ends Python while something, an exception's frame say, still holds a rater did no wrong.
+  nb::set_leak_warnings(false);
   m.doc() = "Compiled kernels of itk_consensus; see wrapping/README.md.";
   consensus::bind_atlas(m);
   consensus::bind_boxes(m);
   consensus::bind_coherence(m);
   consensus::bind_em(m);
+  consensus::bind_field(m);
   consensus::bind_packed(m);
   consensus::bind_gaussian(m);
   consensus::bind_patterns(m);

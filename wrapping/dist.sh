@@ -1,6 +1,6 @@
 #!/bin/sh
 # Build sdist and wheel, install each into a clean environment outside the checkout, and try it there.
-# Usage: wrapping/dist.sh path/to/python (with setuptools, pybind11 and build)
+# Usage: wrapping/dist.sh path/to/python (with setuptools, nanobind and build)
 set -eu
 python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,4 +1,4 @@
-"""Print the requirements of extras, so that they install without building the package again."""
+"""Print the requirements of the package with extras, so that they install without building it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
 def requirements(*extras: str, oldest: bool = False) -> list[str]:
     """What pyproject.toml asks for: always, and for each extra; or its lower bounds."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    asked = [*project["dependencies"]] if oldest else []
+    asked = [*project["dependencies"]]
     for extra in extras:
         asked += project["optional-dependencies"][extra]
     return [re.sub(">=", "==", line) for line in asked] if oldest else asked

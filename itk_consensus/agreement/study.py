@@ -23,18 +23,10 @@ REGIONS: tuple[Region, ...] = ("grid", "union")
 
 @dataclass(frozen=True)
 class AgreementSettings:
-    """What to compute.
+    """What to compute."""
 
-    Attributes
-    ----------
-    surfaces : bool
-        Whether distances between contours are wanted too.
-    tolerance : float
-        Distance in mm up to which contours agree, for the surface Dice.
-    """
-
-    surfaces: bool = True
-    tolerance: float = 1.0
+    surfaces: bool = True  #: Whether distances between contours are wanted too
+    tolerance: float = 1.0  #: Distance in mm up to which contours agree, for the surface Dice
 
 
 def study_agreement(

@@ -22,18 +22,10 @@ from itk_consensus.labels.distance import signed_distance
 
 @dataclass(frozen=True)
 class Surface:
-    """One mask's surface.
+    """One mask's surface."""
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Of the box it lies in.
-    places : (N,) ndarray of uint32 or intp
-        Flat indices of the surface's voxels.
-    """
-
-    shape: tuple[int, ...]
-    places: NDArray[Any]
+    shape: tuple[int, ...]  #: Of the box it lies in
+    places: NDArray[Any]  #: (N,) flat indices of the surface's voxels
 
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> Surface:

@@ -38,24 +38,14 @@ COARSE_VARIANCE = 1 / 2 + 2 / 3
 
 @dataclass(frozen=True)
 class CoherenceSettings:
-    """Scales in smallest voxel sides, and how sharply to keep or drop.
+    """Scales in smallest voxel sides, and how sharply to keep or drop."""
 
-    Attributes
-    ----------
-    scales : tuple of float
-        Ascending, from 0: each pair bounds a band.
-    window : float
-        Standard deviation of the window in which power is measured, at least twice the band's.
-    gain_sharpness : float
-        1 is Wiener's gain, which also weakens what it keeps; higher powers keep or drop.
-    detail_sharpness : float
-        The same for the share of the votes themselves.
-    """
-
-    scales: tuple[float, ...] = (0.0, 0.7, 1.4, 2.8)
+    scales: tuple[float, ...] = (0.0, 0.7, 1.4, 2.8)  #: Ascending, from 0: each pair bounds a band
+    #: Standard deviation of the window in which power is measured, at least twice the band's.
     window: float = 5.0
+    #: 1 is Wiener's gain, which also weakens what it keeps; higher powers keep or drop.
     gain_sharpness: float = 2.0
-    detail_sharpness: float = 3.0
+    detail_sharpness: float = 3.0  #: The same for the share of the votes themselves
 
     def windows(self) -> list[float]:
         """One per band."""
@@ -121,20 +111,12 @@ def shared_power(value: Singles, square: Singles, raters: float | Singles) -> Si
 
 
 class Coherence(NamedTuple):
-    """What to keep, and what that makes of the votes; all in one box.
+    """What to keep, and what that makes of the votes; all in one box."""
 
-    Attributes
-    ----------
-    kept : KeptShares
-        Gain of each band, and how much of the votes themselves is kept.
-    answer : ndarray of float32
-    common : float
-        Share of the power at the coarsest scale that raters have in common; for k of J raters who
-        draw the same while the others draw nothing it is (k - 1) / (J - 1).
-    """
-
-    kept: KeptShares
+    kept: KeptShares  #: Gain of each band, and how much of the votes themselves is kept
     answer: Singles
+    #: Share of the power at the coarsest scale that raters have in common; for k of J raters who
+    #: draw the same while the others draw nothing it is (k - 1) / (J - 1).
     common: float
 
 

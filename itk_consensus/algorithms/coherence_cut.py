@@ -47,19 +47,11 @@ TIE_TOLERANCE = 1e-6
 
 
 class Cut(NamedTuple):
-    """How a label's answer was cut.
+    """How a label's answer was cut."""
 
-    Attributes
-    ----------
-    outside, inside : float
-        Mean shares of votes far outside and inside the contour: a and b.
-    level : float
-        Where between them a clean mask, smoothed alike, keeps its volume.
-    """
-
-    outside: float
-    inside: float
-    level: float
+    outside: float  #: Mean share of votes far outside the contour: a
+    inside: float  #: The same far inside: b
+    level: float  #: Where between them a clean mask, smoothed alike, keeps its volume
 
     @property
     def between(self) -> float:

@@ -18,10 +18,11 @@ look shared: `near_copies` finds them, `RaterMasks.merged` makes them one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,11 +35,17 @@ from itk_consensus.algorithms.coherence_bands import (
 )
 from itk_consensus.algorithms.coherence_cut import find_cut, probability_of
 from itk_consensus.algorithms.components import lost_components
-from itk_consensus.algorithms.label_answers import Indices, LabelAnswer, Leading, first_votes
+from itk_consensus.algorithms.label_answers import (
+    Indices,
+    LabelAnswer,
+    Leading,
+    MostlyOnes,
+    first_votes,
+)
 from itk_consensus.algorithms.over_labels import Tick, over_labels, ticking
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
 from itk_consensus.array_types import Floats, Mask
-from itk_consensus.labels.boxes import Box, clipped, relative_to, slabs, widened
+from itk_consensus.labels.boxes import Box, clipped, intersection, relative_to, slabs, widened
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.ties import UNDECIDED
 from itk_consensus.labels.tiles import Progress
@@ -49,49 +56,78 @@ RATERS_TO_GUARANTEE = 5
 
 @dataclass(frozen=True)
 class CoherenceResult:
-    """What the raters share.
+    """What the raters share."""
 
-    Attributes
-    ----------
-    decision : (\\*shape) ndarray of int16 or int32
-        Label index; `UNDECIDED` where nobody annotated.
-    masks : RaterMasks
-    answers : dict of int to LabelAnswer
-        By label index, for labels that raters differ about; with two labels, of the foreground.
-    restored : dict of int to ndarray of int
-        Flat indices of voxels of unanimous components that smoothing would have lost.
-    frequencies : (K,) ndarray
-        Share of each label among all votes: the probability where nobody annotated.
-    """
-
-    decision: Indices
+    decision: Indices  #: (*shape) label index; `UNDECIDED` where nobody annotated
     masks: RaterMasks
+    #: By label index, for labels that raters differ about; with two labels, of the foreground.
     answers: dict[int, LabelAnswer]
+    #: Flat indices of voxels of unanimous components that smoothing would have lost.
     restored: dict[int, NDArray[np.intp]]
+    #: (K,) share of each label among all votes: the probability where nobody annotated.
     frequencies: Floats
 
     def probability(self, label: int) -> Floats:
         """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
+        probability = np.empty(self.masks.shape)
+        self.write_probability(label, probability)
+        return probability
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        """Write the same."""
         if self.masks.number_of_labels == 2:
-            one = self._score(1)
-            return one if label == 1 else 1 - one
-        scores = self._score(label)
-        total = self._total
-        return np.divide(scores, total, out=self.masks.share(label), where=total > 0)
+            for part, score in self._scores(1, self._whole):
+                out[part] = score if label == 1 else 1 - score
+        else:
+            out.fill(0.0)
+            for part, score in self._scores(label, self._region(label)):
+                total = self._total.part(part)
+                share = self.masks.share(label, part)
+                out[part] = np.divide(score, total, out=share, where=total > 0)
+        for restored, where in self.restored.items():
+            out.reshape(-1)[where] = float(restored == label)
 
     @cached_property
-    def _total(self) -> Floats:
-        """(\\*shape) sum of all labels' scores."""
-        labels = range(self.masks.number_of_labels)
-        total = sum((self._score(label) for label in labels), np.zeros(self.masks.shape))
-        return np.asarray(total)
+    def _total(self) -> MostlyOnes:
+        """(\\*shape) sum of all labels' scores, made in a few parts."""
+        parts = []
+        for block in slabs(self._whole, max(VOXELS_AT_ONCE, math.prod(self.masks.shape) // 4)):
+            total = np.zeros([side.stop - side.start for side in block])
+            for label in range(self.masks.number_of_labels):
+                for part, score in self._scores(label, intersection(block, self._region(label))):
+                    total[relative_to(part, block)] += score
+            parts.append(MostlyOnes.pack(total))
+        others = [plane for part in parts for plane in part.others]
+        return MostlyOnes(self.masks.shape, others, [row for part in parts for row in part.values])
 
-    def _score(self, label: int) -> Floats:
-        volume = _scores(self.masks, label, self.answers.get(label))
-        for restored, where in self.restored.items():
-            volume.reshape(-1)[where] = float(restored == label)
-        annotated = self.masks.annotated()
-        return volume if annotated is None else np.where(annotated, volume, self.frequencies[label])
+    @property
+    def _whole(self) -> Box:
+        return tuple(slice(0, size) for size in self.masks.shape)
+
+    def _region(self, label: int) -> Box:
+        """A box beyond which the label's score is 0."""
+        if self.masks.patterns is None or self.masks.present is not None:
+            return self._whole
+        found = self.answers.get(label)
+        boxes = [self.masks.marked_box(label), None if found is None else found.box]
+        known = [box for box in boxes if box is not None]
+        return tuple(
+            slice(min(side.start for side in sides), max(side.stop for side in sides))
+            for sides in zip(*known, strict=True)
+        ) or tuple(slice(0, 0) for _ in self.masks.shape)
+
+    def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
+        """Corrected share of a label, but for what was restored, in parts of a box."""
+        found, annotated = self.answers.get(label), self.masks.annotated()
+        answer = None if found is None else found.probability
+        for part in slabs(box, VOXELS_AT_ONCE):
+            score = self.masks.share(label, part)
+            if found is not None and answer is not None:
+                both = intersection(found.box, part)
+                score[relative_to(both, part)] = answer[relative_to(both, found.box)]
+            if annotated is not None:
+                score = np.where(annotated[part], score, self.frequencies[label])
+            yield part, score
 
 
 def coherence_vote(
@@ -190,14 +226,6 @@ class _Work:
     def report(self) -> None:
         if self._progress is not None:
             self._progress(len(self.steps_done) / self._steps if self._steps else 1.0)
-
-
-def _scores(masks: RaterMasks, label: int, found: LabelAnswer | None) -> Floats:
-    """Corrected share of a label at every voxel."""
-    volume = masks.share(label)
-    if found is not None:
-        volume[found.box] = found.probability
-    return volume
 
 
 def _restore_unanimous(

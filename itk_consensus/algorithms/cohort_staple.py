@@ -47,17 +47,8 @@ def cohort_staple(
 ) -> CohortResult:
     """Fuse the binary patterns of many cases with one performance per rater.
 
-    Parameters
-    ----------
-    cases : sequence of DecisionPatterns
-        Each with the same raters in the same order; one who is absent from a case is missing in
-        all its patterns.
-    settings : StapleSettings
-        As for `staple`; `prior` may also hold one number per case.
-    observer : callable
-        Called after each iteration; returning False stops with the current estimate.
-    owner : str
-        Who is named in errors.
+    All cases have the same raters in the same order; one who is absent from a case is missing in
+    all its patterns. Other arguments are as of `staple`, but a prior may be one number per case.
     """
     settings = settings or StapleSettings()
     table, groups = _one_below_the_other(cases, owner)

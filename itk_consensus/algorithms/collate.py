@@ -41,52 +41,27 @@ _STOP = StopRule(tolerance=1e-6, maximum_iterations=10_000)
 
 @dataclass(frozen=True)
 class CollateSettings:
-    """Everything that COLLATE can be told.
+    """Everything that COLLATE can be told."""
 
-    Attributes
-    ----------
-    ease : tuple of float
-        e_c of each level, from 0, where confusion matrices rule, to 1.
-    error_rate : float
-        Probability that a rater errs where a voxel is easy.
-    pseudo_counts : tuple of float
-        Added to the counts of the confusion matrices on and off their diagonals.
-    prior : (K,) ndarray or None
-        Fixed label prior; None estimates it.
-    stop : StopRule
-    """
-
+    #: e_c of each level, from 0, where confusion matrices rule, to 1.
     ease: tuple[float, ...] = (0.0, 1.0)
-    error_rate: float = 1e-4
+    error_rate: float = 1e-4  #: Probability that a rater errs where a voxel is easy
+    #: Added to the counts of the confusion matrices on and off their diagonals.
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
-    prior: Floats | None = None
+    prior: Floats | None = None  #: (K,) fixed label prior; None estimates it
     stop: StopRule = _STOP
 
 
 @dataclass(frozen=True)
 class CollateResult:
-    """COLLATE's answer on patterns.
+    """COLLATE's answer on patterns."""
 
-    Attributes
-    ----------
-    truth : LevelsAndTruth
-        Probabilities of each pattern, made when asked for.
-    decision : (P,) ndarray of int64
-        Label index, or undecided on a tie.
-    theta : (J, K, K) ndarray
-        Confusion matrices [rater, observed, true] where voxels are not easy.
-    shares : (L, K) ndarray
-        Estimated share of the voxels at each level with each label.
-    trace : (iterations,) ndarray
-        Log posterior after each iteration.
-    converged : bool
-    """
-
-    truth: LevelsAndTruth
-    decision: NDArray[np.int64]
+    truth: LevelsAndTruth  #: Probabilities of each pattern, made when asked for
+    decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
+    #: (J, K, K) confusion matrices [rater, observed, true] where voxels are not easy.
     theta: Floats
-    shares: Floats
-    trace: Floats
+    shares: Floats  #: (L, K) estimated share of the voxels at each level with each label
+    trace: Floats  #: (iterations,) log posterior after each iteration
     converged: bool
 
     @property
@@ -115,12 +90,7 @@ def collate(
 ) -> CollateResult:
     """Fuse patterns of any number of labels by EM, which starts from the votes.
 
-    Parameters
-    ----------
-    patterns : DecisionPatterns
-    settings : CollateSettings
-    observer : callable
-        Called after each iteration; returning False stops with the current estimate.
+    The observer is called after each iteration; returning False stops with the current estimate.
     """
     model = _Model(patterns, settings or CollateSettings())
     stillness = Stillness(model.settings.stop.tolerance)

@@ -19,20 +19,11 @@ VOXELS_AT_ONCE = 1 << 20
 
 
 class Component(NamedTuple):
-    """Where a component is and how large.
-
-    Attributes
-    ----------
-    voxels : int
-    millilitres : float
-        Of the voxel sides in mm; in 2D the slice counts as 1 mm thick.
-    place : tuple of int
-        Array index of the component's voxel nearest to its middle.
-    """
+    """Where a component is and how large."""
 
     voxels: int
-    millilitres: float
-    place: tuple[int, ...]
+    millilitres: float  #: Of the voxel sides in mm; in 2D the slice counts as 1 mm thick
+    place: tuple[int, ...]  #: Array index of the component's voxel nearest to its middle
 
 
 class ChangedComponents(NamedTuple):

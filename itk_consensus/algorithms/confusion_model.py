@@ -13,7 +13,7 @@ sparse product.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -23,7 +23,13 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.expected_counts import UNDERFLOW, VoteShares, VoteTable, shares_of_votes
+from itk_consensus.labels.expected_counts import (
+    UNDERFLOW,
+    VoteShares,
+    VoteTable,
+    mean_of_votes,
+    shares_of_votes,
+)
 from itk_consensus.labels.ties import decide
 
 
@@ -34,11 +40,6 @@ class EstimatedTruth:
     table: VoteTable
     theta: Floats  #: (J, K, S, K)
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
-
-    @property
-    def number_of_patterns(self) -> int:
-        """P."""
-        return len(self.table.weights)
 
     def decisions(self, tolerance: float) -> Labels:
         """(P, S) most probable label, or undecided where log posteriors tie."""
@@ -55,11 +56,7 @@ class EstimatedTruth:
         if start is not None:
             theta = theta[:, :, [start]]
             prior = prior if prior.shape[-2] == 1 else prior[..., [start], :]
-        if not isinstance(part, slice) or part != slice(None):
-            rows = None if table.prior_rows is None else table.prior_rows[part]
-            table = replace(
-                table, digits=table.digits[part], weights=table.weights[part], prior_rows=rows
-            )
+        table = table if isinstance(part, slice) and part == slice(None) else table.part(part)
         return table.probabilities(theta, prior, wanted)
 
 
@@ -70,16 +67,11 @@ class KnownTruth:
     responsibilities: Floats  #: (P, S, K) the posterior
     scores: Floats  #: (P, S, K) what decides: its logarithm, up to a constant for each pattern
 
-    @property
-    def number_of_patterns(self) -> int:
-        """P."""
-        return len(self.responsibilities)
-
     def decisions(self, tolerance: float) -> Labels:
         """(P, S) label of highest score, or undecided where scores tie."""
-        labels = np.arange(self.scores.shape[2])
-        starts = range(self.scores.shape[1])
-        decided = [decide(self.scores[:, s], labels, tolerance=tolerance) for s in starts]
+        _, starts, labels = self.scores.shape
+        every = np.arange(labels)
+        decided = [decide(self.scores[:, s], every, tolerance=tolerance) for s in range(starts)]
         return np.stack(decided, axis=1)
 
     def probabilities(
@@ -92,6 +84,52 @@ class KnownTruth:
         shares = self.responsibilities[part]
         shares = shares if start is None else shares[:, [start]]
         return shares if wanted is None else shares[..., list(wanted)]
+
+
+@dataclass(frozen=True)
+class TruthOfStart:
+    """Probabilities of one start; patterns left out of the estimation keep their label.
+
+    Votes that no label explains, because some rater never said this where the truth was that,
+    leave the model without an answer: such patterns hold the shares of their votes.
+    """
+
+    truth: EstimatedTruth | KnownTruth
+    start: int
+    agreed: NDArray[np.int64] | None  #: (P,) label index that a pattern keeps, or -1: estimated
+    patterns: DecisionPatterns
+    #: (n,) patterns without a decision; those that no label explains are among them.
+    undecided: NDArray[np.intp]
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) probability of one label."""
+        shares = np.array(self.truth.probabilities([label], self.start)[:, 0, 0])
+        rows, votes = self._unexplained
+        shares[rows] = votes[:, label]
+        if self.agreed is None:
+            return shares
+        return np.where(self.agreed < 0, shares, self.agreed == label)
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) probabilities of some patterns."""
+        shares = np.array(self.truth.probabilities(None, self.start, part)[:, 0])
+        rows, votes = self._unexplained
+        here = np.arange(len(self.patterns.counts))[part]
+        inside = np.isin(here, rows)
+        shares[inside] = votes[np.searchsorted(rows, here[inside])]
+        if self.agreed is None:
+            return shares
+        agreed = self.agreed[part, None]
+        return np.where(agreed < 0, shares, agreed == np.arange(shares.shape[1]))
+
+    @cached_property
+    def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
+        """Patterns that no label explains, and the (n, K) shares of their votes."""
+        shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
+        rows = self.undecided[~shares.any(axis=1)]
+        table = self.patterns
+        votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
+        return rows, mean_of_votes(votes)
 
 
 class Expectation(NamedTuple):
@@ -132,17 +170,22 @@ class Maximization:
 
     def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""
-        counts = counts + self.pseudo_counts[:, None, :]
-        with np.errstate(invalid="ignore"):
-            theta = counts / counts.sum(axis=1, keepdims=True)
-        # A prior alone says nothing of a rater who gave no vote at all.
-        theta[self._absent_raters] = np.nan
+        theta = self.theta_of(counts)
         if self.estimate_prior:
             mass = mass if prior.ndim == 3 else mass[0]
             total = mass.sum(axis=-1, keepdims=True)
             # A row without weight keeps its prior.
             prior = np.divide(mass, total, out=prior.copy(), where=total > 0)
         return theta, prior
+
+    def theta_of(self, counts: Floats) -> Floats:
+        """Theta from (J, K, S, K) expected votes, eq. 13."""
+        counts = counts + self.pseudo_counts[:, None, :]
+        with np.errstate(invalid="ignore"):
+            theta = np.asarray(counts / counts.sum(axis=1, keepdims=True))
+        # A prior alone says nothing of a rater who gave no vote at all.
+        theta[self._absent_raters] = np.nan
+        return theta
 
     def log_posterior(self, log_likelihood: Floats, theta: Floats) -> Floats:
         """(S,) log likelihood plus the log of the parameters' prior, up to a constant."""
@@ -194,11 +237,7 @@ class ConfusionModel(Maximization):
     def e_step(self, theta: Floats, prior: Floats) -> Expectation:
         """Posterior of the truth given the parameters, eq. 7.
 
-        Parameters
-        ----------
-        theta : (J, K, S, K) ndarray
-            NaN, an undefined column, counts as impossible: such a class has no mass to lose.
-        prior : (S, K), or (R, 1, K) or (R, S, K) ndarray
+        NaN, an undefined column of theta, counts as impossible: such a class has no mass to lose.
         """
         prior = self._of_patterns(prior)
         raters, labels, starts, _ = theta.shape

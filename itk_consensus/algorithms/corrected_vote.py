@@ -29,11 +29,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.mixed_votes import MixedVotes
-from itk_consensus.labels.ties import TieRule
-from itk_consensus.labels.tiled_shares import TiledShares
+from itk_consensus.labels.tiled_shares import TiledFusion, TiledShares
 from itk_consensus.labels.tiles import Progress
 from itk_consensus.labels.vote_tiles import VoteTiles
 
@@ -57,16 +55,15 @@ class CorrectedVote:
     #: (K, K) ``mixing[d, t]`` is the mean share of votes for d where the smoothed vote says t, far
     #: from its contours; NaN in the column of a label that it never says.
     mixing: Floats
-    ties: TieRule
 
-    def fusion(self, progress: Progress | None = None) -> VolumeFusion:
+    def fusion(self, progress: Progress | None = None) -> TiledFusion:
         """The corrected result."""
-        return VolumeFusion(self.decision(progress), replace(self.shares, unmixing=self.inverse))
+        return TiledFusion(self.decision(progress), replace(self.shares, unmixing=self.inverse))
 
     def decision(self, progress: Progress | None = None) -> NDArray[Any]:
         """Label index per voxel, or a code of `labels.ties`."""
         return self.tiles.decision(
-            self.ties, unmixing=self.inverse, tolerance=TIE_TOLERANCE, progress=progress
+            "prior", unmixing=self.inverse, tolerance=TIE_TOLERANCE, progress=progress
         )
 
     def probability(self, label: int) -> Floats:
@@ -85,34 +82,20 @@ def corrected_vote(
     spacing: Sequence[float],
     *,
     weights: Floats | None = None,
-    ties: TieRule = "prior",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> CorrectedVote:
-    """Smooth a vote and count how its shares mix the labels.
+    """Smooth a vote, as `VoteTiles.make` does, and count how its shares mix the labels.
 
-    Parameters
-    ----------
-    votes : LabelStack or DecisionPatterns
-        Patterns need codes.
-    sigma : float
-        Standard deviation of the smoothing in mm; 0: none.
-    spacing : sequence of float
-        Voxel size per array axis.
-    weights : (J,) ndarray, optional
-        Weight of each rater's vote.
-    ties : TieRule
-    threads : int, optional
-        All processors by default.
-    progress : callable, optional
-        Called with the share of the counting that is done.
+    `progress` is called with the share of the counting that is done.
     """
     tiles_of = partial(
         VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
     )
     tiles = tiles_of(votes)
-    counted = tiles.mixed_votes(tiles.decision(ties, progress=progress))
-    return CorrectedVote(tiles, TiledShares(votes, tiles_of), mixing_matrix(counted), ties)
+    counted = tiles.mixed_votes(tiles.decision("prior", progress=progress))
+    shares = TiledShares.of(tiles, votes, tiles_of)
+    return CorrectedVote(tiles, shares, mixing_matrix(counted))
 
 
 def mixing_matrix(counted: MixedVotes) -> Floats:

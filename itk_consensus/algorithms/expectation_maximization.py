@@ -1,4 +1,4 @@
-"""EM for every STAPLE: damping, and many starts at once.
+"""EM for every STAPLE: where it starts, damping, and many starts at once.
 
 Starts are an array axis, not a loop: twenty cost little more than one. A start that has converged
 is set aside, so its numbers do not depend on how long the others take.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,35 @@ from itk_consensus.algorithms.confusion_model import (
 )
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.expected_counts import VoteShares, shares_of_votes
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import VoteShares, label_voting_theta, shares_of_votes
+from itk_consensus.labels.label_weights import LabelWeights
+
+Initialization = Literal["mean", "majority_vote", "theta", "label_voting"]
+
+#: The paper's fixed start (section 2.2; notebook value).
+THETA_START = 0.9999
+
+#: Starts that say what the truth is instead of how the raters perform.
+FROM_VOTES: dict[str, VoteShares] = {"mean": "mean", "majority_vote": "majority"}
+
+
+@dataclass(frozen=True)
+class StartPlan:
+    """Which starts to run: the first by name, a second of the other kind, the rest random."""
+
+    initialization: Initialization = "mean"
+    number: int = 1
+    random_seed: int = 0
+    low: float = 0.5
+    high: float = 1.0
+
+    def names(self) -> list[Initialization]:
+        """The starts that have a name."""
+        other: Initialization = (
+            "mean" if self.initialization == "majority_vote" else "majority_vote"
+        )
+        return [self.initialization, other][: self.number]
 
 
 @dataclass(frozen=True)
@@ -74,12 +102,65 @@ class Starts:
         return expected
 
 
+def make_starts(
+    model: ConfusionModel, plan: StartPlan, frequencies: Floats, prior: Floats
+) -> Starts:
+    """Build every start of the plan under one model.
+
+    Parameters
+    ----------
+    frequencies : (K,) or (R, K) ndarray
+        Label frequencies, for voxels that nobody annotated.
+    prior : (K,) or (R, K) ndarray
+        The label prior all starts share; rows as of the model's `prior_rows`.
+    """
+    named = np.stack([_start_theta(model, name) for name in plan.names()], axis=2)
+    theta = np.concatenate([named, _random_thetas(model.patterns, plan)], axis=2)
+    shared = prior[:, None, :] if prior.ndim == 2 else np.tile(prior, (plan.number, 1))
+    if prior.ndim == 2 and model.estimate_prior:
+        # Every start estimates priors of its own.
+        shared = np.repeat(shared, plan.number, axis=1)
+    votes = tuple(FROM_VOTES[name] for name in plan.names() if name in FROM_VOTES)
+    return Starts(theta, shared, votes, frequencies)
+
+
+def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
+    """(J, K, K) of a named start; NaN for one that is made from votes."""
+    if name == "label_voting":
+        return label_voting_theta(model.patterns, model.weights)
+    shape = model.patterns.number_of_raters, model.patterns.number_of_labels
+    return first_theta(*shape, name)[:, :, 0]
+
+
+def first_theta(raters: int, labels: int, name: Initialization) -> Floats:
+    """(J, K, 1, K) of a start that needs no votes for it; NaN for one that is made from votes."""
+    if name == "theta":
+        return _theta_with(np.full((raters, 1, labels), THETA_START))
+    return np.full((raters, labels, 1, labels), np.nan)
+
+
+def _random_thetas(patterns: DecisionPatterns, plan: StartPlan) -> Floats:
+    """(J, K, S, K) of the random starts; start k is the same however many starts follow it."""
+    shape = (plan.number - len(plan.names()), patterns.number_of_raters, patterns.number_of_labels)
+    draws = np.random.default_rng(plan.random_seed).uniform(plan.low, plan.high, shape)
+    return _theta_with(np.moveaxis(draws, 0, 1))
+
+
+def _theta_with(diagonal: Floats) -> Floats:
+    """(J, K, S, K) confusion with (J, S, K) diagonals, the rest of each column shared evenly."""
+    labels = diagonal.shape[2]
+    others = (1 - diagonal) / max(labels - 1, 1)
+    on_diagonal = np.eye(labels, dtype=bool)[:, None, :]
+    return np.where(on_diagonal, diagonal[:, None], others[:, None])
+
+
 @dataclass(frozen=True)
 class VoxelBeliefs:
     """What a spatial E-step believes of single voxels, whose patterns alone do not tell."""
 
-    voxels: NDArray[np.intp]  #: (N,) flat indices in the volume
-    beliefs: NDArray[np.float32]  #: (K, N) probability of each label
+    voxels: NDArray[np.unsignedinteger[Any]]  #: (N,) flat indices in the volume
+    flags: NDArray[np.bool_]  #: (P,) the patterns whose voxels they are
+    beliefs: LabelWeights  #: (K, N) probability of each label
     weight: float  #: Smoothness weight at the end
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.initialization import StartSummary
 from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion

@@ -11,7 +11,9 @@ that helps.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.tiles import Progress
 
 Measure = Literal["dice", "jaccard"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -45,15 +48,28 @@ class FrechetLabels(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """Patterns that somebody marks: marks (P, J), voxels (P,), and each rater's voxels (J,)."""
+    """Who marks a label: patterns in which the same raters do are one set."""
 
-    marks: Floats
-    counts: NDArray[np.int64]
-    sizes: Floats
+    marks: Floats  #: (G, J) of each set
+    counts: NDArray[np.int64]  #: (G,) its voxels
+    sizes: Floats  #: (J,) voxels that each rater marks
+    set_of: NDArray[np.intp]  #: (P',) the set of each pattern
+
+    def of_patterns(self, taken: NDArray[np.int64], counts: NDArray[np.int64]) -> Any:
+        """(P',) voxels taken of each pattern, the first ones of a set before its others."""
+        order = np.argsort(self.set_of, kind="stable")
+        before = np.cumsum(counts[order]) - counts[order]
+        before -= (np.cumsum(self.counts) - self.counts)[self.set_of[order]]
+        spread = np.empty_like(counts)
+        spread[order] = (taken[self.set_of[order]] - before).clip(0, counts[order])
+        return spread
 
 
 def frechet_consensus(
-    patterns: DecisionPatterns, measure: Measure = "dice", foreground: int = 1
+    patterns: DecisionPatterns,
+    measure: Measure = "dice",
+    foreground: int = 1,
+    tick: Callable[[], None] = lambda: None,
 ) -> FrechetConsensus:
     """The mask closest to all raters.
 
@@ -65,53 +81,79 @@ def frechet_consensus(
         Dice is exact; Jaccard ends where no single pattern added or taken away helps.
     foreground : int
         Index of the label that is fused against all others.
+    tick : callable
+        Called now and then.
     """
     if not patterns.present.all():
         raise InputError("frechet_consensus: every rater must annotate every voxel")
     marked = (patterns.patterns == foreground).any(axis=1)
     table = _table(patterns, foreground, marked)
-    best = _highest_dice(table)
+    best = _highest_dice(table, tick)
     if measure == "jaccard":
         votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
         whole = np.where(2 * best > table.counts, table.counts, 0)
         ends = [_climb_jaccard(table, start) for start in (whole, votes)]
         best = max(ends, key=lambda end: float(_mean_jaccard(table, end)))
     taken = np.zeros(len(marked), np.int64)
-    taken[marked] = best
+    taken[marked] = table.of_patterns(best, patterns.counts[marked])
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     return FrechetConsensus(taken, float(mean(table, best)))
 
 
-def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> FrechetLabels:
+def frechet_labels(
+    patterns: DecisionPatterns,
+    measure: Measure = "dice",
+    progress: Progress = lambda _: None,
+) -> FrechetLabels:
     """Each label but the first against all others, in whole patterns.
 
     What several labels claim goes to the one with more votes. Where a rater is missing, the vote
-    of the others stands in; raters who annotated nothing are left out.
+    of the others stands in; raters who annotated nothing are left out. `progress` is called with
+    the share of the labels that are done.
     """
     complete = _completed(patterns)
     decision = np.zeros(len(complete.counts), np.int64)
     claimed = np.zeros(len(complete.counts), np.int64)
     for label in range(1, complete.number_of_labels):
-        taken = frechet_consensus(complete, measure, label).taken
+        share = label / complete.number_of_labels
+        taken = frechet_consensus(complete, measure, label, partial(progress, share)).taken
         # Label by label: a table of patterns and labels is much memory where both are many.
         votes = np.count_nonzero(complete.patterns == label, axis=1)
         better = (2 * taken > complete.counts) & (votes > claimed)
         decision[better], claimed[better] = label, votes[better]
+        progress(share)
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     overlaps = {}
     for label in range(1, complete.number_of_labels):
         chosen = decision == label
         rows = chosen | (complete.patterns == label).any(axis=1)
         table = _table(complete, label, rows)
-        overlaps[label] = float(mean(table, np.where(chosen[rows], table.counts, 0)))
+        voxels = np.where(chosen[rows], complete.counts[rows], 0)
+        taken = np.bincount(table.set_of, voxels, len(table.counts)).astype(np.int64)
+        overlaps[label] = float(mean(table, taken))
+        progress(share)
     return FrechetLabels(decision, overlaps)
 
 
 def _table(patterns: DecisionPatterns, label: int, rows: Mask) -> _Table:
     """Who marks a label in which patterns; of many labels most patterns hold none of it."""
-    marks = (patterns.patterns[rows] == label).astype(np.float64)
-    counts = patterns.counts[rows]
-    return _Table(marks, counts, counts @ marks)
+    marks = patterns.patterns[rows] == label
+    first, set_of = _equal_rows(np.packbits(marks, axis=1))
+    of_sets = marks[first].astype(np.float64)
+    counts = np.bincount(set_of, patterns.counts[rows], len(first)).astype(np.int64)
+    return _Table(of_sets, counts, counts @ of_sets, set_of)
+
+
+def _equal_rows(table: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first row of each set of equal ones, in order, and the set of each row."""
+    order = np.lexsort(table.T)
+    begins = np.ones(len(table), bool)
+    begins[1:] = (table[order[1:]] != table[order[:-1]]).any(axis=1)
+    first = order[begins]
+    rank = np.argsort(np.argsort(first))
+    set_of = np.empty(len(table), np.intp)
+    set_of[order] = rank[np.cumsum(begins) - 1]
+    return np.sort(first), set_of
 
 
 def _completed(patterns: DecisionPatterns) -> DecisionPatterns:
@@ -130,12 +172,13 @@ def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
     return np.asarray(each.mean())
 
 
-def _highest_dice(table: _Table) -> NDArray[np.int64]:
+def _highest_dice(table: _Table, tick: Callable[[], None]) -> NDArray[np.int64]:
     """Exact, by bisecting ranges of the number of voxels until none can be better."""
     best = np.zeros(len(table.counts), np.int64)
     highest = float(_mean_dice(table, best))
     ranges = [(1, int(table.counts.sum()))]
     while ranges:
+        tick()
         low, high = ranges.pop()
         if low > high or _dice_bound(table, low, high) <= highest + TOLERANCE:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from scipy.ndimage import find_objects
 from itk_consensus.labels.boxes import Box, grown, in_space
 from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.distance import signed_distance
-from itk_consensus.labels.fusions import VolumeFusion
+from itk_consensus.labels.fusions import VolumeFusion, WriteProbability
 
-#: Label index per voxel, and the probability volume of a label index.
-Answer = tuple[NDArray[np.int32], Callable[[int], NDArray[np.float64]]]
+#: Label index per voxel, and what writes the probability of a label index.
+Answer = tuple[NDArray[np.int32], WriteProbability]
 
 
 def contour_band(
@@ -23,13 +23,7 @@ def contour_band(
 ) -> NDArray[np.bool_]:
     """Voxels within `width` mm of a voxel with another label, on both sides of every contour.
 
-    Parameters
-    ----------
-    labels : ndarray of int
-        In 4D the first axis holds independent volumes.
-    width : float
-    spacing : sequence of float
-        Voxel size per array axis.
+    In 4D the first axis holds independent volumes.
     """
     band = np.zeros(labels.shape, dtype=bool)
     margin = in_space([int(width / size) + 1 for size in spacing], 0)
@@ -59,8 +53,15 @@ def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
 
 
 def hybrid_fusion(band: NDArray[np.bool_], within: Answer, elsewhere: Answer) -> VolumeFusion:
-    """Take one answer in the band and the other elsewhere."""
-    return VolumeFusion(
-        np.where(band, within[0], elsewhere[0]),
-        lambda label: np.where(band, within[1](label), elsewhere[1](label)),
-    )
+    """Take one answer in the band and the other elsewhere; the former's labels are overwritten."""
+    decision, write_within = within
+    np.copyto(decision, elsewhere[0], where=~band)
+    write_elsewhere = elsewhere[1]
+
+    def write(label: int, out: NDArray[Any]) -> None:
+        write_within(label, out)
+        kept = out[band]
+        write_elsewhere(label, out)
+        out[band] = kept
+
+    return VolumeFusion.written(decision, write)

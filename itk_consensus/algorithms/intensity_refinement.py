@@ -45,37 +45,21 @@ _NOBODY = -1
 
 
 class HeldOutChoice(NamedTuple):
-    """The power that intensities get.
+    """The power that intensities get."""
 
-    Attributes
-    ----------
-    weight : float
-        0 if some held-out rater is foreseen worse with intensities, or none can be.
-    gains : (J,) tuple of float
-        By how much each held-out rater's mean log-likelihood rises; NaN where there is no telling.
-    """
-
-    weight: float
+    weight: float  #: 0 if some held-out rater is foreseen worse with intensities, or none can be
+    #: (J,) by how much each held-out rater's mean log-likelihood rises; NaN where there is no
+    #: telling.
     gains: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class IntensityModel:
-    """Intensities around disputed voxels.
+    """Intensities around disputed voxels."""
 
-    Attributes
-    ----------
-    voxels : DisputedVoxels
-        Of a box that has room around the disputes.
-    image : ndarray of float64, shape of the box
-    sigmas : sequence of float
-        Reach of the surroundings in voxels, per axis.
-    threads : int or None
-    """
-
-    voxels: DisputedVoxels
+    voxels: DisputedVoxels  #: Of a box that has room around the disputes
     image: Floats
-    sigmas: Sequence[float]
+    sigmas: Sequence[float]  #: Reach of the surroundings in voxels, per axis
     threads: int | None = None
 
     def log_likelihoods(

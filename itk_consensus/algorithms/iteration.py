@@ -74,6 +74,7 @@ def iterate(
 ) -> Run[State, Score]:
     """Repeat a step until it is done, the cap is reached or the observer says stop."""
     state, done = start, False
+    del start  # a start may be large, and is needed no more
     trace: list[Score] = []
     while not done and len(trace) < maximum_iterations:
         made = step(state)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_cut import TIE_TOLERANCE, Cut
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, relative_to, slabs
 from itk_consensus.labels.gaussian import Singles
 
@@ -19,21 +20,13 @@ Indices = NDArray[np.int16] | NDArray[np.int32]
 
 
 class LabelAnswer(NamedTuple):
-    """A label's answer in the part of the volume where raters differ about it.
-
-    Attributes
-    ----------
-    box : tuple of slice
-    possible, unsure : ndarray of uint8
-        A bit per voxel of the box, packed: whether the probability is above 0; and below 1, too.
-    values : (n,) ndarray of float32
-        Probabilities that are neither: most of a label's box is other labels', or its own.
-    cut : Cut
-    """
+    """A label's answer in the part of the volume where raters differ about it."""
 
     box: Box
+    #: A bit per voxel of the box, packed: whether the probability is above 0.
     possible: NDArray[np.uint8]
-    unsure: NDArray[np.uint8]
+    unsure: NDArray[np.uint8]  #: The same: whether it is below 1, too
+    #: (n,) probabilities that are neither: most of a label's box is other labels', or its own.
     values: Singles
     cut: Cut
 
@@ -54,17 +47,44 @@ class LabelAnswer(NamedTuple):
         return volume.reshape(shape)
 
 
-class Leading(NamedTuple):
-    """The label with the highest score so far; ties go to the lower index.
+class MostlyOnes(NamedTuple):
+    """A volume of which most voxels are exactly 1, plane by plane.
 
     Attributes
     ----------
-    decision : (\\*shape) ndarray of int
-    score : (\\*shape) ndarray of float32
+    shape : tuple of int
+    others : list of ndarray of uint8
+        A bit per voxel of each plane, packed: whether it is anything else.
+    values : list of (n,) ndarrays
+        What those are.
     """
 
-    decision: Indices
-    score: Singles
+    shape: tuple[int, ...]
+    others: list[NDArray[np.uint8]]
+    values: list[Floats]
+
+    @classmethod
+    def pack(cls, volume: Floats) -> MostlyOnes:
+        """Keep what is not 1 only."""
+        planes = volume.reshape(len(volume), -1)
+        others = [np.packbits(plane != 1) for plane in planes]
+        return cls(volume.shape, others, [plane[plane != 1] for plane in planes])
+
+    def part(self, box: Box) -> Floats:
+        """(\\*box)."""
+        first, *rest = box
+        plane = math.prod(self.shape[1:])
+        volume = np.ones((first.stop - first.start, plane))
+        for row, z in zip(volume, range(first.start, first.stop), strict=True):
+            row[np.unpackbits(self.others[z], count=plane).view(bool)] = self.values[z]
+        return volume.reshape(-1, *self.shape[1:])[(slice(None), *rest)]
+
+
+class Leading(NamedTuple):
+    """The label with the highest score so far; ties go to the lower index."""
+
+    decision: Indices  #: (*shape)
+    score: Singles  #: (*shape)
 
     @classmethod
     def of(cls, masks: RaterMasks, boxes: Mapping[int, Box]) -> Leading:

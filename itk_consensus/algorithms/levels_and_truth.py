@@ -22,13 +22,7 @@ _PAIRS_AT_ONCE = 1 << 21
 
 @dataclass(frozen=True)
 class LevelsAndTruth:
-    """What the parameters say of each pattern; (level, label) pairs are the truths of the table.
-
-    Attributes
-    ----------
-    estimated : EstimatedTruth
-    shape : (L, K)
-    """
+    """What the parameters say of each pattern; (level, label) pairs are the truths of the table."""
 
     estimated: EstimatedTruth
     shape: tuple[int, int]

@@ -78,6 +78,14 @@ def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
     return np.asarray(frequencies / frequencies.sum())
 
 
+def weight_of(flags: NDArray[np.bool_], weights: Floats) -> Floats:
+    """(P,) weight of the raters whom (P, J) flags name; a product would make them reals first."""
+    total = np.zeros(len(flags))
+    for named, weight in zip(flags.T, weights, strict=True):
+        total += named * weight
+    return total
+
+
 @dataclass(frozen=True)
 class VoteShares:
     """Shares of the votes by pattern and label, made when asked for."""
@@ -88,8 +96,8 @@ class VoteShares:
 
     def of_label(self, label: int) -> Floats:
         """(P,) share of a label."""
-        said = self.patterns.patterns == label
-        return self._shares(said @ self.weights, slice(None), self.frequencies[label])
+        said = weight_of(self.patterns.patterns == label, self.weights)
+        return self._shares(said, slice(None), self.frequencies[label])
 
     def rows(self, part: slice) -> Floats:
         """(n, K) shares of some patterns."""
@@ -97,7 +105,7 @@ class VoteShares:
         return self._shares(votes.T, part, self.frequencies[:, None]).T
 
     def _shares(self, votes: Floats, part: slice, frequency: Any) -> Floats:
-        total = self.patterns.present[part] @ self.weights
+        total = weight_of(self.patterns.present[part], self.weights)
         nobody = np.broadcast_to(frequency, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=nobody, where=total > 0))
 

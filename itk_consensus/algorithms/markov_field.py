@@ -14,25 +14,38 @@ Three decisions, each measured (CONTRIBUTING.md):
 - EM starts from the votes, not from the optimum without a field, which contour errors that
   several raters share have already drawn away.
 
+A voxel believes in few labels, so beliefs are lists; what votes and neighbours together make less
+probable than 1e-13 is left out.
+
 Updating all white voxels of the chessboard, then all black ones, is exact coordinate ascent, so
 the bound on the likelihood never falls.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, KnownTruth
+from itk_consensus.algorithms.confusion_model import ConfusionModel
 from itk_consensus.algorithms.expectation_maximization import Optima, Starts, VoxelBeliefs, damped
 from itk_consensus.algorithms.iteration import IterationObserver, Step, Stillness, StopRule, iterate
-from itk_consensus.array_types import Floats, Floats32
-from itk_consensus.labels.chessboard import Colour, chessboard, neighbour_weights
+from itk_consensus.algorithms.pooled_truth import PooledTruth, blocks_of
+from itk_consensus.array_types import Floats
+from itk_consensus.labels.chessboard import (
+    NEGLIGIBLE,
+    Chessboard,
+    LabelLists,
+    chessboard,
+    neighbour_weights,
+)
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 
 #: What pseudo-likelihood finds where raters err independently: 2.0 to 2.9 in two dimensions.
 RECOMMENDED_WEIGHT = 2.0
@@ -43,8 +56,11 @@ LARGEST_WEIGHT = 4.0
 #: Log score of a label that the votes exclude: less than any neighbourhood can outweigh.
 _IMPOSSIBLE = -1e3
 
-#: Beliefs of the white and of the black voxels, (K, n) and (K, m).
-Beliefs = tuple[Floats32, Floats32]
+#: Shares that a start leaves out: neighbours would not feel them.
+_UNFELT = 1e-10
+
+#: Beliefs of the white and of the black voxels.
+Beliefs = tuple[LabelLists, LabelLists]
 
 
 class _State(NamedTuple):
@@ -52,7 +68,7 @@ class _State(NamedTuple):
 
     theta: Floats  #: (J, K, 1, K)
     beliefs: Beliefs
-    pooled: Floats  #: (P, 1, K) mean belief of each pattern
+    counts: Floats  #: (J, K, 1, K) expected voxels [rater, observed, , true]
     weight: float
     bound: float  #: on the log likelihood
 
@@ -76,7 +92,8 @@ class MarkovField:
         return np.asarray(self.patterns.unanimous & (annotators >= min(2, raters)))
 
     @cached_property
-    def _colours(self) -> tuple[Colour, Colour]:
+    def board(self) -> Chessboard:
+        """The voxels that are not settled."""
         return chessboard(self.patterns, self.settled, self.spacing)
 
     def maximize(
@@ -97,32 +114,30 @@ class MarkovField:
         stillness = Stillness(stop.tolerance)
 
         def step(now: _State) -> Step[_State, float]:
-            theta, _ = model.m_step(now.pooled, prior)
-            theta = damped(theta, now.theta, damping)
-            scores = np.maximum(model.e_step(theta, prior).log_joint[:, 0], _IMPOSSIBLE)
-            beliefs, agreement = self._sweep(now.beliefs, scores, now.weight)
-            pooled = self._pool(beliefs)
-            # Mean-field bound on the log likelihood, up to the field's normalising constant.
-            votes = float(model.weights @ (pooled[:, 0] * scores).sum(axis=1))
-            bound = votes + now.weight * agreement + _entropy(beliefs)
+            theta = damped(model.theta_of(now.counts), now.theta, damping)
+            beliefs, bound = self._sweep(now, model, theta, prior)
             trace = float(model.log_posterior(np.array([bound]), theta)[0])
             weight = self.weight
             if weight is None:
                 weight = self._better_weight(beliefs, now.weight)
-            believed = [colour[:, None] for colour in beliefs]
-            done = stillness.reached(theta, now.theta, *believed, np.full((1, 1), weight))
-            return Step(_State(theta, beliefs, pooled, weight, bound), trace, bool(done[0]))
+            believed = _fingerprint(beliefs)
+            done = stillness.reached(theta, now.theta, believed, np.full((1, 1), weight))
+            counts = self._counts(model, beliefs)
+            return Step(_State(theta, beliefs, counts, weight, bound), trace, bool(done[0]))
 
-        pooled = starts.expectation(model).responsibilities[:, :1]
-        white, black = (_by_label(pooled[colour.pattern, 0]) for colour in self._colours)
         weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
-        start = _State(starts.theta[:, :, :1], (white, black), pooled, weight, np.nan)
-        run = iterate(step, start, stop.most_iterations, observer)
+        counts, shares = _first_truth(model, starts)
+        felt = LabelLists(
+            shares.indptr.astype(np.int64),
+            shares.indices.astype(np.uint16),
+            shares.data.astype(np.float32),
+        )
+        white, black = (felt.picked(colour.pattern) for colour in self.board.colours)
+        begin = _State(starts.theta[:, :, :1], (white, black), counts, weight, np.nan)
+        run = iterate(step, begin, stop.most_iterations, observer)
         end = run.state
-        with np.errstate(divide="ignore"):
-            log_joint = np.log(end.pooled)
         return Optima(
-            KnownTruth(end.pooled, log_joint),
+            PooledTruth(self._pooled(end.beliefs) if run.trace else shares),
             end.theta,
             prior,
             np.array([end.bound]),
@@ -131,36 +146,79 @@ class MarkovField:
             np.array([run.converged]),
             np.array(run.trace)[:, None],
             VoxelBeliefs(
-                np.concatenate([colour.voxels for colour in self._colours]),
-                np.concatenate(end.beliefs, axis=1),
+                np.concatenate([colour.voxels for colour in self.board.colours]),
+                ~self.settled,
+                self.board.by_label(*end.beliefs),
                 end.weight,
             ),
         )
 
-    def _sweep(self, beliefs: Beliefs, scores: Floats, weight: float) -> tuple[Beliefs, float]:
+    def _sweep(
+        self, now: _State, model: ConfusionModel, theta: Floats, prior: Floats
+    ) -> tuple[Beliefs, float]:
         """Update the white voxels given the black ones, then the black given the white.
 
-        Also returns the weight of neighbours expected to agree.
+        Also returns the mean-field bound, up to the field's normalising constant.
         """
-        by_label = _by_label(scores)
-        strength = np.float32(weight)
-        white_side, black_side = self._colours
-        pull = white_side.pull(beliefs[1])
-        white = _softmax(by_label[:, white_side.pattern] + strength * pull)
-        pull = black_side.pull(white)
-        black = _softmax(by_label[:, black_side.pattern] + strength * pull)
+        rows = prior[:, 0] if prior.ndim == 3 else prior[:1]
+        farthest = 2 * sum(neighbour_weights(self.spacing).values())
+        candidates = self.board.candidates(
+            theta[:, :, 0],
+            rows,
+            model.prior_rows,
+            ~self.settled,
+            NEGLIGIBLE + now.weight * farthest,
+            _IMPOSSIBLE,
+        )
+        counted = model.weights / self.patterns.counts
+        white = self.board.sweep(0, now.beliefs[1], candidates, counted, now.weight)
+        black = self.board.sweep(1, white.beliefs, candidates, counted, now.weight)
         # Black voxels see every link once; white ones add their settled neighbours.
-        agreement = float(np.vdot(black, pull)) + float(np.vdot(white, white_side.anchor))
-        return (white, black), agreement
+        agreement = black.agreement + white.settled
+        votes = white.votes + black.votes + self._settled_votes(model, theta, rows)
+        bound = votes + now.weight * agreement + white.entropy + black.entropy
+        return (white.beliefs, black.beliefs), bound
 
-    def _pool(self, beliefs: Beliefs) -> Floats:
-        """(P, 1, K) mean belief of each pattern's voxels; settled ones have their label."""
-        number = len(self.settled)
-        white, black = self._colours
-        mass = white.tally(beliefs[0], number) + black.tally(beliefs[1], number)
-        agreed = (self.patterns.votes() > 0).astype(np.float64)
-        means = mass / self.patterns.counts[:, None]
-        return np.where(self.settled[:, None], agreed, means)[:, None, :]
+    def _settled_votes(self, model: ConfusionModel, theta: Floats, prior: Floats) -> float:
+        """Log probability of the votes of settled voxels."""
+        settled, label = self.settled, self.patterns.lowest_vote[self.settled].astype(np.intp)
+        rows = None if model.prior_rows is None else model.prior_rows[settled]
+        with np.errstate(divide="ignore"):
+            right = np.log(np.fmax(np.einsum("jkk->jk", theta[:, :, 0]), 0.0))
+            score = np.log(prior[0 if rows is None else rows, label])
+        for said, present in zip(right, self.patterns.present[settled].T, strict=True):
+            score = score + np.where(present, said[label], 0.0)
+        return float(model.weights[settled] @ np.maximum(score, _IMPOSSIBLE))
+
+    def _counts(self, model: ConfusionModel, beliefs: Beliefs) -> Floats:
+        """(J, K, 1, K) expected voxels; settled ones have their label."""
+        counted = model.weights / self.patterns.counts
+        counts: Floats = np.add(
+            *(self.board.counts(side, of, counted) for side, of in enumerate(beliefs))
+        )
+        settled = self.settled
+        label, present = self.patterns.lowest_vote[settled], self.patterns.present[settled]
+        every = np.arange(self.patterns.number_of_labels)
+        for rater, there in enumerate(present.T):
+            votes = np.bincount(label[there], model.weights[settled][there], len(every))
+            counts[rater, every, every] += votes
+        return counts[:, :, None]
+
+    def _pooled(self, beliefs: Beliefs) -> scipy.sparse.csr_matrix:
+        """(P, K) mean belief of each pattern's voxels; settled ones have their label."""
+        patterns, settled = self.patterns, np.flatnonzero(self.settled)
+        shape = (len(self.settled), patterns.number_of_labels)
+        agreed = patterns.counts[settled], (settled, patterns.lowest_vote[settled])
+        mass = scipy.sparse.csr_matrix(agreed, shape=shape, dtype=np.float64)
+        for colour, lists in zip(self.board.colours, beliefs, strict=True):
+            for part in chunks(len(colour.pattern), 2 * CHUNK):
+                ends = lists.ends[part.start : part.stop + 1]
+                here = slice(int(ends[0]), int(ends[-1]))
+                rows = np.repeat(colour.pattern[part].astype(np.int32), np.diff(ends))
+                entries = lists.values[here], (rows, lists.labels[here].astype(np.int32))
+                mass = mass + scipy.sparse.csr_matrix(entries, shape=shape, dtype=np.float64)
+        mass.data /= np.repeat(patterns.counts, np.diff(mass.indptr))
+        return mass
 
     def _better_weight(self, beliefs: Beliefs, weight: float) -> float:
         """A Newton step to the weight under which neighbours predict each label best.
@@ -168,42 +226,51 @@ class MarkovField:
         Settled voxels are taken to have settled neighbours of their own label: the few beside
         open voxels hardly count, and nothing outside the disputed region need be visited.
         """
-        white, black = self._colours
-        alone = np.zeros((self.patterns.number_of_labels, 1), np.float32)
-        alone[0] = 2 * sum(neighbour_weights(self.spacing).values())
-        number = float(self.patterns.counts[self.settled].sum())
+        white, black = beliefs
         steps = [
-            _newton(white.pull(beliefs[1]), beliefs[0], 1.0, weight),
-            _newton(black.pull(beliefs[0]), beliefs[1], 1.0, weight),
-            _newton(alone, (alone > 0).astype(np.float32), number, weight),
+            self.board.weight_slope(0, white, black, weight),
+            self.board.weight_slope(1, black, white, weight),
+            self._settled_slope(weight),
         ]
         slope, curvature = (sum(part) for part in zip(*steps, strict=True))
         step = slope / curvature if curvature > 0 else 0.0
         return float(np.clip(weight + step, 0.0, LARGEST_WEIGHT))
 
-
-def _newton(pull: Floats32, beliefs: Floats32, number: float, weight: float) -> tuple[float, float]:
-    """Slope and negated curvature of the log pseudo-likelihood, of `number` such voxels."""
-    exact = pull.astype(np.float64)
-    predicted = _softmax(weight * exact)
-    mean = (predicted * exact).sum(axis=0)
-    spread = (predicted * exact**2).sum(axis=0) - mean**2
-    return number * float(((beliefs - predicted) * exact).sum()), number * float(spread.sum())
+    def _settled_slope(self, weight: float) -> tuple[float, float]:
+        number = float(self.patterns.counts[self.settled].sum())
+        pull = 2 * sum(neighbour_weights(self.spacing).values())
+        share = 1 / (1 + (self.patterns.number_of_labels - 1) * np.exp(-weight * pull))
+        return number * pull * (1 - share), number * pull**2 * share * (1 - share)
 
 
-def _entropy(beliefs: Beliefs) -> float:
-    tiny = np.finfo(np.float32).tiny
-    logs = (np.log(np.maximum(of, tiny)) for of in beliefs)
-    pairs = zip(beliefs, logs, strict=True)
-    return -sum(float((of * log).sum(dtype=np.float64)) for of, log in pairs)
+def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.sparse.csr_matrix]:
+    """What the first start says: (J, K, 1, K) expected voxels, and (P, K) shares."""
+    counts: Floats = np.zeros((*starts.theta.shape[:2], 1, starts.theta.shape[3]))
+    blocks = []
+    for rows in blocks_of(len(model.weights), starts.theta.shape[3]):
+        part = _part(model, rows)
+        shares = starts.expectation(part).responsibilities[:, :1]
+        counts += part.patterns.tally(part.weights[:, None, None] * shares)
+        shares[shares < _UNFELT] = 0.0
+        blocks.append(scipy.sparse.csr_matrix(shares[:, 0]))
+    return counts, scipy.sparse.vstack(blocks, format="csr")
 
 
-def _by_label(rows: NDArray[Any]) -> Floats32:
-    """(n, K) as (K, n) float32: NumPy is slow along so short an axis as the labels."""
-    return np.ascontiguousarray(rows.T, dtype=np.float32)
+def _part(model: ConfusionModel, rows: slice) -> ConfusionModel:
+    """The model of some patterns only."""
+    table, prior_rows = model.patterns, model.prior_rows
+    return replace(
+        model,
+        patterns=DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels),
+        weights=model.weights[rows],
+        prior_rows=None if prior_rows is None else prior_rows[rows],
+    )
 
 
-def _softmax(scores: NDArray[Any]) -> NDArray[Any]:
-    """Over the first axis, the labels."""
-    odds = np.exp(scores - scores.max(axis=0))
-    return np.asarray(odds / odds.sum(axis=0))
+def _fingerprint(beliefs: Beliefs) -> Floats:
+    """(1, 16) numbers that two states share only if they are the same."""
+    digest = blake2b(digest_size=32)
+    for lists in beliefs:
+        for array in lists:
+            digest.update(np.ascontiguousarray(array).data)
+    return np.frombuffer(digest.digest(), np.uint16).astype(np.float64)[None]

@@ -33,24 +33,15 @@ LEAST_AGREEMENT = 0.5
 
 
 class MissedLesions(NamedTuple):
-    """What few raters found and the answer lacks.
+    """What few raters found and the answer lacks."""
 
-    Attributes
-    ----------
-    mask : (\\*shape) ndarray of bool
-        Voxels that at least half of the finders mark, in lesions found by more than `threshold`.
-    number : int
-        Of such lesions.
-    detection : float
-        Share of the lesions that two or more found which a rater finds on average; NaN if none.
-    threshold : float
-        Number of raters by which a lesion must be found.
-    """
-
+    #: (*shape) voxels that at least half of the finders mark, in lesions found by more than
+    #: `threshold`.
     mask: Mask
-    number: int
+    number: int  #: Of such lesions
+    #: Share of the lesions that two or more found which a rater finds on average; NaN if none.
     detection: float
-    threshold: float
+    threshold: float  #: Number of raters by which a lesion must be found
 
 
 def missed_lesions(masks: RaterMasks, index: int, decision: NDArray[Any]) -> MissedLesions:
@@ -105,24 +96,13 @@ def threshold_of_finders(detection: float, raters: int) -> float:
 
 
 class _Pieces(NamedTuple):
-    """Connected pieces of what anybody marked, by number; 0 is what nobody did.
+    """Connected pieces of what anybody marked, by number; 0 is what nobody did."""
 
-    Attributes
-    ----------
-    places : (\\*box) ndarray of int32
-        The number of each voxel's piece.
-    finders : (P,) ndarray of int
-        Raters who marked something of a piece.
-    large : (P,) ndarray of bool
-        Whether a piece, if lone, or what two raters share of it is too large to be chance.
-    absent : (P,) ndarray of bool
-        Whether the answer has nothing of a piece.
-    """
-
-    places: NDArray[np.int32]
-    finders: NDArray[np.int64]
+    places: NDArray[np.int32]  #: (*box) the number of each voxel's piece
+    finders: NDArray[np.int64]  #: (P,) raters who marked something of a piece
+    #: (P,) whether a piece, if lone, or what two raters share of it is too large to be chance.
     large: Mask
-    absent: Mask
+    absent: Mask  #: (P,) whether the answer has nothing of a piece
 
 
 def _find_pieces(masks: RaterMasks, index: int, around: Box, answer: Mask) -> _Pieces | None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.findings import Estimate, Finding, Severity
-from itk_consensus.algorithms.initialization import StartSummary
+from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -183,15 +183,7 @@ class ThresholdEquivalence:
 def equivalent_threshold(
     patterns: DecisionPatterns, foreground: NDArray[np.bool_]
 ) -> ThresholdEquivalence:
-    """Find the level (l - 1/2) / J at which the thresholded vote is closest to the map.
-
-    Parameters
-    ----------
-    patterns : DecisionPatterns
-        Of a binary stack.
-    foreground : (P,) ndarray of bool
-        The map, by pattern.
-    """
+    """Find the level (l - 1/2) / J at which the thresholded binary vote is closest to the map."""
     raters = patterns.number_of_raters
     votes = patterns.votes()
     fraction = votes[:, 1] / np.maximum(votes.sum(axis=1), 1)

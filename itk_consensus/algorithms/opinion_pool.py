@@ -27,22 +27,11 @@ TIE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class PoolSettings:
-    """Everything that a pool can be told.
+    """Everything that a pool can be told."""
 
-    Attributes
-    ----------
-    exponents : (J,) ndarray
-        w_a / T of each rater.
-    prior : (K,) ndarray
-        Probability of each label before anybody is asked.
-    error_rate : float
-        Epsilon, inside (0, 1/2).
-    tie_rule : TieRule
-    """
-
-    exponents: Floats
-    prior: Floats
-    error_rate: float = 0.05
+    exponents: Floats  #: (J,) w_a / T of each rater
+    prior: Floats  #: (K,) probability of each label before anybody is asked
+    error_rate: float = 0.05  #: Epsilon, inside (0, 1/2)
     tie_rule: TieRule = "undecided"
 
 

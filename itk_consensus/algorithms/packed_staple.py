@@ -6,6 +6,7 @@ bring a table of patterns all the same: its rows are packed, and give the same b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import Maximization
-from itk_consensus.algorithms.expectation_maximization import Starts, maximize
-from itk_consensus.algorithms.initialization import FROM_VOTES, StartSummary, first_theta
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import StapleSettings, binary_prior
-from itk_consensus.algorithms.staple_result import StapleEstimate, in_pairs, scores_of_start
+from itk_consensus.algorithms.staple import StapleSettings, from_one_start
+from itk_consensus.algorithms.staple_result import StapleEstimate, in_pairs
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import CHUNK, chunks
@@ -25,21 +24,15 @@ from itk_consensus.labels.expected_counts import VoteShares
 from itk_consensus.labels.fusions import DecisionTable, PatternFusion
 from itk_consensus.labels.packed_votes import PackedVotes
 from itk_consensus.labels.ties import BACKGROUND
+from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 
 @dataclass(frozen=True)
 class PackedModel(Maximization):
-    """The model of confusion_model.py on packed votes.
-
-    Attributes
-    ----------
-    table : PackedVotes
-    pseudo_counts : (2, 2) ndarray
-    estimate_prior : bool
-    """
+    """The model of confusion_model.py on packed votes."""
 
     table: PackedVotes
-    pseudo_counts: Floats
+    pseudo_counts: Floats  #: (2, 2)
     estimate_prior: bool
 
     @property
@@ -74,18 +67,11 @@ def _shares(packed: PackedVotes, shares: VoteShares) -> Floats:
 
 @dataclass(frozen=True)
 class PackedFusion:
-    """Foreground probability of every voxel, from its votes and the raters' performance.
-
-    Attributes
-    ----------
-    packed : PackedVotes
-    theta : (J, 2, 1, 2) ndarray
-    prior : (1, 2) ndarray
-    """
+    """Foreground probability of every voxel, from its votes and the raters' performance."""
 
     packed: PackedVotes
-    theta: Floats
-    prior: Floats
+    theta: Floats  #: (J, 2, 1, 2)
+    prior: Floats  #: (1, 2)
 
     @property
     def has_undecided(self) -> bool:
@@ -108,12 +94,8 @@ class PackedFusion:
         return self.on(patterns).as_table(patterns)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
-            part = self.packed.part(voxels)
-            foreground = np.empty(part.shape)
-            part.write_probability(self.theta, self.prior, foreground)
+        for voxels, inside, foreground in self._parts():
             label = values[(foreground >= 1 - foreground).astype(np.intp)]
-            inside = True if part.mask is None else part.mask != 0
             out.reshape(-1)[voxels] = np.where(inside, label, values[BACKGROUND])
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
@@ -122,6 +104,19 @@ class PackedFusion:
             np.subtract(1, out, out=out)
             if self.packed.mask is not None:
                 out.reshape(-1)[self.packed.mask == 0] = 0
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        for voxels, inside, foreground in self._parts():
+            shares = in_pairs(foreground).T * inside
+            uncertainty(kind, shares, out.reshape(-1)[voxels])
+
+    def _parts(self) -> Iterator[tuple[slice, Any, Floats]]:
+        """Some voxels after the other, whether they are inside, and their probability."""
+        for voxels in chunks(self.packed.planes.shape[1], 16 * CHUNK):
+            part = self.packed.part(voxels)
+            foreground = np.empty(part.shape)
+            part.write_probability(self.theta, self.prior, foreground)
+            yield voxels, True if part.mask is None else part.mask != 0, foreground
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,19 +142,6 @@ def packed_staple(
     model = PackedModel(packed, pseudo_counts, settings.estimate_prior)
     mass = packed.expectation_of_votes(_shares(packed, "mean")).mass[0, 0]
     frequencies = mass / mass.sum()
-    name = settings.plan.initialization
-    starts = Starts(
-        first_theta(packed.number_of_raters, 2, name),
-        binary_prior(settings, frequencies, owner)[None],
-        (FROM_VOTES[name],) if name in FROM_VOTES else (),
-        frequencies,
-    )
-    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
-    return PackedStapleResult(
-        fusion=PackedFusion(packed, end.theta, end.prior),
-        theta=end.theta[:, :, 0],
-        prior=end.prior[0],
-        **scores_of_start(end, 0),
-        starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
-        settings=settings,
-    )
+    raters = packed.number_of_raters
+    end, told = from_one_start(model, raters, frequencies, settings, observer, owner)
+    return PackedStapleResult(fusion=PackedFusion(packed, end.theta, end.prior), **told)

@@ -29,36 +29,22 @@ VOXELS_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True)
 class RaterMasks:
-    """J raters over a volume, as memberships of K labels.
+    """J raters over a volume, as memberships of K labels."""
 
-    Attributes
-    ----------
-    read : callable
-        ``read(label, box=())`` gives (J, \\*box): bool masks, or probabilities in [0, 1]; of the
-        whole volume without a box.
-    shape : tuple of int
-    number_of_raters, number_of_labels : int
-        Two labels are background and one foreground.
-    weights : (J,) ndarray
-        Of the raters; all positive.
-    present : (J, \\*shape) ndarray of bool, or None
-        Where each rater annotated, and the mask holds; None: everywhere.
-    patterns : DecisionPatterns, or None
-        Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
-    kept : RaterMasks, or None
-        The same, told by patterns, where `read` looks at the caller's images.
-    pack : callable, or None
-        Like `read`, but gives the bits of `RaterField`, at once.
-    """
-
+    #: ``read(label, box=())`` gives (J, *box): bool masks, or probabilities in [0, 1]; of the
+    #: whole volume without a box.
     read: Callable[..., NDArray[Any]]
     shape: tuple[int, ...]
     number_of_raters: int
-    number_of_labels: int
-    weights: Floats
+    number_of_labels: int  #: Two labels are background and one foreground
+    weights: Floats  #: (J,) of the raters; all positive
+    #: (J, *shape) where each rater annotated, and the mask holds; None: everywhere.
     present: Mask | None = None
+    #: Behind the masks, with one column per rater: a short cut to what is told by patterns alone.
     patterns: DecisionPatterns | None = None
+    #: The same, told by patterns, where `read` looks at the caller's images.
     kept: RaterMasks | None = None
+    #: Like `read`, but gives the bits of `RaterField`, at once.
     pack: Callable[..., NDArray[np.uint8]] | None = None
 
     @classmethod

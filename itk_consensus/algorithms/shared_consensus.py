@@ -33,27 +33,14 @@ from itk_consensus.labels.tiles import Progress
 
 @dataclass(frozen=True)
 class SharedConsensus:
-    """A consensus and the facts that led to it.
+    """A consensus and the facts that led to it."""
 
-    Attributes
-    ----------
-    decision : (\\*shape) ndarray of int16 or int32
-        Label index, or `labels.ties.UNDECIDED` where nobody annotated.
-    coherence : CoherenceResult
-        Before lesions were added.
-    raters : RaterMasks
-        Everybody who annotated something, copies apart.
-    groups : list of lists of int
-        Those raters, as numbered in the patterns; those of one group are copies.
-    missed : dict of int to MissedLesions
-        By label index, where lesions were added.
-    """
-
-    decision: Indices
-    coherence: CoherenceResult
-    raters: RaterMasks
+    decision: Indices  #: (*shape) label index, or `labels.ties.UNDECIDED` where nobody annotated
+    coherence: CoherenceResult  #: Before lesions were added
+    raters: RaterMasks  #: Everybody who annotated something, copies apart
+    #: Those raters, as numbered in the patterns; those of one group are copies.
     groups: list[list[int]]
-    missed: dict[int, MissedLesions]
+    missed: dict[int, MissedLesions]  #: By label index, where lesions were added
 
     def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
         """Dice of another decision's foreground to this one, equal labels being the overlap.
@@ -74,13 +61,16 @@ class SharedConsensus:
 
     def probability(self, label: int) -> Floats:
         """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
-        volume = self.coherence.probability(label)
+        probability = np.empty(self.decision.shape)
+        self.write_probability(label, probability)
+        return probability
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        """Write the same."""
+        self.coherence.write_probability(label, out)
         for added, lesions in self.missed.items():
-            here = volume[lesions.mask]
-            volume[lesions.mask] = (
-                np.maximum(here, 0.5) if added == label else np.minimum(here, 0.5)
-            )
-        return volume
+            here = out[lesions.mask]
+            out[lesions.mask] = np.maximum(here, 0.5) if added == label else np.minimum(here, 0.5)
 
 
 def shared_consensus(
@@ -119,7 +109,7 @@ def shared_consensus(
     )
     merged = [place[group].tolist() for group in groups]
     result = coherence_vote(masks, spacing, settings, merged, progress)
-    decision = result.decision.copy()
+    decision = result.decision
     missed: dict[int, MissedLesions] = {}
     labels = range(1, masks.number_of_labels)
     once = masks.merged(merged)
@@ -131,6 +121,7 @@ def shared_consensus(
         # Another label's voxels are not taken away.
         lesions = lesions._replace(mask=lesions.mask & (decision == 0))
         if lesions.mask.any():
+            decision = decision.copy() if decision is result.decision else decision
             missed[label] = lesions
             decision[lesions.mask] = label
     return SharedConsensus(decision, result, masks.without_inputs(), groups, missed)

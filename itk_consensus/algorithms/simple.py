@@ -54,14 +54,7 @@ def selective_simple(
 ) -> SelectionResult:
     """Alternate between the weighted vote and the selection until it is stable.
 
-    Parameters
-    ----------
-    patterns : DecisionPatterns
-    deviations : float
-        Alpha: raters are dropped whose overlap is below mean - alpha * standard deviation.
-    maximum_iterations : int
-    ties : TieRule
-    observer : callable, optional
+    Raters are dropped whose overlap is below mean - deviations * standard deviation.
     """
     annotated = np.asarray(patterns.present.any(axis=0))
 

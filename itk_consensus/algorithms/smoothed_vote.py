@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TieRule
-from itk_consensus.labels.tiled_shares import TiledShares, TilesOf
+from itk_consensus.labels.tiled_shares import TiledFusion, TiledShares, TilesOf
 from itk_consensus.labels.tiles import Progress
 from itk_consensus.labels.vote_tiles import VoteTiles
 
@@ -41,9 +40,10 @@ class SmoothedVote:
         """The smoothed shares."""
         return self.tiles_of(self.votes)
 
-    def fusion(self, progress: Progress | None = None) -> VolumeFusion:
+    def fusion(self, progress: Progress | None = None) -> TiledFusion:
         """The smoothed result."""
-        return VolumeFusion(self.decision(progress), TiledShares(self.votes, self.tiles_of))
+        shares = TiledShares.of(self.tiles, self.votes, self.tiles_of)
+        return TiledFusion(self.decision(progress), shares)
 
     def probability(self, label: int) -> Floats:
         """Smoothed share of the votes for a label index, zero outside the mask."""
@@ -64,25 +64,7 @@ def smoothed_vote(
     ties: TieRule = "undecided",
     threads: int | None = None,
 ) -> SmoothedVote:
-    """Smooth the votes of a stack, or of the voxels of its patterns.
-
-    Parameters
-    ----------
-    votes : LabelStack or DecisionPatterns
-        Patterns need codes.
-    sigma : float
-        Standard deviation of the smoothing in mm; 0: none.
-    spacing : sequence of float
-        Voxel size per array axis.
-    weights : (J,) ndarray, optional
-        Weight of each rater's vote.
-    threshold : float, optional
-        A label needs more than this share of the votes, not just the most of all.
-    ties : TieRule
-        What a tie, or a vote that no label wins, becomes.
-    threads : int, optional
-        All processors by default.
-    """
+    """Smooth votes as `VoteTiles.make` does, to be decided as `majority_vote` does."""
     tiles_of = partial(
         VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
     )

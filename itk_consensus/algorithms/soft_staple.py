@@ -17,11 +17,9 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.confusion_model import Maximization
-from itk_consensus.algorithms.expectation_maximization import Starts, maximize
-from itk_consensus.algorithms.initialization import FROM_VOTES, StartSummary, first_theta
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.algorithms.staple import StapleSettings, binary_prior
-from itk_consensus.algorithms.staple_result import StapleEstimate, scores_of_start
+from itk_consensus.algorithms.staple import StapleSettings, from_one_start
+from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.class_probabilities import Masks, Opinions, both_classes
 from itk_consensus.labels.expected_counts import VoteShares
@@ -161,23 +159,9 @@ def soft_staple(
     table = SoftTable.of(opinions, annotated, mask)
     model = SoftModel(table, settings.pseudo_count_table(2), settings.estimate_prior)
     frequencies = table.frequencies()
-    name = settings.plan.initialization
-    starts = Starts(
-        first_theta(table.raters, 2, name),
-        binary_prior(settings, frequencies, owner)[None],
-        (FROM_VOTES[name],) if name in FROM_VOTES else (),
-        frequencies,
-    )
-    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
-    return SoftStapleResult(
-        fusion=_fusion(table, end.truth[:, 0]),
-        votes=model.expected(end.truth)[0][:, :, 0],
-        theta=end.theta[:, :, 0],
-        prior=end.prior[0],
-        **scores_of_start(end, 0),
-        starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
-        settings=settings,
-    )
+    end, told = from_one_start(model, table.raters, frequencies, settings, observer, owner)
+    votes = model.expected(end.truth)[0][:, :, 0]
+    return SoftStapleResult(fusion=_fusion(table, end.truth[:, 0]), votes=votes, **told)
 
 
 def _fusion(table: SoftTable, truth: Floats) -> VolumeFusion:

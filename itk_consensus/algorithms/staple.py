@@ -18,15 +18,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import ConfusionModel, with_diagonal
-from itk_consensus.algorithms.expectation_maximization import Optima, maximize
-from itk_consensus.algorithms.initialization import StartPlan, make_starts
+from itk_consensus.algorithms.confusion_model import ConfusionModel, Maximization, with_diagonal
+from itk_consensus.algorithms.expectation_maximization import (
+    FROM_VOTES,
+    Optima,
+    StartPlan,
+    Starts,
+    first_theta,
+    make_starts,
+    maximize,
+)
 from itk_consensus.algorithms.iteration import IterationObserver, StopRule
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.staple_result import (
     StapleResult,
+    StartSummary,
     in_pairs,
     nothing_to_estimate,
+    scores_of_start,
     staple_result,
 )
 from itk_consensus.array_types import Floats
@@ -160,6 +169,31 @@ def run_em(
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
     return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
+
+
+def from_one_start(
+    model: Maximization,
+    raters: int,
+    frequencies: Floats,
+    settings: StapleSettings,
+    observer: IterationObserver | None,
+    owner: str,
+) -> tuple[Optima, dict[str, Any]]:
+    """Where binary EM ends from the plan's first start, and what `StapleEstimate` tells of it.
+
+    For models whose votes are no patterns; all voxels have one prior.
+    """
+    name = settings.plan.initialization
+    starts = Starts(
+        first_theta(raters, 2, name),
+        binary_prior(settings, frequencies, owner)[None],
+        (FROM_VOTES[name],) if name in FROM_VOTES else (),
+        frequencies,
+    )
+    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    told = {"theta": end.theta[:, :, 0], "prior": end.prior[0], **scores_of_start(end, 0)}
+    summary = StartSummary.of(end, 0, dice=np.ones((1, 1)))
+    return end, {**told, "starts": summary, "settings": settings}
 
 
 def counted_voxels(patterns: DecisionPatterns, settings: StapleSettings) -> Floats:

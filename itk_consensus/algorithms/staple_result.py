@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.confusion_model import EstimatedTruth, KnownTruth
+from itk_consensus.algorithms.confusion_model import TruthOfStart
 from itk_consensus.algorithms.expectation_maximization import Optima, VoxelBeliefs
-from itk_consensus.algorithms.initialization import StartSummary, best_start, pairwise_overlap
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import mean_of_votes
@@ -23,6 +22,49 @@ if TYPE_CHECKING:
 
 #: Log posteriors this close are a tie (ITK compares products exactly; logs round).
 TIE_TOLERANCE = 1e-12
+
+#: Log posteriors closer than this are the same optimum, reached along another path.
+SAME_OPTIMUM = 1e-6
+
+
+@dataclass(frozen=True)
+class StartSummary:
+    """What every start found; starts are in the order they were planned.
+
+    Attributes
+    ----------
+    winner : int
+        The start whose answer was taken.
+    log_likelihood, log_posterior : (S,) ndarray
+    iterations : (S,) ndarray
+    switched : (S,) ndarray of bool
+        Starts that ended in a label-switched optimum.
+    dice : (S, S) ndarray
+        Overlap between the starts' label maps.
+    trace : (iterations, S) ndarray
+        Log posterior after each iteration.
+    """
+
+    winner: int
+    log_likelihood: Floats
+    log_posterior: Floats
+    iterations: NDArray[np.int64]
+    switched: NDArray[np.bool_]
+    dice: Floats
+    trace: Floats
+
+    @classmethod
+    def of(cls, optima: Optima, winner: int, dice: Floats) -> StartSummary:
+        """What is worth telling of where runs of EM ended."""
+        return cls(
+            winner,
+            optima.log_likelihood,
+            optima.log_posterior,
+            optima.iterations,
+            label_switched(optima),
+            dice,
+            optima.trace,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +111,7 @@ class StapleResult(StapleEstimate):
     """STAPLE's answer on patterns, beside what it says of the raters."""
 
     patterns: DecisionPatterns
-    #: (P, K) probability of each label. Votes that no label explains, because some rater never said
-    #: this where the truth was that, leave the model without an answer: such rows hold the shares
-    #: of the votes, and their decision is undecided.
-    shares: Floats | PatternProbabilities
+    shares: Floats | PatternProbabilities  #: (P, K) as of `TruthOfStart`
     decision: Labels  #: (P,) label index, or undecided on a tie
 
     @cached_property
@@ -93,50 +132,44 @@ class StapleResult(StapleEstimate):
         return self.patterns.tally(self.posterior * self.patterns.counts[:, None])
 
 
-@dataclass(frozen=True)
-class TruthOfStart:
-    """Probabilities of one start; patterns left out of the estimation keep their label.
+def label_switched(optima: Optima) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater does worse than chance: the labels have changed places.
 
-    Votes that no label explains, because some rater never said this where the truth was that,
-    leave the model without an answer: such patterns hold the shares of their votes.
+    For two labels this is mean sensitivity + specificity < 1. A class without mass, whose
+    performance is undefined, cannot have been switched.
     """
+    diagonal = np.einsum("jksk->sjk", optima.theta)
+    defined = ~np.isnan(diagonal)
+    raters = defined.sum(axis=1)
+    total = np.where(defined, diagonal, 0.0).sum(axis=1)
+    mean = np.divide(total, raters, out=np.ones_like(total), where=raters > 0)
+    return np.asarray(mean.sum(axis=1) < 1 - 1e-9)
 
-    truth: EstimatedTruth | KnownTruth
-    start: int
-    agreed: NDArray[np.int64] | None  #: (P,) label index that a pattern keeps, or -1: estimated
-    patterns: DecisionPatterns
-    #: (n,) patterns without a decision; those that no label explains are among them.
-    undecided: NDArray[np.intp]
 
-    def of_label(self, label: int) -> Floats:
-        """(P,) probability of one label."""
-        shares = np.array(self.truth.probabilities([label], self.start)[:, 0, 0])
-        rows, votes = self._unexplained
-        shares[rows] = votes[:, label]
-        if self.agreed is None:
-            return shares
-        return np.where(self.agreed < 0, shares, self.agreed == label)
+def best_start(optima: Optima) -> int:
+    """The start with the highest log posterior that is not label-switched, if there is one.
 
-    def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
-        shares = np.array(self.truth.probabilities(None, self.start, part)[:, 0])
-        rows, votes = self._unexplained
-        here = np.arange(len(self.patterns.counts))[part]
-        inside = np.isin(here, rows)
-        shares[inside] = votes[np.searchsorted(rows, here[inside])]
-        if self.agreed is None:
-            return shares
-        agreed = self.agreed[part, None]
-        return np.where(agreed < 0, shares, agreed == np.arange(shares.shape[1]))
+    Of starts at the same optimum the earliest is taken, so rounding does not choose.
+    """
+    score = np.where(np.isnan(optima.log_posterior), -np.inf, optima.log_posterior)
+    switched = label_switched(optima)
+    candidates = np.flatnonzero(~switched) if not switched.all() else np.arange(len(score))
+    best = score[candidates].max()
+    near = score[candidates] >= best - SAME_OPTIMUM
+    return int(candidates[near][0])
 
-    @cached_property
-    def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
-        """Patterns that no label explains, and the (n, K) shares of their votes."""
-        shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
-        rows = self.undecided[~shares.any(axis=1)]
-        table = self.patterns
-        votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
-        return rows, mean_of_votes(votes)
+
+def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
+    """(S, S) generalised Dice between (P, S) label maps: twice the agreeing non-zero-label voxels.
+
+    With the first label as background this is the Dice of everything else pooled; for two labels
+    it is the ordinary Dice. Two empty maps agree.
+    """
+    foreground = decisions != 0
+    sizes = counts @ foreground
+    both = np.stack([counts @ ((decisions == one[:, None]) & foreground) for one in decisions.T])
+    total = sizes[:, None] + sizes[None, :]
+    return np.asarray(np.divide(2.0 * both, total, out=np.ones(both.shape), where=total > 0))
 
 
 def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:

@@ -126,16 +126,7 @@ def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -
 
     The next case's expected loss is then at most alpha: losses are at most 1 and never rise with
     the threshold. The sum changes only at scores that occur, so those are searched, exactly.
-
-    Parameters
-    ----------
-    cases : sequence of n sequences of ScoreDistribution
-        Each case's distributions, one per label whose share counts.
-
-    Returns
-    -------
-    float
-        Infinite if no threshold will do.
+    Infinite if no threshold will do.
     """
     occurring = [label.values for case in cases for label in case]
     candidates = np.append(np.unique(np.concatenate(occurring)), inf)
@@ -205,18 +196,7 @@ def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...
 
 
 def guarantee(options: BandOptions, number: int, labels: int, reference_kind: str) -> str:
-    """The sentence for a record and its users.
-
-    Parameters
-    ----------
-    options : BandOptions
-    number : int
-        Calibration cases, or voxels.
-    labels : int
-        2 for a band of foreground and background.
-    reference_kind : str
-        One of `REFERENCE_KINDS`.
-    """
+    """The sentence for a record and its users, made of so many calibration cases, or voxels."""
     if options.unit == "voxel":
         return (
             f"Of {number} pooled voxels {_percent(1 - options.alpha)} had their label in the set, "

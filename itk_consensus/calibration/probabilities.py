@@ -172,10 +172,7 @@ def _are_shares(values: Floats, number: Any) -> NDArray[np.bool_]:
 def consensus_labels(probabilities: Sequence[NDArray[Any]]) -> NDArray[np.uint16]:
     """The most probable label of each voxel, the higher label if two are equally probable.
 
-    Parameters
-    ----------
-    probabilities : sequence of ndarray
-        The foreground's alone, or one array per label.
+    Given are the foreground's probabilities alone, or one array per label.
     """
     if len(probabilities) == 1:
         return np.asarray(probabilities[0] >= 0.5).astype(np.uint16)

@@ -190,13 +190,7 @@ class Record(Part):
 
     @classmethod
     def from_json(cls: type[R], contents: str, source: str) -> R:
-        """Read a record back, bit by bit the same.
-
-        Parameters
-        ----------
-        source : str
-            The file, for messages.
-        """
+        """Read a record back, bit by bit the same; `source` is the file, for messages."""
         if len(contents) > LARGEST_RECORD:
             raise FileError(f"{source}: is too large for a record: {len(contents)} characters")
         try:

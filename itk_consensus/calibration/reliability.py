@@ -18,21 +18,11 @@ BINS = 15
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """Voxels in equal bins of predicted probability.
+    """Voxels in equal bins of predicted probability."""
 
-    Attributes
-    ----------
-    counts : (BINS,) ndarray of float64
-        Voxels in each bin.
-    predicted : (BINS,) ndarray of float64
-        Sum of their probabilities.
-    observed : (BINS,) ndarray of float64
-        How many of them the event happened for.
-    """
-
-    counts: NDArray[np.float64]
-    predicted: NDArray[np.float64]
-    observed: NDArray[np.float64]
+    counts: NDArray[np.float64]  #: (BINS,) voxels in each bin
+    predicted: NDArray[np.float64]  #: (BINS,) sum of their probabilities
+    observed: NDArray[np.float64]  #: (BINS,) how many of them the event happened for
 
     @classmethod
     def of(cls, probability: NDArray[Any], happened: NDArray[np.bool_]) -> ReliabilityCurve:
@@ -55,34 +45,16 @@ class ReliabilityCurve:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Sums over voxels from which every measure follows; sums of parts add up.
+    """Sums over voxels from which every measure follows; sums of parts add up."""
 
-    Attributes
-    ----------
-    label_curves : tuple of K - 1 ReliabilityCurve
-        One per label but the background.
-    top_curve : ReliabilityCurve
-        Of the most probable label.
-    squares, surprise : float
-        Summed squared error and log-loss.
-    """
-
-    label_curves: tuple[ReliabilityCurve, ...]
-    top_curve: ReliabilityCurve
-    squares: float
-    surprise: float
+    label_curves: tuple[ReliabilityCurve, ...]  #: (K - 1,) one per label but the background
+    top_curve: ReliabilityCurve  #: Of the most probable label
+    squares: float  #: Summed squared error
+    surprise: float  #: Summed log-loss
 
     @classmethod
     def of(cls, probabilities: Sequence[NDArray[Any]], labels: NDArray[Any]) -> Reliability:
-        """Compare probabilities with reference labels.
-
-        Parameters
-        ----------
-        probabilities : K arrays of one shape
-            One per label, background first.
-        labels : ndarray of int
-            Reference label per voxel.
-        """
+        """Compare probabilities, one array per label, background first, with reference labels."""
         flat = [np.asarray(p, dtype=np.float64).ravel() for p in probabilities]
         truth = np.asarray(labels).ravel()
         is_label = [truth == label for label in range(len(flat))]

@@ -41,13 +41,7 @@ class ScoredCase:
 
 
 def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> ScoredCase:
-    """Score a calibration case.
-
-    Parameters
-    ----------
-    owner : str
-        The filter and case, for messages.
-    """
+    """Score a calibration case; `owner` is the filter and case, for messages."""
     check_contour(case, owner)
     reference = case.reference_labels()
     if np.array_equal(reference, case.consensus):

@@ -166,17 +166,7 @@ def _misfit(probability: NDArray[Any]) -> NDArray[np.float64]:
 def prediction_sets(
     scores: Sequence[NDArray[np.float64]], thresholds: Sequence[float]
 ) -> NDArray[np.bool_]:
-    """Labels whose score does not exceed their threshold.
-
-    Parameters
-    ----------
-    scores : K arrays of one shape
-    thresholds : K floats, or one for all labels
-
-    Returns
-    -------
-    ndarray of bool, shape (K, \\*shape)
-    """
+    """(K, \\*shape) whether each label's score is within its threshold, or the one for all."""
     each = list(thresholds) * (len(scores) if len(thresholds) == 1 else 1)
     return np.stack([score <= tau for score, tau in zip(scores, each, strict=True)])
 

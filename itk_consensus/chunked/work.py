@@ -24,21 +24,11 @@ BRANCHES = 16
 
 
 class Block(NamedTuple):
-    """One chunk with its halo.
+    """One chunk with its halo."""
 
-    Attributes
-    ----------
-    raters : tuple of (ndarray or None)
-        The labels of each rater, None for a missing one.
-    images : mapping of str to ndarray
-        Masks and other images on the same grid.
-    core : Box
-        Where in these arrays the chunk itself lies.
-    """
-
-    raters: tuple[Array | None, ...]
-    images: Mapping[str, Any]
-    core: Box
+    raters: tuple[Array | None, ...]  #: The labels of each rater, None for a missing one
+    images: Mapping[str, Any]  #: Masks and other images on the same grid
+    core: Box  #: Where in these arrays the chunk itself lies
 
 
 class Request(NamedTuple):

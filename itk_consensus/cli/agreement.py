@@ -12,8 +12,8 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import add_input_files
 from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
 from itk_consensus.cli.options import (
+    add_file,
     add_options,
-    file_name,
     given_parameters,
     is_file_name,
     naming_options,
@@ -48,8 +48,8 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         metavar="METHOD|FILE",
         help="what to compare each rater with: a method of fuse, or a label image",
     )
-    parser.add_argument("--csv", type=file_name, metavar="FILE", help="every pair and label")
-    parser.add_argument("--json", type=file_name, metavar="FILE", help="all, for machines")
+    add_file(parser, "--csv", help="every pair and label")
+    add_file(parser, "--json", help="all, for machines")
     add_overwrite_option(parser)
     add_options(parser, AgreementFilter)
 

@@ -10,7 +10,7 @@ import numpy as np
 from itk_consensus.cli.calibrate import one_or_all
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files
-from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
+from itk_consensus.cli.options import add_file, add_options, given_parameters, naming_options
 from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, make_folders
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.parameters import measurements_of, snake_case
@@ -31,28 +31,25 @@ _FREE = (
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     """Give the parser what the command takes."""
     parser.set_defaults(run=_band, parser=parser)
-    parser.add_argument(
+    add_file(
+        parser,
         "probability",
         nargs="+",
-        type=file_name,
         metavar="PROBABILITY",
         help="probability image of the foreground, or one per label",
     )
-    parser.add_argument(
-        "--calibration", type=file_name, required=True, metavar="FILE", help="made by calibrate"
-    )
+    add_file(parser, "--calibration", required=True, help="made by calibrate")
     add_output_options(
         parser, "0 background, 1 foreground, 2 ambiguous, 3 empty; bit k for label k of several"
     )
-    parser.add_argument(
+    add_file(
+        parser,
         "--raters",
         nargs="+",
-        type=file_name,
         default=[],
-        metavar="FILE",
         help="the raters behind the probability, if the calibration measures their spread",
     )
-    parser.add_argument("--json", type=file_name, metavar="FILE", help="the report, for machines")
+    add_file(parser, "--json", help="the report, for machines")
     add_options(parser, ConformalBandFilter, _FREE)
 
 

@@ -12,7 +12,7 @@ from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.fusing import add_fusion_options
-from itk_consensus.cli.options import file_name, given_parameters, is_file_name, process_count
+from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import require_writable
@@ -42,9 +42,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.usage = f"{PROGRAM} batch CASES --output FOLDER [--method METHOD] [options]"
     parser.set_defaults(run=_batch)
     parser.add_argument("cases", metavar="CASES", help="list, pattern or folder, see above")
-    parser.add_argument(
-        "-o", "--output", type=file_name, required=True, metavar="FOLDER", help="for all results"
-    )
+    add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )

@@ -11,9 +11,9 @@ from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_li
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
 from itk_consensus.cli.options import (
+    add_file,
     add_method_option,
     add_options,
-    file_name,
     given_parameters,
     naming_options,
 )
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     parser.description = _CASES_HELP
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(run=_calibrate, parser=parser)
-    parser.add_argument("cases", type=file_name, metavar="CASES", help="CSV or JSON file")
+    add_file(parser, "cases", metavar="CASES", help="CSV or JSON file")
     add_output_options(parser, "the calibration, as JSON")
     parser.add_argument(
         "--reference-kind",

@@ -12,7 +12,7 @@ import numpy as np
 from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files, require_one_space
-from itk_consensus.cli.options import add_options, file_name, given_parameters, naming_options
+from itk_consensus.cli.options import add_file, add_options, given_parameters, naming_options
 from itk_consensus.cli.outputs import (
     Output,
     add_output_options,
@@ -83,21 +83,17 @@ def _add_fit(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_fit, parser=parser)
-    parser.add_argument("cases", type=file_name, metavar="CASES", help="CSV or JSON file")
-    parser.add_argument(
-        "--model", type=file_name, required=True, metavar="FILE", help="the trained model"
-    )
+    add_file(parser, "cases", metavar="CASES", help="CSV or JSON file")
+    add_file(parser, "--model", required=True, help="the trained model")
     add_overwrite_option(parser)
-    parser.add_argument(
+    add_file(
+        parser,
         "--checkpoint",
-        type=file_name,
-        metavar="FILE",
         help="kept up to date while training; if it exists, training goes on from it",
     )
-    parser.add_argument(
+    add_file(
+        parser,
         "--from-model",
-        type=file_name,
-        metavar="FILE",
         help="a model made by fit, which training goes on from; it may meet new raters",
     )
     names = {parameter.name for parameter in parameters_of(DeepConsensusFilter)}
@@ -157,27 +153,19 @@ def _add_apply(commands: Any) -> None:
         help="fuse the labels of an image with a trained model",
     )
     parser.set_defaults(run=_apply, parser=parser)
-    parser.add_argument(
-        "image", type=file_name, metavar="IMAGE", help="the image that was labelled"
-    )
-    parser.add_argument(
+    add_file(parser, "image", metavar="IMAGE", help="the image that was labelled")
+    add_file(
+        parser,
         "labels",
         nargs="+",
-        type=file_name,
         metavar="LABELS",
         help="label images; each component of a vector image is one rater",
     )
-    parser.add_argument(
-        "--model", type=file_name, required=True, metavar="FILE", help="made by fit"
-    )
+    add_file(parser, "--model", required=True, help="made by fit")
     add_output_options(parser, "the fused label map")
-    parser.add_argument(
-        "--probability", type=file_name, metavar="FILE", help="probability of --label, as float64"
-    )
+    add_file(parser, "--probability", help="probability of --label, as float64")
     parser.add_argument("--label", type=int, metavar="N", help="of --probability [default: 1]")
-    parser.add_argument(
-        "--evidence", type=file_name, metavar="FILE", help="evidence of the network, as float64"
-    )
+    add_file(parser, "--evidence", help="evidence of the network, as float64")
     parser.add_argument(
         "--raters",
         type=lambda text: text.split(","),

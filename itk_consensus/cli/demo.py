@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Mask
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.options import file_name
+from itk_consensus.cli.options import add_file
 from itk_consensus.cli.outputs import make_folder
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.filters.consensus import ConsensusFilter
@@ -36,10 +36,10 @@ from itk_consensus.samples import SAMPLE_NODULES, sample_case
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     """Give the parser what the command takes."""
     parser.set_defaults(run=_demo, parser=parser)
-    parser.add_argument(
+    add_file(
+        parser,
         "-o",
         "--output",
-        type=file_name,
         default=Path("demo-output"),
         metavar="FOLDER",
         help="where to write the results, over those of the last time [default: %(default)s]",

@@ -16,7 +16,7 @@ from itk_consensus.cli.fusing import (
     add_input_files,
     fuse_files,
 )
-from itk_consensus.cli.options import file_name
+from itk_consensus.cli.options import add_file
 from itk_consensus.cli.outputs import (
     Output,
     add_output_options,
@@ -45,10 +45,9 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.set_defaults(run=_fuse)
     add_input_files(parser)
     add_output_options(parser, "the fused label map")
-    parser.add_argument(
+    add_file(
+        parser,
         "--probability",
-        type=file_name,
-        metavar="FILE",
         help="probability of one label, as float64; p-{label}.nii.gz writes those of all labels",
     )
     parser.add_argument(
@@ -57,10 +56,9 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         metavar="N",
         help="the label of --probability [default: the foreground, if there is only one]",
     )
-    parser.add_argument(
+    add_file(
+        parser,
         "--uncertainty",
-        type=file_name,
-        metavar="FILE",
         help="how unsure the result is at each voxel, as float32; 0 is certain",
     )
     parser.add_argument(
@@ -68,10 +66,8 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         choices=UNCERTAINTY_KINDS,
         help=f"what --uncertainty means [default: {UNCERTAINTY_KINDS[0]}]",
     )
-    parser.add_argument("--json", type=file_name, metavar="FILE", help="the report, for machines")
-    parser.add_argument(
-        "--report", type=file_name, metavar="PAGE", help="the report as one HTML page, for people"
-    )
+    add_file(parser, "--json", help="the report, for machines")
+    add_file(parser, "--report", metavar="PAGE", help="the report as one HTML page, for people")
     add_structure_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)

@@ -11,10 +11,10 @@ from typing import Any
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
 from itk_consensus.cli.options import (
+    add_file,
     add_method_option,
     add_method_options,
     default_method,
-    file_name,
     given_parameters,
     naming_options,
 )
@@ -72,10 +72,10 @@ def add_fusion_options(
 
 def add_input_files(parser: argparse.ArgumentParser) -> None:
     """Give a parser the raters' files."""
-    parser.add_argument(
+    add_file(
+        parser,
         "inputs",
         nargs="+",
-        type=file_name,
         metavar="INPUT",
         help="label images in any format; each component of a vector image is one rater; or zarr "
         "stores",
@@ -86,12 +86,11 @@ def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFil
     """Give a parser ``--image``, unless the method has it already."""
     if any(parameter.name == _IMAGE for parameter in parameters_of(fuser)):
         return
-    parser.add_argument(
+    add_file(
+        parser,
         "--image",
         dest=_IMAGE,
-        type=file_name,
         default=argparse.SUPPRESS,
-        metavar="FILE",
         help="what the raters looked at, drawn below their contours in the report",
     )
 

@@ -7,7 +7,7 @@ import argparse
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.inputs import read_files
-from itk_consensus.cli.options import file_name
+from itk_consensus.cli.options import add_file
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
 from itk_consensus.report.image_file import differences_in_space
 
@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     """Give the parser what the command takes."""
     parser.set_defaults(run=_info, parser=parser)
     parser.epilog = "The exit code is 1 if the files do not share one space."
-    parser.add_argument("files", nargs="+", type=file_name, metavar="FILE", help="image files")
+    add_file(parser, "files", nargs="+", help="image files")
 
 
 def _info(arguments: argparse.Namespace, console: Console) -> int:

@@ -48,20 +48,14 @@ def require_one_space(
 
 def _way_out(first: ImageFile, stray: ImageFile) -> str:
     resample = f"Resample it onto the grid of {first.path}"
-    here, there = first.geometry, stray.geometry
-    if here.size != there.size:
+    if first.geometry.size != stray.geometry.size:
         return resample
-    gaps = {
-        "--coordinate-tolerance": max(
-            np.abs(np.subtract(here.origin, there.origin)).max(),
-            np.abs(np.subtract(here.spacing, there.spacing)).max(),
-        )
-        / abs(here.spacing[0]),
-        "--direction-tolerance": np.abs(np.subtract(here.direction, there.direction)).max(),
-    }
-    if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps.values()):
+    gaps = first.geometry.gaps(stray.geometry)
+    if not all(gap <= LARGEST_HEADER_NOISE for gap in gaps):
         return resample
-    options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in gaps.items() if gap)
+    names = ("--coordinate-tolerance", "--direction-tolerance")
+    told = zip(names, gaps, strict=True)
+    options = " ".join(f"{name} {1.1 * gap:.2g}" for name, gap in told if gap)
     return f"{resample} or, if that is header noise, give {options}"
 
 

@@ -48,6 +48,13 @@ def file_name(text: str) -> Path:
     return Path(text)
 
 
+def add_file(
+    group: argparse._ActionsContainer, *names: str, metavar: str = "FILE", **more: Any
+) -> None:
+    """Give a parser, or a group of its options, something that names files."""
+    group.add_argument(*names, type=file_name, metavar=metavar, **more)
+
+
 def process_count(text: str) -> int:
     """How many processes to start; each costs memory, whether there is work for it or not."""
     if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PROCESSES):
@@ -86,14 +93,7 @@ def add_method_options(parser: argparse.ArgumentParser, fuser: type[LabelFusionF
     own = parser.add_argument_group(f"options of {fuser.method}")
     shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
     mask = LabelFusionFilter.MaskImage
-    common.add_argument(
-        "--mask",
-        dest=mask.name,
-        type=file_name,
-        default=argparse.SUPPRESS,
-        metavar="FILE",
-        help=_as_help(mask.doc),
-    )
+    add_file(common, "--mask", dest=mask.name, default=argparse.SUPPRESS, help=_as_help(mask.doc))
     for parameter in offered_parameters(fuser):
         add_option(common if parameter.name in shared else own, parameter)
 

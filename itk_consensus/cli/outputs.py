@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from itk_consensus.cli.options import file_name
+from itk_consensus.cli.options import add_file
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
 from itk_consensus.images.files import files_of, read_image, write_image, write_text
@@ -33,7 +33,7 @@ class Output:
 
 def add_output_options(parser: argparse.ArgumentParser, what: str) -> None:
     """Give a parser ``-o``, ``--output`` and ``--overwrite``."""
-    parser.add_argument("-o", "--output", type=file_name, required=True, metavar="FILE", help=what)
+    add_file(parser, "-o", "--output", required=True, help=what)
     add_overwrite_option(parser)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.options import file_name, given_parameters, naming_options
+from itk_consensus.cli.options import add_file, given_parameters, naming_options
 from itk_consensus.cli.outputs import Output, check_outputs, make_folders
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
@@ -38,9 +38,9 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
         help="inputs are Slicer segmentations (.seg.nrrd), DICOM SEG or RTSTRUCT; fuse each "
         f"structure by itself and write a .seg.nrrd, DICOM SEG (.dcm) or RTSTRUCT ({CONTOURS})",
     )
-    group.add_argument(
+    add_file(
+        group,
         "--series",
-        type=file_name,
         metavar="FOLDER",
         help="the DICOM series that was outlined; needed where DICOM is read or written",
     )

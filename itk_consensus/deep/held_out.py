@@ -18,8 +18,6 @@ from itk_consensus.deep.network import one_hot, rater_log_likelihood
 _PSEUDO_VOTES = 0.5
 #: Rater weights to choose from; 1 takes the raters' errors for independent.
 _RATER_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
-#: How sure posteriors are is no matter of the weight: each weight is judged at its best.
-_SHARPNESSES = (0.15, 0.2, 0.3, 0.45, 0.65, 1.0)
 _STANDARD_ERRORS = 2.0
 
 
@@ -81,25 +79,24 @@ def held_out_log_likelihood(
 def chosen_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
     """The largest rater weight that does not foresee held-out raters clearly worse than the best.
 
-    For networks of the image alone, as the joint mode trains them. Clear is a difference of two
-    standard errors over the cases. Voxels on which all other raters agree have no say.
+    For networks of the image alone, as the joint mode trains them. What counts is how often the
+    label is right, which is what a fusion is asked for: likelihood would also reward how sure the
+    posterior is, and that changes with the weight. Clear is a difference of two standard errors
+    over the cases. Voxels on which all other raters agree have no say.
     """
-    rows = [row for case in cases if (row := _scores_of_weights(model, case)) is not None]
+    rows = [row for case in cases if (row := _hits_of_weights(model, case)) is not None]
     if not rows:
         return _RATER_WEIGHTS[-1]
-    # (cases, weights, sharpnesses); a weight is as sharp as serves it best over all cases.
-    table = np.array(rows)
-    sharpest = table.mean(0).argmax(1)
-    scores = table[:, np.arange(len(_RATER_WEIGHTS)), sharpest]
-    behind = scores[:, [scores.mean(0).argmax()]] - scores
+    hits = np.array(rows)
+    behind = hits[:, [hits.mean(0).argmax()]] - hits
     error = behind.std(0) / np.sqrt(max(1, len(rows) - 1))
     good = behind.mean(0) <= _STANDARD_ERRORS * error
     return _RATER_WEIGHTS[int(np.flatnonzero(good)[-1])]
 
 
-def _scores_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] | None:
-    """(weights, sharpnesses) mean log-likelihoods of a case's raters; None if none is disputed."""
-    scores = []
+def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] | None:
+    """Share of a case's raters' labels that each weight foresees; None if none is disputed."""
+    shares = []
     for one in _held_out(model, case):
         disputed = (one.others[0].sum(0) > 0).sum(0).cpu() > 1
         where = disputed[one.judged]
@@ -110,22 +107,9 @@ def _scores_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64]
         drawn = rater_log_likelihood(votes, log_rates)[0].cpu()[:, one.judged][:, where]
         seen, _ = model.posterior(image, votes, raters, 0.0)
         seen = torch.log(seen[0].cpu()[:, one.judged][:, where])
-        labels = one.drawn[where]
-        scores.append(
-            [
-                [
-                    _log_of(torch.softmax(sharp * (seen + weight * drawn), 0), one.rates, labels)
-                    for sharp in _SHARPNESSES
-                ]
-                for weight in _RATER_WEIGHTS
-            ]
-        )
-    return np.mean(scores, axis=0) if scores else None
-
-
-def _log_of(probability: Tensor, rates: Tensor, labels: Tensor) -> float:
-    foreseen = rates.T @ probability
-    return float(torch.log(foreseen.gather(0, labels[None])).mean())
+        hits = [(seen + weight * drawn).argmax(0) == one.drawn[where] for weight in _RATER_WEIGHTS]
+        shares.append([float(hit.double().mean()) for hit in hits])
+    return np.mean(shares, axis=0) if shares else None
 
 
 def _held_out(model: ConsensusModel, case: Case) -> Iterator[_HeldOut]:

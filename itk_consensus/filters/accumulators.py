@@ -24,6 +24,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import VolumeFusion
+from itk_consensus.labels.growing_patterns import GrowingPatterns
 from itk_consensus.labels.label_stack import LabelStack, label_array
 from itk_consensus.labels.vote_accumulator import VoteAccumulator
 
@@ -121,13 +122,13 @@ class MajorityVoteAccumulator(_OneByOne):
         fusion = VolumeFusion(self._decision(), self._share)
         return FusedImages(like, fusion, tuple(labels), dtype, undecided)
 
-    def _decision(self) -> NDArray[np.int32]:
+    def _decision(self) -> NDArray[Any]:
         """Label index of every voxel, or a code of `labels.ties`."""
         votes, labels = self._counted(), label_array(self.GetLabels(), "MajorityVoteAccumulator")
         totals = np.array([votes.totals[int(label)] for label in labels], np.float64)
         frequencies = totals / totals.sum()
-        narrow = np.int16 if len(labels) < np.iinfo(np.int16).max else np.int32
-        decision = np.empty(votes.shape, narrow)
+        # Signed, for the codes of ties.
+        decision = np.empty(votes.shape, np.min_scalar_type(-len(labels) - 1))
         for box, here, counts in votes.tiles():
             scores = counts.reshape(len(here), -1).T.astype(np.float64)
             total = np.full((len(scores), 1), float(votes.raters))
@@ -163,23 +164,18 @@ class PatternAccumulator(_OneByOne):
 
     def __init__(self) -> None:
         super().__init__()
-        self._codes: NDArray[np.uint32] | None = None
-        self._votes = np.zeros((1, 0), np.uint16)
+        self._grown: GrowingPatterns | None = None
         self._tables: list[NDArray[Any]] = []
-        self._counts = np.zeros(1, np.int64)
 
     def add(self, image: Any) -> None:
         """Tell voxels apart by one more rater."""
         stack = self._stack(image)
-        found = DecisionPatterns.from_stack(stack, strata=self._codes)
-        assert found.codes is not None
-        before = np.zeros(len(found.counts), np.uint32) if self._codes is None else found.strata
-        assert before is not None
-        self._votes = np.hstack([self._votes[before], found.patterns.astype(np.uint16)])
-        self._tables.append(found.labels)
-        self._counts = found.counts
-        # A code is its pattern's row: all that could be told apart by one rater occur.
-        self._codes = found.codes.astype(np.uint32, copy=False)
+        if self._grown is None:
+            self._grown = GrowingPatterns(stack.shape)
+        array = stack.arrays[0]
+        assert array is not None
+        self._grown.add(array, stack.labels.astype(array.dtype))
+        self._tables.append(stack.labels)
 
     def patterns(self, foreground: float | None = None) -> DecisionPatterns:
         """The patterns of all raters so far, with codes.
@@ -198,20 +194,8 @@ class PatternAccumulator(_OneByOne):
         else:
             labels = np.array([0, 1])
             digits = [(table == foreground).astype(np.int64) for table in self._tables]
-        width = np.uint8 if len(labels) < 256 else np.uint16
-        columns = [d[self._votes[:, j]].astype(width) for j, d in enumerate(digits)]
-        rows, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-        places = places.reshape(-1)
-        counts = np.bincount(places, self._counts, len(rows)).astype(np.int64)
-        assert self._codes is not None
-        return DecisionPatterns(
-            rows,
-            counts,
-            labels,
-            codes=places.astype(np.uint32)[self._codes],
-            slots=np.arange(len(rows)),
-            number_of_codes=len(rows),
-        )
+        assert self._grown is not None
+        return self._grown.table(labels, digits)
 
     def fuse(self, filter_: LabelFusionFilter) -> Any:
         """What the filter's Execute would return for all images together.

@@ -123,17 +123,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
     ) -> tuple[ProbabilityCase, LoadedImages]:
-        """View one case's arrays and check what they hold.
+        """View one case's arrays and check what they hold; outputs take after its images.
 
-        Parameters
-        ----------
-        which : str
-            Tells the case apart in messages, such as " of case 3".
-
-        Returns
-        -------
-        case, loaded
-            `loaded` gives outputs the geometry and family of the probability images.
+        `which` tells the case apart in messages, such as " of case 3".
         """
         owner = f"{self.GetName()}: probability{which}"
         images = probability if isinstance(probability, (list, tuple)) else [probability]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.filters.parameters import Deferred, Measurement
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import VolumeFusion
+from itk_consensus.labels.fusions import VolumeFusion, WriteProbability
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 
 
@@ -56,15 +56,22 @@ class ResolutionMixin(ProcessObject):
 def settled_fusion(
     patterns: DecisionPatterns,
     decision: NDArray[Any],
-    probability: Callable[[int], Floats],
+    write_probability: WriteProbability,
     frequencies: Floats,
 ) -> VolumeFusion:
     """A decision for every voxel: where nobody annotated the most frequent label."""
-    settled = np.where(decision == UNDECIDED, decision.dtype.type(frequencies.argmax()), decision)
-    inside = np.ones(len(patterns.counts), bool)
+    unsettled = decision == UNDECIDED
+    settled = decision
+    if unsettled.any():
+        settled = np.where(unsettled, decision.dtype.type(frequencies.argmax()), decision)
     assert patterns.codes is not None
     if patterns.number_of_voxels == patterns.codes.size:
-        return VolumeFusion(settled, probability)
-    fused = patterns.expand(inside, outside=False)
-    settled[~fused] = BACKGROUND
-    return VolumeFusion(settled, lambda label: np.where(fused, probability(label), 0.0))
+        return VolumeFusion.written(settled, write_probability)
+    outside = patterns.expand(np.zeros(len(patterns.counts), bool), outside=True)
+    settled = np.where(outside, settled.dtype.type(BACKGROUND), settled)
+
+    def write_inside(label: int, out: NDArray[Any]) -> None:
+        write_probability(label, out)
+        out[outside] = 0.0
+
+    return VolumeFusion.written(settled, write_inside)

@@ -44,4 +44,4 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
             masks, case.spacing, progress=lambda share: self._report(0.5 + 0.45 * share)
         )
         self._measure_resolution(found.masks, patterns.labels, case.spacing)
-        return settled_fusion(patterns, found.decision, found.probability, found.frequencies)
+        return settled_fusion(patterns, found.decision, found.write_probability, found.frequencies)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.collate import CollateResult, CollateSettings, collate
-from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
@@ -124,13 +122,9 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             stop=settings_from(self, StopRule),
         )
 
-    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+    def _estimated(self, case: FusionCase) -> dict[str, Any]:
         settings = self._settings(case)
-        return replace(
-            super()._estimate(case, fusion),
-            theta=self.ConfusionTables,
-            # A mask fixes what is analysed, whatever lies around it.
-            fuse_again=None
-            if case.patterns.outside_code is not None
-            else lambda other: collate(other, settings).decision,
-        )
+        return {
+            "theta": self.ConfusionTables,
+            "fuse_again": lambda other: collate(other, settings).decision,
+        }

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.findings import Estimate
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.shared_consensus import SharedConsensus
 from itk_consensus.algorithms.smoothed_vote import smoothed_vote
@@ -26,13 +24,7 @@ from itk_consensus.filters.listed_components import (
 from itk_consensus.filters.parameters import Deferred, Measurement
 from itk_consensus.labels.fusions import Fusion
 
-ONE_RATER = "the only rater"
 COHERENCE = "coherence vote"
-WITH_LESIONS = "coherence vote with overlooked lesions"
-VOTE = "vote"
-SMOOTHED = "smoothed vote"
-CORRECTED = "corrected vote"
-STAPLE = "STAPLE (advanced)"
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
@@ -99,7 +91,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         found = case.find_shared_consensus(lambda share: self._report(0.5 + 0.4 * share))
         vars(case)["shared_consensus"] = found
         frequencies = found.coherence.frequencies
-        chosen = settled_fusion(patterns, found.decision, found.probability, frequencies)
+        chosen = settled_fusion(patterns, found.decision, found.write_probability, frequencies)
         self.Choice = _choice(found)
         self._candidates = {self.Choice: lambda: chosen} | _candidates(case, found)
         self.CopiedRaters = tuple(tuple(group) for group in found.groups if len(group) > 1)
@@ -107,8 +99,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         self._promise_components(case, found)
         return chosen
 
-    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
-        return replace(super()._estimate(case, fusion), merges_copies=True)
+    def _estimated(self, case: FusionCase) -> dict[str, Any]:
+        return {"merges_copies": True}
 
     def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> None:
         """The result is what the raters share."""
@@ -133,8 +125,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
 def _choice(found: SharedConsensus) -> str:
     if len(found.groups) == 1 and len(found.groups[0]) == 1:
-        return ONE_RATER
-    return WITH_LESIONS if found.missed else COHERENCE
+        return "the only rater"
+    return f"{COHERENCE} with overlooked lesions" if found.missed else COHERENCE
 
 
 def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[[], Fusion]]:
@@ -144,12 +136,12 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
     alone = found.coherence
 
     others: dict[str, Callable[[], Fusion]] = {
-        VOTE: lambda: majority_vote(patterns, ties="prior"),
-        SMOOTHED: lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
-        CORRECTED: lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        STAPLE: lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
+        "vote": lambda: majority_vote(patterns, ties="prior"),
+        "smoothed vote": lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
+        "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
+        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
     }
     if not found.missed:
         return others
-    before = settled_fusion(patterns, alone.decision, alone.probability, alone.frequencies)
+    before = settled_fusion(patterns, alone.decision, alone.write_probability, alone.frequencies)
     return {COHERENCE: lambda: before} | others

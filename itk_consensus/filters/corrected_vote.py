@@ -64,8 +64,9 @@ class CorrectedVoteFilter(TileVoteFilter):
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None
     ) -> CorrectedVote:
         assert mixed is not None
-        shares = TiledShares(stack, tiles_of)
-        return CorrectedVote(tiles_of(stack), shares, mixing_matrix(mixed), "prior")
+        tiles = tiles_of(stack)
+        shares = TiledShares.of(tiles, stack, tiles_of)
+        return CorrectedVote(tiles, shares, mixing_matrix(mixed))
 
     def _measured_of(self, mixed: MixedVotes | None) -> dict[str, Any]:
         assert mixed is not None

@@ -68,7 +68,7 @@ class DeepConsensusParameters(ProcessObject):
     )
     EdgeWeight = Parameter(
         Real(low=0.0, high=1e6),
-        10.0,
+        1.0,
         "Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all.",
     )
     Region = Parameter(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,8 @@ from itk_consensus.algorithms.direct_inference import (
     direct_inference,
 )
 from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
-from itk_consensus.algorithms.findings import Estimate
-from itk_consensus.algorithms.initialization import StartPlan, StartSummary
+from itk_consensus.algorithms.expectation_maximization import StartPlan
+from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.filters.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -124,14 +125,10 @@ class DirectInferenceFilter(LabelFusionFilter):
         samples = result.samples
         self.SamplingError = np.nan if samples is None else float(samples.marginal_errors.max())
 
-    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+    def _estimated(self, case: FusionCase) -> dict[str, Any]:
         unsampled = replace(self._result.settings, sampling=SamplingPlan())
-        return replace(
-            super()._estimate(case, fusion),
-            theta=self._result.theta,
-            starts=self._result.starts,
-            # A mask fixes what is analysed, whatever lies around it.
-            fuse_again=None
-            if case.patterns.outside_code is not None
-            else lambda other: direct_inference(other, unsampled).decision,
-        )
+        return {
+            "theta": self._result.theta,
+            "starts": self._result.starts,
+            "fuse_again": lambda other: direct_inference(other, unsampled).decision,
+        }

@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.findings import Estimate
-from itk_consensus.algorithms.initialization import StartPlan, StartSummary
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.soft_staple import SoftStapleResult
 from itk_consensus.algorithms.staple import VARIANTS, StapleSettings, staple
-from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult
+from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult, StartSummary
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
@@ -22,7 +21,8 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.labels.fusions import DisputedFusion, Fusion, ListedVoxels
+from itk_consensus.labels.label_weights import LabelWeights
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
@@ -163,31 +163,34 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             )
         return raters > 1
 
-    def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
+    def _estimated(self, case: FusionCase) -> dict[str, Any]:
         settings = self._result.settings
-        # A mask or an exclusion of agreed voxels fixes what is analysed, whatever lies around it;
-        # and no table of patterns tells what a field would do there.
-        masked = case.patterns.outside_code is not None
+        known: dict[str, Any] = {
+            "theta": self._result.theta,
+            "starts": self._result.starts,
+            "alternatives": self._alternatives(case),
+        }
+        # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
+        # patterns tells what a field would do there.
         by_voxel = self._result.voxels is not None or isinstance(self._result, SoftStapleResult)
-        fixed = settings.exclude_consensus or masked or by_voxel
-        return replace(
-            super()._estimate(case, fusion),
-            theta=self._result.theta,
-            starts=self._result.starts,
-            fuse_again=None
-            if fixed
-            else lambda other: staple(other, settings, owner=self.GetName()).decision,
-            alternatives=self._alternatives(case),
-        )
+        if settings.exclude_consensus or by_voxel:
+            return known
+        owner = self.GetName()
+        return known | {"fuse_again": lambda other: staple(other, settings, owner=owner).decision}
 
     def _fusion(
-        self, result: StapleResult, decide: Callable[[NDArray[np.float32]], NDArray[np.int32]]
+        self, result: StapleResult, decide: Callable[[LabelWeights], NDArray[np.int32]]
     ) -> Fusion:
         """The answer by pattern but, where a field has (K, N) beliefs, by voxel."""
         if result.voxels is None:
             return result.fusion()
-        beliefs = result.voxels.beliefs
-        return result.fusion().but_at(result.voxels.voxels, decide(beliefs), beliefs)
+        voxels = result.voxels
+        return DisputedFusion(
+            ListedVoxels(voxels.flags, voxels.voxels),
+            result.fusion(),
+            decide(voxels.beliefs),
+            voxels.beliefs.__getitem__,
+        )
 
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""

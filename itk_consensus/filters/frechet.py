@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from itk_consensus.algorithms.frechet_consensus import MEASURES, frechet_labels
 from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.labels.fusions import CertainLabels, Fusion, PatternFusion
 
 
 class FrechetConsensusFilter(LabelFusionFilter):
@@ -38,9 +36,11 @@ class FrechetConsensusFilter(LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        found = frechet_labels(patterns, self.Measure)
+        found = frechet_labels(
+            patterns, self.Measure, lambda share: self._report(0.5 + 0.49 * share)
+        )
         self.MeanOverlaps = {
             int(patterns.labels[index]): overlap for index, overlap in found.overlaps.items()
         }
-        probabilities = np.eye(patterns.number_of_labels)[found.decision]
-        return PatternFusion(patterns, found.decision, probabilities)
+        shares = CertainLabels(found.decision, patterns.number_of_labels)
+        return PatternFusion(patterns, found.decision, shares)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,9 @@ from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
-from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
-from itk_consensus.labels.tiled_shares import TiledShares
-from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
+from itk_consensus.labels.uncertainty import UncertaintyKind
 
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
@@ -46,7 +45,7 @@ class FusedImages:
     def probability_image(self, label: int | None = None) -> Any:
         """Probability of a label, as float64; 0 everywhere if no rater used the label."""
         label = self.labels[-1] if label is None else label
-        return self.image(lambda out: self._write_probability(label, out))
+        return self.image(lambda out: self.write(label, out))
 
     def dice_optimal_image(self, label: int | None = None) -> Any:
         """The label where that makes the expected Dice under its probability highest; else 0."""
@@ -65,47 +64,33 @@ class FusedImages:
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
         """How unsure the probabilities leave each voxel, as float32."""
-
-        def write(out: NDArray[Any]) -> None:
-            fusion = self.fusion
-            if isinstance(fusion, VolumeFusion) and isinstance(fusion.probability, TiledShares):
-                fusion.probability.write_uncertainty(kind, out)
-            else:
-                uncertainty(kind, self._probabilities(), out)
-
-        return self.image(write, np.float32)
-
-    def _probabilities(self) -> Iterator[NDArray[Any]]:
-        """Of each label in turn, never those of two at a time."""
-        if isinstance(self.fusion, VolumeFusion):
-            yield from map(self.fusion.probability, range(len(self.labels)))
-            return
-        share = np.empty(self.like.geometry.shape)
-        for index in range(len(self.labels)):
-            self.fusion.write_probability(index, share)
-            yield share
+        number = len(self.labels)
+        return self.image(lambda out: self.fusion.write_uncertainty(kind, number, out), np.float32)
 
     def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
         """An image whose every voxel `write` fills in."""
         return convert.written(write, dtype, self.like)
 
-    def decision(self, labels: Sequence[int]) -> NDArray[np.int32]:
+    def decision(self, labels: Sequence[int]) -> NDArray[Any]:
         """Each voxel's index into other labels, or a code of `labels.ties`.
 
         Background, and a label that is not among the others, is label 0 if they have it.
         """
         background = background_index(labels)
         known = [labels.index(label) if label in labels else background for label in self.labels]
-        # Codes are Python indices from the end.
-        return np.asarray(np.array([*known, background, UNDECIDED], np.int32)[self.fusion.volume()])
+        values = np.array([*known, background, UNDECIDED], np.min_scalar_type(-len(labels) - 2))
+        decision = np.empty(self.like.geometry.shape, values.dtype)
+        self.fusion.write_labels(values, decision)
+        return decision
 
     def probability(self, label: int) -> NDArray[np.float64]:
         """Probability of a label at each voxel."""
         probability = np.empty(self.like.geometry.shape)
-        self._write_probability(label, probability)
+        self.write(label, probability)
         return probability
 
-    def _write_probability(self, label: int, out: NDArray[Any]) -> None:
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        """Write the probability of a label at each voxel."""
         if label in self.labels:
             self.fusion.write_probability(self.labels.index(label), out)
         else:

@@ -89,6 +89,14 @@ class FusionCase:
         """The smallest voxel side in mm, along axes of space."""
         return float(min(voxel_sides(self.spacing)))
 
+    def share_patterns(self, other: FusionCase) -> None:
+        """Take the patterns of a case of the same images, if it has made what this one would."""
+        made = vars(other).get("patterns")
+        if made is None or made.strata is not None or self.strata is not None:
+            return
+        if np.array_equal(made.labels, self.stack.labels):
+            vars(self).setdefault("patterns", made)
+
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""
         encoded = "patterns" in vars(self)

@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.hybrid import contour_band, hybrid_fusion
-from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
-from itk_consensus.filters.fused_images import FusedImages, background_index
+from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
-from itk_consensus.filters.process_object import lent
+from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT, lent
 from itk_consensus.labels.fusions import Fusion
 
 
@@ -36,12 +35,7 @@ class Fuser(Kind[LabelFusionFilter]):
 
 
 class InnerFusersMixin(LabelFusionFilter):
-    """A filter with fusers among its parameters.
-
-    They are filters with parameters of their own, and can be asked for their measurements
-    afterwards. They see the same images, with this filter's mask, missing label, tolerances and
-    threads if set.
-    """
+    """A filter with fusers among its parameters, who see the same images on its terms."""
 
     def __init__(self, **parameters: Any) -> None:
         super().__init__(**parameters)
@@ -64,12 +58,15 @@ class InnerFusersMixin(LabelFusionFilter):
 
     def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
         """What a fuser makes of the case on this filter's terms."""
-        self._at_work = fuser
+        self._at_work, own = fuser, list(fuser._commands)
+        for event in (PROGRESS_EVENT, ITERATION_EVENT):
+            fuser.AddCommand(event, lambda: self._invoke(PROGRESS_EVENT))
         try:
             with lent(fuser, self._terms()):
                 fuser.Execute(list(case.loaded.owners))
         finally:
-            self._at_work = None
+            self._at_work, fuser._commands[:] = None, own
+        case.share_patterns(fuser._executed_case())
         return fuser.fused
 
 
@@ -88,6 +85,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     whole_because = "its band follows distances, which reach as far as the image"
     bytes_per_voxel = 70
     method = "hybrid"
+    needs = "votes"
     # Not relabelling: the default boundary filter, consensus, takes label 0 for the background.
     laws = frozenset({"rater permutation"})
     summary = (
@@ -124,26 +122,25 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         interior = self._run(self.InteriorFilter or MajorityVoteFilter(), case)
+        labels = self._label_values(case)
+        band = self._band(case, interior)
         self._report(0.7)
         boundary = self._run(self.BoundaryFilter or ConsensusFilter(), case)
         self._report(0.9)
-        labels = self._label_values(case)
-        inside = interior.decision(labels)
-        band = self._band(case, inside)
         self.BandVoxels = int(np.count_nonzero(band))
         return hybrid_fusion(
             band,
-            (boundary.decision(labels), lambda label: boundary.probability(labels[label])),
-            (inside, lambda label: interior.probability(labels[label])),
+            (boundary.decision(labels), lambda k, out: boundary.write(labels[k], out)),
+            (interior.decision(labels), lambda k, out: interior.write(labels[k], out)),
         )
 
-    def _band(self, case: FusionCase, interior: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _band(self, case: FusionCase, interior: FusedImages) -> NDArray[np.bool_]:
         width = self.BandWidth
         if width is None:
             width = DEFAULT_BAND * case.smallest_side
-        contoured = interior
-        if self.BandContour == "vote":
-            vote = majority_vote(case.patterns).decision.astype(np.int32)
-            outside = background_index(self._label_values(case))
-            contoured = case.patterns.expand(vote, outside=outside)
+        if self.BandContour == "interior":
+            contoured = interior.decision(self._label_values(case))
+        else:
+            vote = self._run(MajorityVoteFilter(), case)
+            contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from itk_consensus.algorithms.hybrid import hybrid_fusion
 from itk_consensus.algorithms.intensity_refinement import IntensityModel
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
@@ -75,7 +74,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         labels = self._label_values(case)
         decision = fused.decision(labels)
         if choice.weight == 0:
-            return VolumeFusion(decision, lambda label: fused.probability(labels[label]))
+            return VolumeFusion.written(decision, lambda k, out: fused.write(labels[k], out))
         return _refined(model, choice.weight, fused, decision, labels)
 
     def _model(self, case: FusionCase) -> IntensityModel:
@@ -97,21 +96,15 @@ def _refined(
     decision: np.ndarray,
     labels: list[int],
 ) -> VolumeFusion:
-    """The fuser's answer, but the refined one at disputed voxels."""
+    """The fuser's answer, but, also in its decision, the refined one at disputed voxels."""
     voxels = model.voxels
     shares = model.refine(
         lambda label: voxels.take(fused.probability(labels[label])[voxels.region]), weight
     )
-    disputed = np.zeros(decision.shape, bool)
-    disputed[voxels.region] = voxels.mask
-    winners = decision.copy()
-    voxels.write(shares.argmax(axis=0), winners)
+    voxels.write(shares.argmax(axis=0), decision)
 
-    def probability(label: int) -> np.ndarray:
-        volume = np.zeros(decision.shape)
-        voxels.write(shares[label], volume)
-        return volume
+    def write(label: int, out: np.ndarray) -> None:
+        fused.write(labels[label], out)
+        voxels.write(shares[label], out)
 
-    return hybrid_fusion(
-        disputed, (winners, probability), (decision, lambda k: fused.probability(labels[k]))
-    )
+    return VolumeFusion.written(decision, write)

@@ -17,7 +17,7 @@ import numpy as np
 
 from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
-from itk_consensus.algorithms.initialization import StartSummary
+from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
@@ -27,9 +27,9 @@ from itk_consensus.filters.parameters import Deferred, Parameter, measurements_o
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, PatternFusion, VolumeFusion
+from itk_consensus.labels.fusions import Fusion, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
-from itk_consensus.labels.tiled_shares import TiledShares
+from itk_consensus.labels.tiled_shares import TiledFusion
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 from itk_consensus.labels.voting import StackVoteFusion
 
@@ -221,13 +221,22 @@ class LabelFusionFilter(RaterInputs):
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
-        """The result as the diagnostics see it; a filter that estimates performance adds it."""
+        """The result as the diagnostics see it."""
+        known = self._estimated(case)
+        if case.patterns.outside_code is not None:
+            # A mask fixes what is analysed, whatever lies around it.
+            known["fuse_again"] = None
         return replace(
             Estimate.of(fusion, case.patterns),
             consensus_dice=self._consensus_dice(case, fusion),
             parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
             looks_at_neighbours=not isinstance(fusion, PatternFusion),
+            **known,
         )
+
+    def _estimated(self, case: FusionCase) -> dict[str, Any]:
+        """What the method knows beside its answer, by the names of `Estimate`."""
+        return {}
 
     def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> float | None:
         """How much of a result is what the raters share; None if it is that by definition."""
@@ -265,9 +274,7 @@ def _reading(kept: KeptStack, fusion: Fusion) -> Fusion:
     """The fusion, looking at a kept stack for what it has not made yet."""
     if isinstance(fusion, StackVoteFusion):
         return replace(fusion, stack=kept)
-    if isinstance(fusion, VolumeFusion) and isinstance(fusion.probability, TiledShares):
-        return replace(fusion, probability=replace(fusion.probability, votes=kept))
-    return fusion
+    return fusion.keeping(kept) if isinstance(fusion, TiledFusion) else fusion
 
 
 class UndecidedLabelMixin(ProcessObject):

@@ -24,9 +24,36 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 S = TypeVar("S", bound="DataclassInstance")
+D = TypeVar("D", bound="_Declared[Any]")
 
 
-class Parameter(Generic[T]):
+class _Declared(Generic[T]):
+    """A class attribute of which each filter has a value, with a Get method."""
+
+    name = ""
+    doc: str
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+        def getter(filter_: ProcessObject) -> Any:
+            return self.value_of(filter_)
+
+        _attach(owner, f"Get{name}", getter, self.doc)
+
+    def value_of(self, filter_: ProcessObject) -> T:
+        """What a filter has."""
+        raise NotImplementedError
+
+    @overload
+    def __get__(self: D, instance: None, owner: type) -> D: ...
+    @overload
+    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
+    def __get__(self, instance: ProcessObject | None, owner: type | None = None) -> Any:
+        return self if instance is None else self.value_of(instance)
+
+
+class Parameter(_Declared[T]):
     """A named value of a filter, validated when it is set.
 
     Parameters
@@ -58,33 +85,19 @@ class Parameter(Generic[T]):
         self.doc = doc
         self.default_doc = default_doc
         self.in_cli = in_cli
-        self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
         def setter(filter_: ProcessObject, value: Any) -> None:
             self.__set__(filter_, value)
 
-        def getter(filter_: ProcessObject) -> Any:
-            return self.__get__(filter_)
-
         _attach(owner, f"Set{name}", setter, self.doc)
-        _attach(owner, f"Get{name}", getter, self.doc)
+        super().__set_name__(owner, name)
 
-    @overload
-    def __get__(self, instance: None, owner: type) -> Parameter[T]: ...
-    @overload
-    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
-    def __get__(
-        self, instance: ProcessObject | None, owner: type | None = None
-    ) -> T | Parameter[T]:
-        if instance is None:
-            return self
-        if self.name in instance._values:
-            value: T = instance._values[self.name]
+    def value_of(self, filter_: ProcessObject) -> T:
+        if self.name in filter_._values:
+            value: T = filter_._values[self.name]
             return value
-        return self.default(instance) if callable(self.default) else self.default
+        return self.default(filter_) if callable(self.default) else self.default
 
     def __set__(self, instance: ProcessObject, value: Any) -> None:
         instance._values[self.name] = self.check(instance.GetName(), value)
@@ -127,7 +140,7 @@ class Deferred(Generic[T]):
         self.compute = compute
 
 
-class Measurement(Generic[T]):
+class Measurement(_Declared[T]):
     """A value that Execute leaves behind, or `Deferred`, with a Get method.
 
     Parameters
@@ -141,30 +154,13 @@ class Measurement(Generic[T]):
     def __init__(self, type_: type[T], doc: str) -> None:
         self.type = type_
         self.doc = doc
-        self.name = ""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-        def getter(filter_: ProcessObject) -> Any:
-            return self.__get__(filter_)
-
-        _attach(owner, f"Get{name}", getter, self.doc)
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Measurement[T]: ...
-    @overload
-    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
-    def __get__(
-        self, instance: ProcessObject | None, owner: type | None = None
-    ) -> T | Measurement[T]:
-        if instance is None:
-            return self
-        if self.name not in instance._measured:
-            raise NotExecutedError(f"{instance.GetName()}: {self.name} is known only after Execute")
-        value: T | Deferred[T] = instance._measured[self.name]
+    def value_of(self, filter_: ProcessObject) -> T:
+        if self.name not in filter_._measured:
+            raise NotExecutedError(f"{filter_.GetName()}: {self.name} is known only after Execute")
+        value: T | Deferred[T] = filter_._measured[self.name]
         if isinstance(value, Deferred):
-            value = instance._measured[self.name] = value.compute()
+            value = filter_._measured[self.name] = value.compute()
         return value
 
     def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:

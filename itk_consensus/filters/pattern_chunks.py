@@ -31,18 +31,11 @@ _MEMBER = re.compile(r"(\w+)\[(\d+)\]")
 
 
 class PatternSummary(NamedTuple):
-    """The votes of some chunks.
+    """The votes of some chunks."""
 
-    Attributes
-    ----------
-    table : DecisionPatterns
-        Without codes.
-    values : tuple of (ndarray or None)
-        For each rater an array of its type: empty or, if no chunk shows a binary filter's
-        foreground, the values that occur instead.
-    """
-
-    table: DecisionPatterns
+    table: DecisionPatterns  #: Without codes
+    #: For each rater an array of its type: empty or, if no chunk shows a binary filter's
+    #: foreground, the values that occur instead.
     values: tuple[Array | None, ...]
 
 
@@ -55,18 +48,10 @@ class PatternAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class PatternWork:
-    """A filter that needs the patterns only.
+    """A filter that needs the patterns only."""
 
-    Attributes
-    ----------
-    filter_ : LabelFusionFilter
-        Without images.
-    dimension : int
-        Of the volume.
-    """
-
-    filter_: Filter
-    dimension: int
+    filter_: Filter  #: Without images
+    dimension: int  #: Of the volume
 
     @property
     def depths(self) -> tuple[Depth, Depth]:

@@ -179,6 +179,21 @@ class ProcessObject(GlobalDefaults):
 
         return after_iteration
 
+    def _counting_within(self, most: int) -> tuple[Callable[[int], bool], Callable[[float], None]]:
+        """The same, and what tells how much of a long iteration is done."""
+        after_iteration, done = self._counting_to(most), 0
+
+        def observer(number: int) -> bool:
+            nonlocal done
+            done = number
+            return after_iteration(number)
+
+        def during_iteration(share: float) -> None:
+            self._progress = 0.5 + 0.49 * (done + share) / most
+            self._invoke(PROGRESS_EVENT)
+
+        return observer, during_iteration
+
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned."""
         self._aborting = True

@@ -48,13 +48,7 @@ def label_prior(
 ) -> NDArray[np.float64]:
     """(K,) probability of each label, summing to one.
 
-    Parameters
-    ----------
-    given : float, mapping or None
-        Probability of the higher of two labels, or of each label; None: equal shares.
-    labels : sequence of int
-    owner : str
-        The filter that asks, for messages.
+    Given is that of the higher of two labels, or of each label; None: equal shares.
     """
     if given is None or len(labels) == 1:
         return np.full(len(labels), 1 / len(labels))

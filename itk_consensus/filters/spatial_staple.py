@@ -22,7 +22,6 @@ from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Rea
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
-from itk_consensus.filters.process_object import PROGRESS_EVENT
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.images import convert
 from itk_consensus.labels.box_sum import radii_in_voxels
@@ -152,21 +151,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        most, done = self.MaximumIterations, 0
-        after_iteration = self._counting_to(most)
-
-        def observer(number: int) -> bool:
-            nonlocal done
-            done = number
-            return after_iteration(number)
-
-        def during_iteration(share: float) -> None:
-            self._progress = 0.5 + 0.49 * (done + share) / most
-            self._invoke(PROGRESS_EVENT)
-
-        result = spatial_staple(
-            case.patterns, self._settings(case), observer=observer, tick=during_iteration
-        )
+        observer, tick = self._counting_within(self.MaximumIterations)
+        result = spatial_staple(case.patterns, self._settings(case), observer=observer, tick=tick)
         self._result = result
         self.ElapsedIterations = len(result.change)
         self.Converged = result.converged

@@ -80,7 +80,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             self._report(0.5)
             choice = choose_scaling(tables, self.Method)
             scaling = choice.scaling
-            self._comparison = self._compare(scaling, *images)
+            self._comparison = self._compare(scaling, self._calibration_cases(*images))
             self._record = ScalingRecord(
                 method=self.Method,
                 scaling=scaling,
@@ -103,7 +103,8 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         """Compare before and after on other cases than the fitted ones."""
         record = self.GetRecord()
         with self._running():
-            self._comparison = self._compare(record.scaling, probabilities, references, raters)
+            cases = self._calibration_cases(probabilities, references, raters)
+            self._comparison = self._compare(record.scaling, cases)
             return self._comparison.report()
 
     def GetReport(self) -> ScalingReport:
@@ -162,14 +163,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             )
         return smoothed_votes(case.probabilities, rater_count)
 
-    def _compare(
-        self,
-        scaling: Scaling,
-        probabilities: Iterable[Any],
-        references: Iterable[Any],
-        raters: Iterable[Any] | None,
-    ) -> ScalingComparison:
-        cases = self._calibration_cases(probabilities, references, raters)
+    def _compare(self, scaling: Scaling, cases: Iterable[ProbabilityCase]) -> ScalingComparison:
         return reduce(add, [self._compare_case(case, scaling) for case in cases])
 
     def _compare_case(self, case: ProbabilityCase, scaling: Scaling) -> ScalingComparison:

@@ -75,6 +75,14 @@ class ImageGeometry:
             if not _largest_difference(getattr(self, field), getattr(other, field)) <= limit
         ]
 
+    def gaps(self, other: ImageGeometry) -> tuple[float, float]:
+        """How far apart two of one dimension lie, in first spacings, and their directions."""
+        apart = [
+            _largest_difference(getattr(self, field), getattr(other, field))
+            for field in ("origin", "spacing", "direction")
+        ]
+        return max(apart[:2]) / abs(self.spacing[0]), apart[2]
+
     def is_flipped_or_permuted(self, other: ImageGeometry) -> bool:
         """Whether `other` runs along the same axes, but in another order or sense."""
         if self.dimension != other.dimension:
@@ -168,14 +176,9 @@ def _advice(
         return [f"Their axes are flipped or permuted: {resample}"]
     if first.size != other.size:
         return [f"To fuse different grids, {resample}"]
-    coordinate_gap = max(
-        _largest_difference(first.origin, other.origin),
-        _largest_difference(first.spacing, other.spacing),
-    )
-    relative_gap = coordinate_gap / abs(first.spacing[0])
+    relative_gap, direction_gap = first.gaps(other)
     if relative_gap > LARGEST_HEADER_NOISE:
         return [f"They lie {relative_gap:.3g} voxels apart, which is no header noise: {resample}"]
-    direction_gap = _largest_difference(first.direction, other.direction)
     lines = []
     if relative_gap > coordinate_tolerance:
         lines.append(

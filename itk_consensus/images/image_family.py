@@ -124,12 +124,8 @@ class ImageFamily(Protocol):
         """Turn finished arrays into one image with a component each."""
 
 
-class CopyingFamily:
+class CopyingFamily(ImageFamily, Protocol):
     """The part that libraries with images of their own share."""
-
-    def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
-        """Make an output with the geometry and metadata of `like`."""
-        raise NotImplementedError
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
         """Copy a finished array, once, into a new image."""

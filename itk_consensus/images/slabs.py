@@ -23,14 +23,7 @@ from itk_consensus.labels.boxes import Box
 
 @dataclass(frozen=True)
 class ImageSlabs:
-    """A scalar image file whose voxels stay on disk.
-
-    Attributes
-    ----------
-    path : Path
-    geometry : ImageGeometry
-    dtype : numpy.dtype
-    """
+    """A scalar image file whose voxels stay on disk."""
 
     path: Path
     geometry: ImageGeometry

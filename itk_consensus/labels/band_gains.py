@@ -22,39 +22,22 @@ Tile = tuple[int, int, int, int]
 
 
 class BandPowers(NamedTuple):
-    """Power of the raters' bands, and how much of it they share.
+    """Power of the raters' bands, and how much of it they share."""
 
-    Attributes
-    ----------
-    power, shared : (B, \\*grid) ndarray of float32
-        At every voxel, or every second one along axes of step 2.
-    raters : (\\*shape) ndarray of float32, or None
-        Effective number of raters at each voxel, where not everybody annotated all.
-    base_power, base_shared : float
-        Sums over all voxels, at the coarsest scale.
-    """
-
-    power: Singles
-    shared: Singles
+    power: Singles  #: (B, *grid) at every voxel, or every second one along axes of step 2
+    shared: Singles  #: (B, *grid) likewise
+    #: (*shape) effective number of raters at each voxel, where not everybody annotated all.
     raters: Singles | None
-    base_power: float
-    base_shared: float
+    base_power: float  #: Sum over all voxels, at the coarsest scale
+    base_shared: float  #: Likewise
 
 
 class KeptShares(NamedTuple):
-    """What to keep of each band, and of the votes themselves.
+    """What to keep of each band, and of the votes themselves."""
 
-    Attributes
-    ----------
-    gains : (B, \\*grid) ndarray of float32
-    detail : (\\*grid) ndarray of float32
-    steps : tuple of int
-        Of the grid, 1 or 2 voxels per axis.
-    """
-
-    gains: Singles
-    detail: Singles
-    steps: tuple[int, ...]
+    gains: Singles  #: (B, *grid)
+    detail: Singles  #: (*grid)
+    steps: tuple[int, ...]  #: Of the grid, 1 or 2 voxels per axis
 
 
 def grid_shape(shape: Sequence[int], steps: Sequence[int]) -> tuple[int, ...]:

@@ -39,10 +39,7 @@ def voxel_sides(spacing: Sequence[float]) -> Sequence[float]:
 
 def grown(box: Box, margin: Sequence[int], shape: Sequence[int]) -> Box:
     """A box widened by `margin` voxels per axis, as far as a volume of this shape goes."""
-    return tuple(
-        slice(max(side.start - m, 0), min(side.stop + m, size))
-        for side, m, size in zip(box, margin, shape, strict=True)
-    )
+    return clipped(widened(box, margin), shape)
 
 
 def intersection(first: Box, second: Box) -> Box:

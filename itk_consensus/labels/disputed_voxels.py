@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,34 +86,39 @@ class DisputedVoxels:
         shift = np.arange(len(first_in_row)) * width - first_in_row
         return members, self.places[members] + np.repeat(shift, number)
 
-    def of_pattern(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(N,) value of each disputed voxel's pattern."""
-        return self.take(self.expand(values))
-
     def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
         """Write (N,) values into the whole volume's array."""
         volume[self.region][self.mask] = values
 
 
+class FewOfMany(Protocol):
+    """Scores of K labels at N voxels that are lists, not a table."""
+
+    @property
+    def number(self) -> int:
+        """N."""
+
+    def __len__(self) -> int:
+        """K."""
+
+    def columns(self, part: slice) -> NDArray[Any]:
+        """(K, n) scores at some voxels."""
+
+
 def decide_voxels(
-    scores: NDArray[Any],
+    scores: NDArray[Any] | FewOfMany,
     labels: NDArray[Any],
     rule: TieRule,
     *,
     tolerance: float,
     prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """(N,) label index of highest score per voxel, by the one tie rule of `labels.ties`.
-
-    Parameters
-    ----------
-    scores : (K, N) ndarray
-    labels, rule, tolerance, prior
-        As in `decide`.
-    """
-    decision = np.empty(scores.shape[1], np.int32)
-    for part in chunks(scores.shape[1], CHUNK):
-        rows = scores[:, part].T.astype(np.float64)
+    """(N,) label index of the highest of (K, N) scores; other arguments as of `decide`."""
+    number = scores.shape[1] if isinstance(scores, np.ndarray) else scores.number
+    decision = np.empty(number, np.int32)
+    for part in chunks(number, max(1, CHUNK * 16 // max(16, len(scores)))):
+        table = scores[:, part] if isinstance(scores, np.ndarray) else scores.columns(part)
+        rows = table.T.astype(np.float64)
         decision[part] = decide(rows, labels, rule, tolerance=tolerance, prior=prior)
     return decision
 

@@ -9,7 +9,7 @@ truths than labels, such as a label at one of several levels of difficulty.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -64,6 +64,12 @@ class VoteTable:
                 "VoteTable: (P, J) digits of uint8 or uint16 and (P,) weights wanted, got "
                 f"{self.digits.dtype} {self.digits.shape} and {self.weights.shape}"
             )
+
+    def part(self, chosen: slice | NDArray[np.intp]) -> VoteTable:
+        """Some of the patterns only."""
+        rows = None if self.prior_rows is None else self.prior_rows[chosen]
+        digits, weights = self.digits[chosen], self.weights[chosen]
+        return replace(self, digits=digits, weights=weights, prior_rows=rows)
 
     @classmethod
     def of(

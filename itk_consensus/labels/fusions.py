@@ -6,7 +6,7 @@ image's own memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 #: Voxels that are looked up at a time.
 _VOXELS_AT_ONCE = 1 << 18
@@ -41,6 +41,22 @@ class PatternProbabilities(Protocol):
         """(n, K) probabilities of some patterns."""
 
 
+@dataclass(frozen=True)
+class CertainLabels:
+    """All probability on one label for each pattern."""
+
+    decision: NDArray[np.int64]  #: (P,) label index
+    number_of_labels: int
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        """(P,) probability of one label."""
+        return np.asarray(self.decision == label, np.float64)
+
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) probabilities of some patterns."""
+        return np.asarray(np.eye(self.number_of_labels)[self.decision[part]])
+
+
 class Fusion(Protocol):
     """A fused result that can be written in several forms."""
 
@@ -59,6 +75,9 @@ class Fusion(Protocol):
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        """Write how unsure the probabilities of so many labels leave each voxel, as float32."""
 
 
 @dataclass(frozen=True)
@@ -80,30 +99,6 @@ class PatternFusion:
         shares = self.shares
         return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
 
-    def but_at(
-        self, voxels: NDArray[np.intp], decision: NDArray[np.int32], shares: NDArray[Any]
-    ) -> VolumeFusion:
-        """This answer, but at some voxels another.
-
-        Parameters
-        ----------
-        voxels : (N,) ndarray
-            Flat indices in the volume.
-        decision : (N,) ndarray
-            Label index of each, or a code of `labels.ties`.
-        shares : (K, N) ndarray
-        """
-
-        def expanded(by_pattern: NDArray[Any], by_voxel: NDArray[Any], outside: Any) -> Any:
-            volume = self.patterns.expand(np.ascontiguousarray(by_pattern), outside=outside)
-            volume.reshape(-1)[voxels] = by_voxel
-            return volume
-
-        return VolumeFusion(
-            expanded(self.decision.astype(np.int32), decision, BACKGROUND),
-            lambda label: expanded(self.of_label(label), shares[label], 0.0),
-        )
-
     @property
     def has_undecided(self) -> bool:
         return bool((self.decision == UNDECIDED).any())
@@ -123,12 +118,40 @@ class PatternFusion:
         values = np.ascontiguousarray(self.of_label(label), dtype=out.dtype)
         self.patterns.expand(values, out=out)
 
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        unsure = np.empty(len(self.decision), out.dtype)
+        uncertainty(kind, map(self.of_label, range(labels)), unsure)
+        self.patterns.expand(unsure, out=out)
+
+
+class SomeVoxels(Protocol):
+    """Voxels of some patterns."""
+
+    @property
+    def flags(self) -> NDArray[np.bool_]:
+        """(P,) whose voxels they are."""
+
+    def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
+        """Write (N,) values into the whole volume's array."""
+
+
+@dataclass(frozen=True)
+class ListedVoxels:
+    """All voxels of some patterns, in any order."""
+
+    flags: NDArray[np.bool_]  #: (P,) whose voxels they are
+    places: NDArray[np.integer[Any]]  #: (N,) flat indices in the volume
+
+    def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
+        """Write (N,) values into the whole volume's array, which is contiguous."""
+        volume.reshape(-1)[self.places] = values
+
 
 @dataclass(frozen=True)
 class DisputedFusion:
     """Every disputed voxel has its own answer; all others have their pattern's."""
 
-    voxels: DisputedVoxels
+    voxels: SomeVoxels
     others: PatternFusion  #: What unanimous voxels, and those nobody annotated, get
     #: (N,) of int: label index per disputed voxel, or a code of `labels.ties`.
     winners: NDArray[Any]
@@ -156,6 +179,16 @@ class DisputedFusion:
         self.others.write_probability(label, out)
         self.voxels.write(self.probability(label), out)
 
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        unsure = np.empty(len(self.winners), out.dtype)
+        uncertainty(kind, map(self.probability, range(labels)), unsure)
+        self.others.write_uncertainty(kind, labels, out)
+        self.voxels.write(unsure, out)
+
+
+#: Writes the probability of a label index at every voxel.
+WriteProbability = Callable[[int, NDArray[Any]], None]
+
 
 @dataclass(frozen=True)
 class VolumeFusion:
@@ -164,6 +197,18 @@ class VolumeFusion:
     decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `labels.ties`
     #: Gives the probability volume of a label index; made when asked for, to keep memory small.
     probability: Callable[[int], NDArray[Any]]
+    write: WriteProbability | None = None  #: The same without a volume of its own, if it can be
+
+    @classmethod
+    def written(cls, decision: NDArray[Any], write: WriteProbability) -> VolumeFusion:
+        """A result whose probabilities are written where they are wanted."""
+
+        def probability(label: int) -> NDArray[np.float64]:
+            share = np.empty(decision.shape)
+            write(label, share)
+            return share
+
+        return cls(decision, probability, write)
 
     @property
     def has_undecided(self) -> bool:
@@ -183,7 +228,23 @@ class VolumeFusion:
             np.take(values, self.decision[part], out=out[part], mode="wrap")
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        out[...] = self.probability(label)
+        if self.write is None:
+            out[...] = self.probability(label)
+        else:
+            self.write(label, out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        if self.write is None:
+            uncertainty(kind, map(self.probability, range(labels)), out)
+            return
+        write, share = self.write, np.empty(out.shape, out.dtype)
+
+        def shares() -> Iterator[NDArray[Any]]:
+            for label in range(labels):
+                write(label, share)
+                yield share
+
+        uncertainty(kind, shares(), out)
 
 
 def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:

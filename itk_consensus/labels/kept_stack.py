@@ -6,6 +6,8 @@ copy and the short blocks in which any other differs from it hold the same.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +19,9 @@ from itk_consensus.labels.label_stack import LabelStack
 #: Bytes compared at once; shorter blocks keep fewer voxels that agree, but there are more of them.
 _BLOCK = 64
 _WORD = np.dtype(np.uint64)
+
+#: A volume is restored in about so many parts.
+_SLABS = 16
 
 Bytes = NDArray[np.uint8]
 
@@ -55,25 +60,57 @@ class KeptStack:
 
     def restored(self) -> LabelStack:
         """The stack as it was; this takes the memory of its arrays."""
+        return self._planes(slice(0, self.shape[0]))
+
+    def slabs(self, halo: int = 0) -> Iterator[tuple[slice, slice, LabelStack]]:
+        """Some planes of the stack after the other, each with `halo` planes more on both sides.
+
+        Yields which planes of the volume, where they are in the slab, and the slab.
+        """
+        planes = self.shape[0]
+        step = max(1, 4 * halo, -(-planes // _SLABS))
+        for low in range(0, planes, step):
+            high = min(low + step, planes)
+            wide = slice(max(0, low - halo), min(planes, high + halo))
+            yield (
+                slice(low, high),
+                slice(low - wide.start, high - wide.start),
+                self._planes(wide),
+            )
+
+    def _planes(self, planes: slice) -> LabelStack:
+        """The stack as it was in some planes."""
+
+        def cut(mask: NDArray[Any] | None) -> Any:
+            return None if mask is None else mask[planes]
+
+        masks = self.stack.rater_masks
         return replace(
             self.stack,
             arrays=tuple(
-                None if array is None else self._rater(j, array.dtype)
+                None if array is None else self._rater(j, array.dtype, planes)
                 for j, array in enumerate(self.stack.arrays)
             ),
+            mask=cut(self.stack.mask),
+            rater_masks=None if masks is None else tuple(map(cut, masks)),
         )
 
-    def _rater(self, rater: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    def _rater(self, rater: int, dtype: np.dtype[Any], planes: slice) -> NDArray[Any]:
         if rater in self.strangers:
-            return self.strangers[rater]
-        restored = self.first.copy()
+            return self.strangers[rater][planes]
+        plane = math.prod(self.shape[1:]) * dtype.itemsize
+        begin, end = planes.start * plane, planes.stop * plane
+        low, high = begin // _BLOCK, -(-end // _BLOCK)
+        restored = self.first[low * _BLOCK : high * _BLOCK].copy()
         whole, rest = _split(restored)
-        blocks, kept = self.blocks, self.others[rater]
+        here = slice(*self.blocks.searchsorted([low, high]))
+        blocks, kept = self.blocks[here] - low, self.others[rater][here]
         if len(blocks) and blocks[-1] == len(whole):
             rest[...] = kept[-1, : len(rest)]
             blocks, kept = blocks[:-1], kept[:-1]
         whole[blocks] = kept
-        return restored.view(dtype).reshape(self.shape)
+        cut = restored[begin - low * _BLOCK : end - low * _BLOCK]
+        return cut.view(dtype).reshape(planes.stop - planes.start, *self.shape[1:])
 
 
 def _bytes(array: NDArray[Any]) -> Bytes:

@@ -15,6 +15,8 @@ from itk_consensus.array_types import Floats32
 #: Voxels, ascending, and a value for each.
 Weighted = tuple[NDArray[np.uint32], Floats32]
 
+NOTHING: Weighted = np.empty(0, np.uint32), np.empty(0, np.float32)
+
 
 @dataclass(frozen=True)
 class LabelWeights:
@@ -32,22 +34,20 @@ class LabelWeights:
         return cls([(part, np.ones(len(part), np.float32)) for part in parts], len(labels))
 
     @classmethod
-    def normalised(
-        cls, joints: list[Weighted], before: LabelWeights, least: float, threads: int
-    ) -> tuple[LabelWeights, float, float]:
-        """From log joints, which become the weights: these, log evidence, weight moved since.
+    def joined(cls, parts: Sequence[list[Weighted]], labels: int, number: int) -> LabelWeights:
+        """Of parts of the voxels, in order; they are emptied."""
+        of: list[Weighted] = []
+        for label in range(labels):
+            of.append(side_by_side(parts, label))
+            for part in parts:
+                part[label] = NOTHING
+        return cls(of, number)
 
-        Weights below `least` are left out.
-        """
-        evidence, moved = _kernels.normalise_joints(
-            before.number, joints, list(before.of), least, threads
-        )
-        # Label by label, so that there are never two of all.
-        for label, (voxels, weights) in enumerate(joints):
-            some = weights > 0
-            if not some.all():
-                joints[label] = voxels[some], weights[some]
-        return cls(joints, before.number), evidence, moved
+    def part(self, voxels: slice) -> list[Weighted]:
+        """Of some of the voxels."""
+        ranges = [slice(*of.searchsorted([voxels.start, voxels.stop])) for of, _ in self.of]
+        pairs = zip(self.of, ranges, strict=True)
+        return [(of[here].copy(), weights[here].copy()) for (of, weights), here in pairs]
 
     def __len__(self) -> int:
         return len(self.of)
@@ -72,3 +72,37 @@ class LabelWeights:
             here = slice(*voxels.searchsorted([part.start, part.stop]))
             row[voxels[here] - np.uint32(part.start)] = weights[here]
         return table
+
+
+def normalised(
+    joints: list[Weighted], before: list[Weighted], within: slice, least: float, threads: int
+) -> tuple[float, float]:
+    """Turn log joints of all labels at some voxels into weights: log evidence, weight moved since.
+
+    Weights below `least` are left out.
+    """
+    number = within.stop - within.start
+    sums = _kernels.normalise_joints(within.start, number, joints, before, least, threads)
+    # Label by label, so that there are never two of all.
+    for label, (voxels, weights) in enumerate(joints):
+        some = weights > 0
+        if not some.all():
+            joints[label] = voxels[some], weights[some]
+    return sums
+
+
+def side_by_side(parts: Sequence[Sequence[Weighted]], label: int) -> Weighted:
+    """A label's weights in parts that follow each other."""
+    voxels, weights = zip(NOTHING, *(part[label] for part in parts), strict=True)
+    return np.concatenate(voxels), np.concatenate(weights)
+
+
+def sift(found: list[Weighted], peaks: Floats32, first: int, cut: float) -> None:
+    """Leave, label by label, log joints that are not `cut` below a voxel's highest.
+
+    `peaks` are those of the voxels from the first on.
+    """
+    for label, (voxels, joints) in enumerate(found):
+        near = joints >= peaks[voxels - np.uint32(first)] - np.float32(cut)
+        if not near.all():
+            found[label] = voxels[near], joints[near]

@@ -25,30 +25,16 @@ _BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1
 
 @dataclass(frozen=True)
 class PackedVotes:
-    """Votes of a two-label stack in which every present rater annotated every voxel.
+    """Votes of a two-label stack in which every present rater annotated every voxel."""
 
-    Attributes
-    ----------
-    planes : (ceil(J' / 8), N) ndarray of uint8
-        Bit j % 8 of plane j // 8 is the vote of present rater j.
-    present : (J,) ndarray of bool
-        Raters who are not None.
-    mask : (N,) ndarray of uint8 or None
-        Voxels that count.
-    shape : tuple of int
-        Of the volume.
-    threads : int
-        Results never depend on it.
-    counts : (N,) ndarray of int64 or None
-        How many voxels each one stands for, if they are the rows of a pattern table; sums are then
-        to the last bit those of the volume that the table was made from.
-    """
-
+    #: (ceil(J' / 8), N) bit j % 8 of plane j // 8 is the vote of present rater j.
     planes: NDArray[np.uint8]
-    present: NDArray[np.bool_]
-    mask: NDArray[np.uint8] | None
-    shape: tuple[int, ...]
-    threads: int
+    present: NDArray[np.bool_]  #: (J,) raters who are not None
+    mask: NDArray[np.uint8] | None  #: (N,) voxels that count
+    shape: tuple[int, ...]  #: Of the volume
+    threads: int  #: Results never depend on it
+    #: (N,) how many voxels each one stands for, if they are the rows of a pattern table; sums are
+    #: then to the last bit those of the volume that the table was made from.
     counts: NDArray[np.int64] | None = None
 
     @classmethod

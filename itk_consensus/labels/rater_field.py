@@ -18,20 +18,12 @@ _BITS = 8
 
 
 class RaterField(NamedTuple):
-    """J raters over a box.
+    """J raters over a box."""
 
-    Attributes
-    ----------
-    masks : (ceil(J / 8), \\*shape) ndarray of uint8, or (J, \\*shape) ndarray of float32
-        Bit j % 8 of plane j // 8 is rater j's; or memberships in [0, 1].
-    number : int
-        J.
-    present : (ceil(J / 8), \\*shape) ndarray of uint8, or None
-        The same bits for where each rater annotated; None: everywhere.
-    """
-
+    #: (ceil(J / 8), *shape) bit j % 8 of plane j // 8 is rater j's; or memberships in [0, 1].
     masks: NDArray[Any]
-    number: int
+    number: int  #: J
+    #: (ceil(J / 8), *shape) the same bits for where each rater annotated; None: everywhere.
     present: NDArray[np.uint8] | None = None
 
     @classmethod

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.fusions import VolumeFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.uncertainty import UncertaintyKind
 from itk_consensus.labels.vote_tiles import VoteTiles
 
 #: Makes the tiles of votes.
-TilesOf = Callable[[LabelStack | DecisionPatterns], VoteTiles]
+TilesOf = Callable[..., VoteTiles]
 
 
 @dataclass(frozen=True)
@@ -25,17 +28,60 @@ class TiledShares:
 
     #: To be exchanged for a kept stack before the caller's images go.
     votes: LabelStack | KeptStack | DecisionPatterns
-    tiles_of: TilesOf  #: Makes the tiles of votes
+    tiles_of: TilesOf  #: Makes the tiles of votes, or of a part of them
+    shape: tuple[int, ...]
+    reach: int  #: Planes that the Gaussian covers to each side
     unmixing: Floats | None = None  #: (K, K) applied to the shares
+
+    @classmethod
+    def of(
+        cls, tiles: VoteTiles, votes: LabelStack | DecisionPatterns, tiles_of: TilesOf
+    ) -> TiledShares:
+        """The shares of tiles, and what they were made of."""
+        reach = tiles.reach[-min(len(tiles.shape), len(tiles.reach))]
+        # Part of the votes must not have frequencies of its own.
+        again = partial(tiles_of, frequencies=tiles.frequencies)
+        return cls(votes, again, tiles.shape, reach)
 
     def __call__(self, label: int) -> Floats:
         """Share of a label at every voxel; 0 outside the mask."""
-        return self._tiles().share(label, unmixing=self.unmixing)
+        share = np.empty(self.shape)
+        self.write(label, share)
+        return share
 
-    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[np.float32]) -> None:
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        """Write the same."""
+        self._write(lambda tiles, part: tiles.write_share(label, part, unmixing=self.unmixing), out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[Any]) -> None:
         """Write how unsure the shares leave each voxel, all labels at once."""
-        self._tiles().write_uncertainty(kind, out, unmixing=self.unmixing)
+        self._write(
+            lambda tiles, part: tiles.write_uncertainty(kind, part, unmixing=self.unmixing), out
+        )
 
-    def _tiles(self) -> VoteTiles:
-        votes = self.votes.restored() if isinstance(self.votes, KeptStack) else self.votes
-        return self.tiles_of(votes)
+    def _write(self, write: Callable[[VoteTiles, NDArray[Any]], None], out: NDArray[Any]) -> None:
+        """Let tiles write; what was kept of a stack is restored some planes at a time."""
+        if not isinstance(self.votes, KeptStack):
+            write(self.tiles_of(self.votes), out)
+            return
+        for planes, inside, stack in self.votes.slabs(self.reach):
+            part = np.empty(stack.shape, out.dtype)
+            write(self.tiles_of(stack), part)
+            out[planes] = part[inside]
+
+
+@dataclass(frozen=True)
+class TiledFusion(VolumeFusion):
+    """A decision between smoothed shares."""
+
+    probability: TiledShares
+
+    def keeping(self, votes: KeptStack) -> TiledFusion:
+        """The same without the caller's images."""
+        return replace(self, probability=replace(self.probability, votes=votes))
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self.probability.write(label, out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.probability.write_uncertainty(kind, out)

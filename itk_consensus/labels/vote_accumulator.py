@@ -7,6 +7,7 @@ counts, and a tile in which everybody agrees needs none at all.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,9 +18,10 @@ from itk_consensus.errors import InputError
 from itk_consensus.labels.boxes import Box
 
 #: Side of a tile in voxels: large enough to be quick, small enough to hold few labels.
-TILE = 16
+TILE = 8
 
 _MOST_RATERS = np.iinfo(np.uint16).max
+_MOST_OF_A_BYTE = np.iinfo(np.uint8).max
 
 
 class VoteAccumulator:
@@ -36,50 +38,61 @@ class VoteAccumulator:
         self.raters = 0
         #: Votes of all voxels together, by label.
         self.totals: dict[int, int] = {}
-        sides = (range(0, size, TILE) for size in shape)
-        self._boxes: list[Box] = [
-            tuple(slice(at, min(at + TILE, n)) for at, n in zip(corner, shape, strict=True))
-            for corner in itertools.product(*sides)
-        ]
-        self._first: list[int] = []
-        self._others: list[dict[int, NDArray[np.uint16]]] = []
+        self._grid = [range(0, size, TILE) for size in shape]
+        # A tile's first label has no counts; the others have a row each.
+        self._labels: list[list[int]] = []
+        self._counts: list[NDArray[Any] | None] = [None] * math.prod(map(len, self._grid))
 
     def add(self, array: NDArray[Any]) -> None:
         """Count one rater's whole-number labels."""
         if self.raters == _MOST_RATERS:
             raise InputError(f"VoteAccumulator: at most {_MOST_RATERS} raters, got one more")
-        for number, box in enumerate(self._boxes):
+        for number, box in enumerate(self._boxes()):
             self._add_tile(number, array[box])
         self.raters += 1
 
     def _add_tile(self, number: int, tile: NDArray[Any]) -> None:
         corner = int(tile.flat[0])
         same = tile == corner
-        alike = bool(same.all())
         if self.raters == 0:
-            self._first.append(corner)
-            self._others.append({})
-        first, others = self._first[number], self._others[number]
-        for label in [corner] if alike else np.unique(tile).tolist():
+            self._labels.append([corner])
+        known = self._labels[number]
+        for label in [corner] if same.all() else np.unique(tile).tolist():
             said = same if label == corner else tile == label
             self.totals[int(label)] = self.totals.get(int(label), 0) + int(np.count_nonzero(said))
-            if label == first:
+            if label == known[0]:
                 continue
-            counts = others.get(int(label))
-            if counts is None:
-                counts = others[int(label)] = np.zeros(tile.shape, np.uint16)
-            counts += said
+            if label not in known:
+                known.append(int(label))
+                self._append_row(number, tile.shape)
+            self._counts_with_room(number)[known.index(label) - 1] += said
+
+    def _append_row(self, number: int, shape: tuple[int, ...]) -> None:
+        before, row = self._counts[number], np.zeros((1, *shape), np.uint8)
+        self._counts[number] = row if before is None else np.concatenate([before, row])
+
+    def _counts_with_room(self, number: int) -> NDArray[Any]:
+        """A tile's counts, in two bytes as soon as one might be full."""
+        counts = self._counts[number]
+        assert counts is not None
+        is_a_byte = counts.dtype == np.uint8
+        if self.raters >= _MOST_OF_A_BYTE and is_a_byte and counts.max() == _MOST_OF_A_BYTE:
+            counts = self._counts[number] = counts.astype(np.uint16)
+        return counts
+
+    def _boxes(self) -> Iterator[Box]:
+        for corner in itertools.product(*self._grid):
+            yield tuple(
+                slice(at, min(at + TILE, n)) for at, n in zip(corner, self.shape, strict=True)
+            )
 
     def tiles(self) -> Iterator[tuple[Box, NDArray[np.int64], NDArray[np.int64]]]:
         """Each tile's box, its (k,) labels in increasing order, and their (k, ...) votes."""
-        for box, first, others in zip(self._boxes, self._first, self._others, strict=True):
-            labels = np.array(sorted([first, *others]), np.int64)
-            size = tuple(part.stop - part.start for part in box)
-            votes = np.empty((len(labels), *size), np.int64)
-            left = np.full(size, self.raters, np.int64)
-            for at, label in enumerate(labels.tolist()):
-                if label != first:
-                    votes[at] = others[label]
-                    left -= votes[at]
-            votes[labels.tolist().index(first)] = left
-            yield box, labels, votes
+        for box, labels, counts in zip(self._boxes(), self._labels, self._counts, strict=True):
+            votes = np.empty((len(labels), *(part.stop - part.start for part in box)), np.int64)
+            votes[0] = self.raters
+            if counts is not None:
+                votes[1:] = counts
+                votes[0] -= votes[1:].sum(axis=0)
+            order = np.argsort(labels)
+            yield box, np.array(labels, np.int64)[order], votes[order]

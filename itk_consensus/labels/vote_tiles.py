@@ -143,16 +143,21 @@ class VoteTiles:
             )
         return decision
 
-    def share(
-        self, label: int, *, unmixing: Floats | None = None, progress: Progress | None = None
-    ) -> Floats:
+    def share(self, label: int, *, unmixing: Floats | None = None) -> Floats:
         """Smoothed share, after `unmixing`, of a label index at every voxel; 0 outside the mask."""
         share = np.empty(self.shape)
-        for group in tile_groups(self._count, self.threads, progress):
-            _kernels.smoothed_share(
-                self._field, unmixing, label, self.tile, group, self.threads, share
-            )
+        self.write_share(label, share, unmixing=unmixing)
         return share
+
+    def write_share(self, label: int, out: NDArray[Any], *, unmixing: Floats | None = None) -> None:
+        """Write the same, as float64."""
+        if out.dtype != np.float64:
+            out[...] = self.share(label, unmixing=unmixing)
+            return
+        for group in tile_groups(self._count, self.threads):
+            _kernels.smoothed_share(
+                self._field, unmixing, label, self.tile, group, self.threads, out
+            )
 
     def write_uncertainty(
         self, kind: UncertaintyKind, out: NDArray[np.float32], *, unmixing: Floats | None = None

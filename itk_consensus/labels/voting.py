@@ -5,7 +5,7 @@ The rules are those of `labels.ties`; the same vote on patterns is in algorithms
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from itk_consensus.labels.fusions import DecisionTable, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 from itk_consensus.labels.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
+from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
 #: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
 TIE_SHARE = 1e-12
@@ -83,23 +84,42 @@ class StackVote:
         if not 0 <= label < labels:
             raise InputError(f"StackVote: label index 0 to {labels - 1} wanted, got {label}")
         self._check_out(out, out.dtype if out.dtype.kind == "f" else np.dtype(np.float64))
-        nobody_possible = self.stack.may_be_missing or not self._weights.all()
         _kernels.vote_share(
             self._votes,
             labels,
             label,
             self._mask,
             self._weights,
-            float(self.frequencies[label]) if nobody_possible else 0.0,
+            float(self.frequencies[label]) if self._nobody_possible else 0.0,
             out.reshape(-1),
             self.threads or default_threads(),
         )
 
+    def share(self, label: int) -> Floats:
+        """The same as a new volume."""
+        share = np.empty(self.stack.shape)
+        self.write_share(label, share)
+        return share
+
     @cached_property
     def frequencies(self) -> Floats:
         """(K,) share of all (weighted) votes inside the mask that each label got."""
-        mass = self._weights @ self.counts
+        return self.frequencies_of(self.counts)
+
+    def frequencies_of(self, counts: NDArray[np.int64]) -> Floats:
+        """(K,) the same by (J', K) counts."""
+        mass = self._weights @ counts
         return np.asarray(mass / mass.sum())
+
+    @property
+    def looks_at_frequencies(self) -> bool:
+        """Whether an answer may depend on the label frequencies."""
+        return self.ties == "prior" or self._nobody_possible
+
+    @property
+    def _nobody_possible(self) -> bool:
+        """Whether there may be voxels without a vote that counts."""
+        return self.stack.may_be_missing or not self._weights.all()
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -156,21 +176,47 @@ class StackVoteFusion:
         return bool((self.volume() == UNDECIDED).any())
 
     def volume(self) -> NDArray[np.int32]:
-        vote = self._vote()
-        codes = [*range(len(vote.stack.labels)), BACKGROUND, UNDECIDED]
-        decision = np.empty(vote.stack.shape, np.int32)
-        vote.write_labels(np.array(codes, np.int32), decision)
+        labels = self.stack.stack.labels if isinstance(self.stack, KeptStack) else self.stack.labels
+        decision = np.empty(self.stack.shape, np.int32)
+        codes = [*range(len(labels)), BACKGROUND, UNDECIDED]
+        self.write_labels(np.array(codes, np.int32), decision)
         return decision
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
         return self.on(patterns).as_table(patterns)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
-        self._vote().write_labels(values, out)
+        for planes, vote in self._parts():
+            vote.write_labels(values, out[planes])
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        self._vote().write_share(label, out)
+        for planes, vote in self._parts():
+            vote.write_share(label, out[planes])
 
-    def _vote(self) -> StackVote:
-        stack = self.stack.restored() if isinstance(self.stack, KeptStack) else self.stack
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        for planes, vote in self._parts():
+            uncertainty(kind, map(vote.share, range(labels)), out[planes])
+
+    def _parts(self) -> Iterator[tuple[slice, StackVote]]:
+        """The vote, some planes at a time where what was kept of the stack must be restored."""
+        if isinstance(self.stack, LabelStack):
+            yield slice(None), self._vote(self.stack)
+            return
+        for planes, _, stack in self.stack.slabs():
+            vote = self._vote(stack)
+            if vote.looks_at_frequencies:
+                vars(vote)["frequencies"] = self._frequencies
+            yield planes, vote
+
+    @cached_property
+    def _frequencies(self) -> Floats:
+        """(K,) of a kept stack's labels, over all of its planes."""
+        assert isinstance(self.stack, KeptStack)
+        counts: Any = 0
+        for _, _, stack in self.stack.slabs():
+            vote = self._vote(stack)
+            counts = counts + vote.counts
+        return vote.frequencies_of(counts)
+
+    def _vote(self, stack: LabelStack) -> StackVote:
         return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)

@@ -14,7 +14,7 @@ from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.label_weights import LabelWeights, Weighted
+from itk_consensus.labels.label_weights import Weighted
 from itk_consensus.labels.tiles import four_axes
 
 #: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
@@ -108,10 +108,16 @@ class WindowFrame:
             )
         return said, total
 
+    @cached_property
+    def parts(self) -> list[slice]:
+        """Disputed voxels whose windows lie in these and in the parts beside them."""
+        return [slice(*ends) for ends in self._frame.parts()]
+
     def joints(
         self,
+        part: int,
         labels: Sequence[int],
-        posterior: LabelWeights,
+        posterior: Sequence[Weighted],
         *,
         kappa: float,
         scale_factors: tuple[Floats32, Floats32],
@@ -122,12 +128,12 @@ class WindowFrame:
         peaks: Floats32,
         cut: float,
     ) -> list[Weighted]:
-        """Log probability of a voxel's votes together with each of some true labels.
+        """Log probability of a voxel's votes, in one part, together with each of some true labels.
 
         Parameters
         ----------
-        posterior : LabelWeights
-            Of all labels, from which performance is estimated.
+        posterior : sequence of (voxels, weights)
+            Of these labels in the part and beside it, from which performance is estimated.
         kappa, scale_factors
             Strength of the regularisation, and what `scale_factors` gave for it.
         targets : (J, K, K) ndarray
@@ -138,14 +144,15 @@ class WindowFrame:
             None: the label's share of the window.
         least : float
             A vote is never less probable.
-        peaks : (N,) ndarray
+        peaks : (n,) ndarray, of the part's voxels
             What is known of each voxel's highest; more than `cut` below it nothing is returned.
         """
         off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
         return _kernels.window_joints(
             self._frame,
+            part,
             list(labels),
-            [posterior.of[label] for label in labels],
+            list(posterior),
             kappa,
             np.ascontiguousarray(targets, np.float64),
             np.ascontiguousarray(alpha, np.float64),

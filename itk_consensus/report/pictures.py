@@ -15,6 +15,7 @@ from itk_consensus.array_types import Mask
 from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.images.replacing import replacing
+from itk_consensus.labels.boxes import bounding_box, grown
 
 PANEL_INCHES = 1.7
 # Okabe and Ito's colours, which colour-blind readers tell apart.
@@ -54,11 +55,12 @@ class Window:
 
     @classmethod
     def around(cls, union: Mask, spacing: Sequence[float]) -> Window:
-        """What is marked in any slice, with a margin."""
-        _, y, x = np.nonzero(union)
+        """What is marked in any slice, with a margin; all of it if nothing is."""
         size = (float(spacing[1]), float(spacing[2]))
-        rows = _padded(y, size[0], union.shape[1])
-        columns = _padded(x, size[1], union.shape[2])
+        shape = union.shape[1:]
+        marked = np.asarray(union.any(axis=0))
+        box = bounding_box(marked) or tuple(slice(0, side) for side in shape)
+        rows, columns = grown(box, [round(_MARGIN_MM / step) for step in size], shape)
         return cls(rows, columns, size)
 
     @property
@@ -88,13 +90,6 @@ class Window:
     def cut(self, plane: NDArray[Any]) -> NDArray[Any]:
         """The shown part of a slice."""
         return plane[self.rows, self.columns]
-
-
-def _padded(used: NDArray[np.int64], spacing: float, length: int) -> slice:
-    if not used.size:
-        return slice(0, length)
-    margin = round(_MARGIN_MM / spacing)
-    return slice(max(int(used.min()) - margin, 0), min(int(used.max()) + margin + 1, length))
 
 
 def slices_to_show(union: Mask) -> list[int]:

@@ -112,12 +112,7 @@ def nested_phantom(
 
 
 def organs_phantom(
-    shape: Sequence[int] = (64, 96, 96),
-    number_of_organs: int = 5,
-    seed: int = 0,
-    *,
-    noise: float = PAPER_NOISE,
-    contrast: float = PAPER_CONTRAST,
+    shape: Sequence[int] = (64, 96, 96), number_of_organs: int = 5, seed: int = 0
 ) -> Phantom:
     """Separate ellipsoids of random size and place, one label each (1 to `number_of_organs`).
 
@@ -135,7 +130,8 @@ def organs_phantom(
         slack = half - semi_axes - 0.5
         center = half - 0.5 + np.maximum(slack, 0) * rng.uniform(-1, 1, region.ndim)
         region[ellipsoid_mask(region.shape, semi_axes.tolist(), center.tolist())] = label
-    return Phantom(truth, _noisy_image(contrast * truth / number_of_organs, noise, rng))
+    intensities = PAPER_CONTRAST * truth / number_of_organs
+    return Phantom(truth, _noisy_image(intensities, PAPER_NOISE, rng))
 
 
 def _cell_slices(shape: Sequence[int], number: int) -> list[list[slice]]:

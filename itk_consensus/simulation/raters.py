@@ -26,8 +26,7 @@ SpatialJitter = Literal["after", "none", "before"]
 PAPER_SENSITIVITY = (0.75, 0.95)
 PAPER_SPECIFICITY = (0.90, 0.99)
 PAPER_MAXIMUM_JITTER = 3
-SPATIAL_GOOD: Quality = (0.95, 0.98)
-SPATIAL_POOR: Quality = (0.60, 0.80)
+SPATIAL_QUALITIES: tuple[Quality, Quality] = ((0.95, 0.98), (0.60, 0.80))
 SPATIAL_MAXIMUM_JITTER = 2
 
 
@@ -36,8 +35,6 @@ def paper_raters(
     number: int = 5,
     seed: int = 0,
     *,
-    sensitivity: tuple[float, float] = PAPER_SENSITIVITY,
-    specificity: tuple[float, float] = PAPER_SPECIFICITY,
     maximum_jitter: int = PAPER_MAXIMUM_JITTER,
     outlier: int | None = None,
 ) -> Mask:
@@ -45,13 +42,12 @@ def paper_raters(
 
     Noise goes by the *true* class of a voxel: true foreground becomes background with
     probability 1 - sensitivity, true background becomes foreground with probability
-    1 - specificity, and every other voxel keeps the jittered value.
+    1 - specificity, and every other voxel keeps the jittered value. `paper_qualities` returns the
+    qualities that were drawn.
 
     Parameters
     ----------
     truth : ndarray of bool, any dimension
-    sensitivity, specificity : (low, high)
-        Uniform ranges of the raters' qualities; `paper_qualities` returns the drawn values.
     maximum_jitter : int
         Largest half width in voxels of the dilating or eroding box; 0 for no jitter.
     outlier : int, optional
@@ -62,7 +58,7 @@ def paper_raters(
     ndarray of bool, shape (number, \\*truth.shape)
     """
     rng = np.random.default_rng(seed)
-    qualities = _draw_qualities(rng, number, sensitivity, specificity)
+    qualities = _draw_qualities(rng, number)
     raters = np.empty((number, *truth.shape), bool)
     for rater, (s, t) in zip(raters, qualities.T, strict=True):
         contour = _jittered(truth, maximum_jitter, rng) if maximum_jitter > 0 else truth
@@ -74,28 +70,17 @@ def paper_raters(
 
 
 def paper_qualities(
-    number: int = 5,
-    seed: int = 0,
-    *,
-    sensitivity: tuple[float, float] = PAPER_SENSITIVITY,
-    specificity: tuple[float, float] = PAPER_SPECIFICITY,
-    outlier: int | None = None,
+    number: int = 5, seed: int = 0, *, outlier: int | None = None
 ) -> NDArray[np.float64]:
     """Sensitivities (row 0) and specificities (row 1) that `paper_raters` draws for this seed."""
-    qualities = _draw_qualities(np.random.default_rng(seed), number, sensitivity, specificity)
+    qualities = _draw_qualities(np.random.default_rng(seed), number)
     if outlier is not None:
         qualities[:, outlier] = 0.5
     return qualities
 
 
 def spatial_raters(
-    truth: Mask,
-    number: int = 6,
-    seed: int = 0,
-    jitter: SpatialJitter = "after",
-    *,
-    good: Quality = SPATIAL_GOOD,
-    poor: Quality = SPATIAL_POOR,
+    truth: Mask, number: int = 6, seed: int = 0, jitter: SpatialJitter = "after"
 ) -> Mask:
     """Raters whose quality differs between the two halves of the last axis (Experiment 4).
 
@@ -121,7 +106,7 @@ def spatial_raters(
     raters = np.empty((number, *truth.shape), bool)
     for index, rater in enumerate(raters):
         rater[...] = _jittered(truth, SPATIAL_MAXIMUM_JITTER, rng) if jitter == "before" else truth
-        qualities = (good, poor) if index < number // 2 else (poor, good)
+        qualities = SPATIAL_QUALITIES if index < number // 2 else SPATIAL_QUALITIES[::-1]
         for half, (s, t) in zip(halves, qualities, strict=True):
             _add_noise(rater[half], truth[half], s, t, rng)
         if jitter == "after":
@@ -183,7 +168,6 @@ def multilabel_raters(
     number: int = 5,
     seed: int = 0,
     *,
-    accuracy: tuple[float, float] = PAPER_SENSITIVITY,
     outlier: int | None = None,
 ) -> NDArray[Any]:
     """Multi-class raters with uniformly drawn accuracies; errors fall on all other labels alike.
@@ -192,7 +176,7 @@ def multilabel_raters(
     """
     rng = np.random.default_rng(seed)
     labels = np.unique(truth)
-    accuracies = rng.uniform(*accuracy, number)
+    accuracies = rng.uniform(*PAPER_SENSITIVITY, number)
     if outlier is not None:
         accuracies[outlier] = 1 / labels.size
     confusions = [uniform_confusion(labels.size, a) for a in accuracies]
@@ -208,13 +192,8 @@ def uniform_confusion(number_of_labels: int, accuracy: float) -> NDArray[np.floa
     return confusion
 
 
-def _draw_qualities(
-    rng: np.random.Generator,
-    number: int,
-    sensitivity: tuple[float, float],
-    specificity: tuple[float, float],
-) -> NDArray[np.float64]:
-    return np.array([rng.uniform(*sensitivity, number), rng.uniform(*specificity, number)])
+def _draw_qualities(rng: np.random.Generator, number: int) -> NDArray[np.float64]:
+    return np.array([rng.uniform(*of, number) for of in (PAPER_SENSITIVITY, PAPER_SPECIFICITY)])
 
 
 def _draw_box_size(maximum_jitter: int, rng: np.random.Generator) -> int:

@@ -92,8 +92,8 @@ def heterogeneous_case(radius: int, seed: int, qualities: tuple[Quality, ...]) -
     return Case(truth, heterogeneous_raters(truth, seed, qualities))
 
 
-def noisy_organs_case(seed: int, shape: Sequence[int] = PAPER_SHAPE, number: int = 3) -> Case:
-    """Five organs amid background, and raters with true contours but voxel noise.
+def noisy_organs_case(seed: int, shape: Sequence[int] = PAPER_SHAPE) -> Case:
+    """Five organs amid background, and three raters with true contours but voxel noise.
 
     A rater finds an organ's voxel with probability .87 and mistakes it for any other label alike;
     a background voxel is taken for each of the organs with probability .015, a specificity of .985
@@ -110,4 +110,4 @@ def noisy_organs_case(seed: int, shape: Sequence[int] = PAPER_SHAPE, number: int
     confusion = uniform_confusion(NOISY_ORGANS + 1, NOISY_SENSITIVITY)
     confusion[1:, 0] = 1 - NOISY_SPECIFICITY
     confusion[0, 0] = 1 - confusion[1:, 0].sum()
-    return Case(truth, confusion_raters(truth, [confusion] * number, seed))
+    return Case(truth, confusion_raters(truth, [confusion] * 3, seed))

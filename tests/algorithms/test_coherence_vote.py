@@ -28,6 +28,7 @@ from itk_consensus.algorithms.coherence_cut import (
     volume_level,
 )
 from itk_consensus.algorithms.coherence_vote import coherence_vote
+from itk_consensus.algorithms.label_answers import MostlyOnes
 from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.labels.band_gains import KeptShares
 from itk_consensus.labels.contour_cut import CutCounts, Side, count_cut
@@ -474,3 +475,11 @@ def test_resolutions_beyond_the_curve_are_bounds():
     assert found.bound == "<="
     assert found.millimetres == pytest.approx(2**0.25)
     assert coherence_curve(RaterMasks.foreground(almost[1:]), 1, UNIT) is None
+
+
+@pytest.mark.parametrize("shape", [(5,), (4, 9), (3, 5, 6), (2, 3, 4, 5)])
+def test_volumes_of_ones_come_back_as_they_were(shape):
+    rng = np.random.default_rng(8)
+    volume = np.where(rng.random(shape) < 0.3, rng.random(shape), 1.0)
+    box = (slice(1, shape[0]), *(slice(1, size - 1) for size in shape[1:]))
+    np.testing.assert_array_equal(MostlyOnes.pack(volume).part(box), volume[box])

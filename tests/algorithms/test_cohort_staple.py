@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stacks import drawn_stacks, encode
 
 from itk_consensus.algorithms.cohort_staple import cohort_staple
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.staple import VARIANTS, StapleSettings, staple
 from itk_consensus.errors import InputError, ParameterError

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from itk_consensus import COLLATEFilter, MultiLabelSTAPLEImageFilter, ParameterError
 from itk_consensus.algorithms.collate import CollateSettings, collate
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.staple import MULTILABEL, staple

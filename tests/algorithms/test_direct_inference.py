@@ -21,7 +21,7 @@ from itk_consensus.algorithms.direct_inference import (
 from itk_consensus.algorithms.direct_inference.evidence_search import climb
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple

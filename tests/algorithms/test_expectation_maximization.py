@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
 from itk_consensus.algorithms.confusion_model import ConfusionModel
-from itk_consensus.algorithms.expectation_maximization import damped, maximize
-from itk_consensus.algorithms.initialization import (
+from itk_consensus.algorithms.expectation_maximization import (
     StartPlan,
-    best_start,
-    label_switched,
+    damped,
     make_starts,
+    maximize,
 )
 from itk_consensus.algorithms.iteration import StopRule, largest_change
+from itk_consensus.algorithms.staple_result import best_start, label_switched
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import vote_frequencies
 

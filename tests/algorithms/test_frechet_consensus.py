@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
-from itk_consensus.algorithms.frechet_consensus import frechet_consensus
+from itk_consensus.algorithms.frechet_consensus import frechet_consensus, frechet_labels
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
@@ -125,3 +125,22 @@ def test_the_dice_optimal_cut_of_patterns_is_that_of_their_voxels():
     assert expected == pytest.approx(same)
     np.testing.assert_array_equal(np.repeat(chosen, counts), voxels)
     assert not dice_optimal_cut(np.zeros(3))[0].any()
+
+
+def test_a_label_against_all_others_is_its_binary_consensus(label_maps):
+    """What others say where they do not say the label must not matter."""
+    many = DecisionPatterns.from_stack(LabelStack.multilabel(label_maps))
+    for index in range(1, many.number_of_labels):
+        masks = np.stack(label_maps) == many.labels[index]
+        assert frechet_consensus(many, foreground=index).overlap == pytest.approx(
+            frechet_consensus(encoded(masks)).overlap, abs=1e-12
+        )
+
+
+def test_progress_comes_with_every_label(label_maps):
+    seen: list[float] = []
+    frechet_labels(
+        DecisionPatterns.from_stack(LabelStack.multilabel(label_maps)), "dice", seen.append
+    )
+    assert len(seen) > 6
+    assert seen == sorted(seen)

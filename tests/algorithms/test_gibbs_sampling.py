@@ -11,7 +11,7 @@ from itk_consensus.algorithms.direct_inference import (
 )
 from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan, sample
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 
 #: By chance, one such deviation in two million is larger if the mean is normal; with 32 batches
 #: Student's t gives one in fifty thousand. The draws are fixed.

@@ -8,7 +8,7 @@ import pytest
 from stacks import Drawn, encode
 
 from itk_consensus.algorithms.collate import CollateSettings, collate
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import (
     MOST_WITHOUT_TOLERANCE,
     Step,

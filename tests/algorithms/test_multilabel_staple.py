@@ -9,10 +9,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.initialization import StartPlan, label_voting_theta, pairwise_overlap
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple
+from itk_consensus.algorithms.staple_result import pairwise_overlap
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.expected_counts import label_voting_theta
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import UNDECIDED
 

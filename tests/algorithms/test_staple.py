@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.algorithms.staple import StapleSettings, beta_pseudo_counts, staple
 from itk_consensus.errors import ParameterError

@@ -47,12 +47,19 @@ def test_raters_with_errors_of_their_own_count_fully_where_the_image_tells_nothi
     assert chosen_rater_weight(model_that_sees(0.5), drawn_cases(copies=0)) == 1
 
 
-def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_only_seems_sure():
+def test_raters_count_less_beside_an_image_that_is_right_than_beside_one_that_is_wrong():
     cases = drawn_cases(copies=0)
     wrong = [Case(one.image[:, ::-1].copy(), one.labels, one.raters) for one in cases]
-    model = model_that_sees(0.9)
-    assert chosen_rater_weight(model, cases) < 0.5
-    assert chosen_rater_weight(model, wrong) == 1
+    # Of three others two outvote one by log 4: up to this weight an image of odds 7 : 3 prevails.
+    prevails = np.log(7 / 3) / np.log(4)
+    assert 0.5 < prevails < 0.7
+    assert chosen_rater_weight(model_that_sees(0.7), cases) == 0.5
+    assert chosen_rater_weight(model_that_sees(0.7), wrong) == 1
+
+
+def test_a_weight_that_changes_no_label_is_not_avoided_for_being_less_sure():
+    """An image of odds 9 : 1 prevails at any weight, but by likelihood weights below .5 won."""
+    assert chosen_rater_weight(model_that_sees(0.9), drawn_cases(copies=0)) == 1
 
 
 def test_without_disputed_voxels_raters_count_fully():

@@ -85,22 +85,45 @@ def test_what_looks_at_neighbours_is_no_matter_of_votes() -> None:
 
 
 def test_many_candidates_need_less_than_four_volumes() -> None:
-    shape = (80, 96, 80)
+    shape = (160, 96, 160)
     grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"))
     rng = np.random.default_rng(0)
 
     def candidate() -> np.ndarray:
-        centre = 40 + rng.normal(0, 2, 3)
+        centre = 48 + rng.normal(0, 2, 3)
         distance = np.sqrt(((grid.T - centre) ** 2).sum(axis=-1)).T
         return (20 + rng.normal(0, 2) > distance).astype(np.uint8) + (distance < 10)
 
-    candidates = [candidate() for _ in range(20)]
-    votes = ic.MajorityVoteAccumulator()
-    tracemalloc.start()
+    candidates = [candidate() for _ in range(8)]
+
+    votes, patterns = ic.MajorityVoteAccumulator(), ic.PatternAccumulator()
+    for accumulator, fuse, whole in (
+        (votes, votes.GetLabelImage, ic.MajorityVote),
+        (patterns, lambda: patterns.fuse(ic.LabelVotingImageFilter()), ic.LabelVoting),
+    ):
+        expected = whole(candidates)
+        tracemalloc.start()
+        for array in candidates:
+            accumulator.add(array)
+        adding = tracemalloc.get_traced_memory()[1] + array.nbytes
+        tracemalloc.reset_peak()
+        fused = fuse()
+        fusing = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert max(adding, fusing) < 4 * array.nbytes, accumulator
+        np.testing.assert_array_equal(fused, expected)
+
+
+def test_patterns_beyond_a_byte_and_two_bytes_are_told_apart() -> None:
+    rng = np.random.default_rng(1)
+    candidates = [rng.integers(0, 7, (41, 42, 43)).astype(np.uint8) for _ in range(7)]
+    grown = ic.PatternAccumulator()
     for array in candidates:
-        votes.add(array)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    # The candidate that is being added is a volume too.
-    assert peak + np.prod(shape) < 4 * np.prod(shape)
-    np.testing.assert_array_equal(votes.GetLabelImage(), ic.MajorityVote(candidates))
+        grown.add(array)
+    table = grown.patterns()
+    assert len(table.counts) > 1 << 16
+    for rater, array in enumerate(candidates):
+        np.testing.assert_array_equal(table.expand(table.patterns[:, rater].copy()), array)
+    np.testing.assert_array_equal(
+        grown.patterns(3).expand(grown.patterns(3).patterns[:, 0].copy()), candidates[0] == 3
+    )

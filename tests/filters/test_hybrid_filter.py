@@ -202,3 +202,14 @@ def test_both_function_forms_take_filters(masks):
         *masks, interior_filter=STAPLEImageFilter(), boundary_filter=MajorityVoteFilter()
     )
     np.testing.assert_array_equal(one, other)
+
+
+def test_progress_of_the_fuser_at_work_is_the_hybrids() -> None:
+    heard: list[float] = []
+    boundary = itk_consensus.SpatialSTAPLEFilter(MaximumIterations=3)
+    hybrid = itk_consensus.HybridFusionFilter(BoundaryFilter=boundary)
+    hybrid.AddCommand(sitk.sitkProgressEvent, lambda: heard.append(boundary.GetProgress()))
+    rng = np.random.default_rng(0)
+    hybrid.Execute([rng.integers(0, 2, (6, 7, 8)).astype(np.uint8) for _ in range(3)])
+    assert any(0.5 < share < 1 for share in heard)
+    assert not boundary.HasCommand(sitk.sitkProgressEvent)

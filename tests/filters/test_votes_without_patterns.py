@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import SimpleITK as sitk
@@ -86,8 +88,9 @@ def test_the_disagreement_of_the_votes_sees_all_labels():
     np.testing.assert_array_equal(unsure, (1 - np.max(shares, axis=0)).astype(np.float32))
 
 
+by_prior = partial(smoothed_vote, ties="prior")
 SPATIAL = [
-    (ic.MajorityVoteFilter, {"SmoothingSigma": 1.0, "TieRule": "prior"}, smoothed_vote, 1e-6),
+    (ic.MajorityVoteFilter, {"SmoothingSigma": 1.0, "TieRule": "prior"}, by_prior, 1e-6),
     (ic.CorrectedVoteFilter, {}, corrected_vote, 1e-4),
 ]
 
@@ -107,9 +110,8 @@ def test_smoothed_votes_of_the_stack_are_those_of_its_patterns(
     np.testing.assert_array_equal(answers[0], answers[2])
     stack = LabelStack.multilabel(some_raters(), missing_label=more.get("MissingLabel"))
     weights = np.array(more["RaterWeights"]) if "RaterWeights" in more else None
-    expected = on_patterns(
-        DecisionPatterns.from_stack(stack), 1.0, (1.0, 1.0, 1.0), weights=weights, ties="prior"
-    ).fusion()
+    patterns = DecisionPatterns.from_stack(stack)
+    expected = on_patterns(patterns, 1.0, (1.0, 1.0, 1.0), weights=weights).fusion()
     np.testing.assert_array_equal(answers[0], stack.labels[expected.volume()])
     for rater in raters:
         rater[...] = 0

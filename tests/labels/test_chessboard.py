@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from stacks import drawn_stacks, encode
 
 from itk_consensus.errors import InputError
-from itk_consensus.labels.chessboard import chessboard, neighbour_weights
+from itk_consensus.labels.chessboard import LabelLists, chessboard, neighbour_weights
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
 
 
 def brute_force(
@@ -41,23 +43,106 @@ def brute_force(
     return links, anchors
 
 
+def drawn_beliefs(number: int, labels: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, K) of which most are zero."""
+    beliefs = rng.random((number, labels)) * (rng.random((number, labels)) < 0.5)
+    beliefs[np.arange(number), rng.integers(0, labels, number)] += 0.1
+    return beliefs / beliefs.sum(axis=1, keepdims=True)
+
+
+def as_lists(rows: np.ndarray, dtype: type = np.float32) -> LabelLists:
+    place, labels = np.nonzero(rows)
+    ends = np.append(0, np.bincount(place, minlength=len(rows)).cumsum()).astype(np.int64)
+    return LabelLists(ends, labels.astype(np.uint16), rows[place, labels].astype(dtype))
+
+
+def as_rows(lists: LabelLists, labels: int) -> np.ndarray:
+    rows = np.zeros((len(lists.ends) - 1, labels))
+    rows[np.repeat(np.arange(len(rows)), np.diff(lists.ends)), lists.labels] = lists.values
+    return rows
+
+
 @given(drawn_stacks(), st.data())
-def test_links_and_anchors_are_those_of_brute_force(drawn, data):
+def test_a_sweep_is_that_of_brute_force_for_any_number_of_threads(drawn, data):
     patterns = encode(drawn)
     if patterns.number_of_voxels == 0:
         return
     settled = patterns.unanimous
     spacing = tuple(data.draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in drawn.present[0].shape)
-    white, black = chessboard(patterns, settled, spacing)
+    board = chessboard(patterns, settled, spacing)
     links, anchors = brute_force(patterns, settled, spacing)
-    assert sorted([*white.voxels, *black.voxels]) == sorted(anchors)
-    for this, other in ((white, black), (black, white)):
-        found = this.links.tocoo()
-        pairs = zip(this.voxels[found.row], other.voxels[found.col], found.data, strict=True)
-        wanted = {pair: weight for pair, weight in links.items() if pair[0] in set(this.voxels)}
-        assert {(int(a), int(b)): pytest.approx(w) for a, b, w in pairs} == wanted
-        for voxel, anchor in zip(this.voxels, this.anchor.T, strict=True):
-            np.testing.assert_allclose(anchor, anchors[int(voxel)], rtol=1e-6)
+    voxels = [colour.voxels.tolist() for colour in board.colours]
+    assert sorted(voxels[0] + voxels[1]) == sorted(anchors)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    labels, number = patterns.number_of_labels, len(patterns.counts)
+    scores = as_lists(rng.normal(0, 3, (number, labels)), np.float64)
+    logs = as_rows(scores, labels)
+    counted = rng.integers(0, 2, number).astype(np.float64)
+    for colour in (0, 1):
+        theirs = drawn_beliefs(len(voxels[1 - colour]), labels, rng)
+        of_voxel = dict(zip(voxels[1 - colour], theirs, strict=True))
+        pull = np.array([anchors[voxel] for voxel in voxels[colour]]).reshape(-1, labels)
+        settled_pull = pull.copy()
+        for row, voxel in enumerate(voxels[colour]):
+            for (here, there), weight in links.items():
+                if here == voxel:
+                    pull[row] += weight * of_voxel[there]
+        rows = board.colours[colour].pattern
+        odds = np.exp(logs[rows] + 1.5 * pull)
+        beliefs = odds / odds.sum(axis=1, keepdims=True)
+        entropy = -(beliefs * np.log(beliefs)).sum()
+        votes = (counted[rows, None] * beliefs * logs[rows]).sum()
+        found = board.sweep(colour, as_lists(theirs), scores, counted, 1.5)
+        np.testing.assert_allclose(as_rows(found.beliefs, labels), beliefs, atol=1e-6)
+        np.testing.assert_allclose(
+            found[1:3], [(beliefs * p).sum() for p in (pull, settled_pull)], rtol=1e-5, atol=1e-6
+        )
+        np.testing.assert_allclose(found[3:], [entropy, votes], rtol=1e-5, atol=1e-6)
+        slope = board.weight_slope(colour, found.beliefs, as_lists(theirs), 1.5)
+        guess = np.exp(1.5 * pull)
+        guess /= guess.sum(axis=1, keepdims=True)
+        spread = (guess * pull**2).sum() - ((guess * pull).sum(axis=1) ** 2).sum()
+        np.testing.assert_allclose(
+            slope, [((beliefs - guess) * pull).sum(), spread], rtol=1e-4, atol=1e-5
+        )
+        counts = board.counts(colour, found.beliefs, counted)
+        weighted = counted[rows, None] * as_rows(found.beliefs, labels)
+        for rater, said in enumerate(patterns.patterns[rows].T):
+            for label in range(labels):
+                np.testing.assert_allclose(
+                    counts[rater, label], weighted[said == label].sum(axis=0), atol=1e-9
+                )
+        for threads in (2, 7):
+            other = chessboard(replace(patterns, threads=threads), settled, spacing)
+            again = other.sweep(colour, as_lists(theirs), scores, counted, 1.5)
+            assert again[1:] == found[1:]
+            for mine, same in zip(again.beliefs, found.beliefs, strict=True):
+                np.testing.assert_array_equal(mine, same)
+            np.testing.assert_array_equal(other.counts(colour, found.beliefs, counted), counts)
+
+
+@given(drawn_stacks(), st.integers(0, 99), st.sampled_from([1.0, 8.0, 50.0]))
+def test_candidates_are_the_labels_that_votes_leave(drawn, seed, reach):
+    patterns = encode(drawn)
+    if patterns.number_of_voxels == 0:
+        return
+    rng = np.random.default_rng(seed)
+    raters, labels = patterns.number_of_raters, patterns.number_of_labels
+    theta = rng.random((raters, labels, labels)) ** 4 * (rng.random((raters, labels, labels)) < 0.8)
+    prior = rng.random((1, labels))
+    is_open = rng.random(len(patterns.counts)) < 0.7
+    board = chessboard(patterns, patterns.unanimous, (1.0,) * drawn.present[0].ndim)
+    lists = board.candidates(theta, prior, None, is_open, reach, -100.0)
+    for row, said in enumerate(patterns.patterns):
+        with np.errstate(divide="ignore"):
+            score = np.log(prior[0]) + sum(
+                np.log(theta[j, d]) for j, d in enumerate(said) if d < labels
+            )
+        score = np.maximum(score, -100.0)
+        near = np.flatnonzero(score > score.max() - reach) if is_open[row] else []
+        here = slice(*lists.ends[row : row + 2])
+        np.testing.assert_array_equal(lists.labels[here], near)
+        np.testing.assert_allclose(lists.values[here], score[near], rtol=1e-12)
 
 
 @given(drawn_stacks())
@@ -66,8 +151,25 @@ def test_every_open_voxel_knows_its_pattern(drawn):
     if patterns.number_of_voxels == 0:
         return
     rows = patterns.expand(np.arange(len(patterns.counts)), outside=-1).ravel()
-    for colour in chessboard(patterns, patterns.unanimous, (1.0,) * drawn.present[0].ndim):
+    board = chessboard(patterns, patterns.unanimous, (1.0,) * drawn.present[0].ndim)
+    for colour in board.colours:
         np.testing.assert_array_equal(colour.pattern, rows[colour.voxels])
+
+
+def test_lists_are_picked_in_any_order():
+    rows = np.array([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
+    which = np.array([2, 0, 0, 1])
+    np.testing.assert_allclose(as_rows(as_lists(rows).picked(which), 3), rows[which], rtol=1e-6)
+
+
+def test_beliefs_by_label_are_those_by_voxel():
+    rng = np.random.default_rng(3)
+    stack = list(rng.integers(0, 4, (3, 5, 6)).astype(np.uint8))
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(stack))
+    board = chessboard(patterns, patterns.unanimous, (1.0, 1.0))
+    rows = [drawn_beliefs(len(colour.voxels), 4, rng) for colour in board.colours]
+    found = np.asarray(board.by_label(*map(as_lists, rows)))
+    np.testing.assert_allclose(found, np.concatenate(rows).T, rtol=1e-6)
 
 
 def test_the_last_itk_axis_of_four_has_no_neighbours():

@@ -42,3 +42,28 @@ def test_raters_who_agree_nearly_everywhere_are_kept_in_little_memory():
     kept = KeptStack.of(LabelStack.multilabel(arrays))
     held = kept.first.nbytes + sum(blocks.nbytes for blocks in kept.others.values())
     assert held < 1.5 * arrays[0].nbytes
+
+
+@pytest.mark.parametrize("shape", [(1,), (65,), (37, 11, 13), (3, 8, 8), (5, 2, 3, 4)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32])
+@pytest.mark.parametrize("halo", [0, 2, 50])
+def test_slabs_with_their_halo_are_planes_of_the_stack(shape, dtype, halo):
+    rng = np.random.default_rng(6)
+    first = rng.integers(0, 4, shape).astype(dtype)
+    arrays = [first, np.where(rng.random(shape) < 0.1, 3, first).astype(dtype)]
+    arrays.append(arrays[0].astype(np.int16))
+    mask = rng.random(shape) < 0.5
+    stack = LabelStack.multilabel(arrays, mask=mask, rater_masks=[mask, None, ~mask])
+    seen = 0
+    for planes, inside, slab in KeptStack.of(stack).slabs(halo):
+        assert planes.start == seen
+        seen = planes.stop
+        low = max(0, planes.start - halo)
+        wide = slice(low, min(shape[0], planes.stop + halo))
+        assert (inside.start, inside.stop) == (planes.start - low, planes.stop - low)
+        for cut, array in zip(slab.arrays, arrays, strict=True):
+            np.testing.assert_array_equal(cut, array[wide])
+        np.testing.assert_array_equal(slab.mask, mask[wide])
+        assert slab.rater_masks[1] is None
+        np.testing.assert_array_equal(slab.rater_masks[2], ~mask[wide])
+    assert seen == shape[0]

@@ -63,7 +63,7 @@ def test_help_explains_every_parameter_and_shows_its_default(fuser: type) -> Non
 
 
 def test_a_release_shows_a_readme_without_relative_links() -> None:
-    pytest.importorskip("pybind11")
+    pytest.importorskip("nanobind")
     address = "https://example.org/team/itk_consensus"
     command = [sys.executable, "setup.py", "-q", "--long-description"]
     environment = {**os.environ, "ITK_CONSENSUS_URL": address, "PYTHONUTF8": "1"}

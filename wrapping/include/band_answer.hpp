@@ -19,10 +19,9 @@ struct KeptShares {
   const float* detail;  // share of the votes themselves that replaces what was kept
 };
 
-template <class Raters>
 class BandAnswer {
  public:
-  BandAnswer(const MaskField<Raters>& field, const KeptShares& kept)
+  BandAnswer(const MaskField& field, const KeptShares& kept)
       : means_(field), kept_(&kept), coarse_(kept.grid) {}
 
   // The answer in a box.
@@ -44,7 +43,7 @@ class BandAnswer {
   void compute(const Box& box, float* volume) { means_.write(box, compute(box), volume); }
 
  private:
-  BandMeans<Raters> means_;
+  BandMeans means_;
   const KeptShares* kept_;
   CoarseValues coarse_;
   std::vector<float> answer_;

@@ -19,9 +19,8 @@
 
 namespace consensus {
 
-template <class Raters>
 struct MaskField {
-  Raters raters;
+  std::shared_ptr<const RaterRows> raters;
   PackedRaters present;  // no planes: everybody annotated everything
   std::vector<double> weights;
   std::vector<GaussianWeights> scales;
@@ -42,10 +41,9 @@ struct BandOutputs {
   float* raters;
 };
 
-template <class Raters>
 class BandMeans {
  public:
-  explicit BandMeans(const MaskField<Raters>& field) : field_(&field) {
+  explicit BandMeans(const MaskField& field) : field_(&field) {
     for (const auto& scale : field.scales) gaussians_.emplace_back(scale, field.shape);
   }
 
@@ -205,7 +203,7 @@ class BandMeans {
       if (presence) {
         field_->present.read(rater, at, box.size(3), row);
       } else {
-        field_->raters.read(rater, at, box.size(3), row);
+        field_->raters->read(rater, at, box.size(3), row);
       }
     });
   }
@@ -246,7 +244,7 @@ class BandMeans {
     }
   }
 
-  const MaskField<Raters>* field_;
+  const MaskField* field_;
   std::vector<Gaussian<float>> gaussians_;
   std::size_t voxels_ = 0;
   bool flat_ = true;

@@ -39,10 +39,9 @@ CONSENSUS_WIDE static inline void shared_powers(const float* values, const float
   for (std::size_t i = 0; i < n; ++i) out[i] = shared_power(values[i], squares[i], raters[i]);
 }
 
-template <class Raters>
 class BandPowers {
  public:
-  BandPowers(const MaskField<Raters>& field, const CoarseGrid& grid)
+  BandPowers(const MaskField& field, const CoarseGrid& grid)
       : bands_(field.bands()), means_(field), grid_(grid), coarse_(grid) {}
 
   void compute(const Box& points, const PowerOutputs& out) {
@@ -96,7 +95,7 @@ class BandPowers {
   }
 
   std::size_t bands_;
-  BandMeans<Raters> means_;
+  BandMeans means_;
   CoarseGrid grid_;
   CoarseValues coarse_;
   std::vector<float> shared_;

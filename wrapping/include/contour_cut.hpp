@@ -66,11 +66,10 @@ struct CutField {
   Extents shape;
 };
 
-template <class Mean>
 class CutCounts {
  public:
-  CutCounts(const CutField& field, const MaskField<PackedRaters>& chosen, const KeptShares& kept, const Mean& votes)
-      : field_(&field), clean_(chosen, kept), votes_(votes), far_(field.reach, field.shape) {}
+  CutCounts(const CutField& field, const MaskField& chosen, const KeptShares& kept, const RaterRows& votes)
+      : field_(&field), clean_(chosen, kept), votes_(&votes), far_(field.reach, field.shape) {}
 
   void compute(const Box& box) {
     if (!any_counted(box)) return;
@@ -80,7 +79,7 @@ class CutCounts {
     row_.resize(box.size(3));
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::size_t at = whole.at(t, z, y, box.low[3]), first = box.at(t, z, y, box.low[3]);
-      votes_.read(0, at, box.size(3), row_.data());
+      votes_->read(0, at, box.size(3), row_.data());
       for (std::size_t x = 0; x < box.size(3); ++x) {
         if (!field_->counted[at + x]) continue;
         const std::int64_t vote = fixed_point(row_[x]);
@@ -131,8 +130,8 @@ class CutCounts {
   }
 
   const CutField* field_;
-  BandAnswer<PackedRaters> clean_;
-  Mean votes_;
+  BandAnswer clean_;
+  const RaterRows* votes_;
   NeighbourLines<std::uint8_t> far_;
   std::vector<std::uint8_t> lowest_, highest_;
   std::vector<float> row_;

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
-#include <thread>
 #include <vector>
 
 namespace consensus {
@@ -33,30 +31,18 @@ inline std::vector<Slab> make_slabs(std::size_t extent, std::size_t threads,
   return slabs;
 }
 
+// Any callable, seen through a pointer: threads are compiled once, in parallel.cpp.
+struct SlabWork {
+  void* work;
+  void (*call)(void* work, std::size_t index, Slab slab);
+};
+
+void run_slabs(const std::vector<Slab>& slabs, SlabWork work);
+
 // Calls work(slab_index, slab) for every slab; the first exception is rethrown after all joined.
 template <class Work>
 void for_each_slab(const std::vector<Slab>& slabs, Work work) {
-  std::vector<std::exception_ptr> errors(slabs.size());
-  auto guarded = [&](std::size_t k) noexcept {
-    try {
-      work(k, slabs[k]);
-    } catch (...) {
-      errors[k] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  std::size_t started = 1;
-  try {
-    for (; started < slabs.size(); ++started) threads.emplace_back(guarded, started);
-  } catch (...) {
-    // The system gave no more threads: the caller's thread does what is left.
-  }
-  guarded(0);
-  for (std::size_t k = started; k < slabs.size(); ++k) guarded(k);
-  for (auto& thread : threads) thread.join();
-  for (auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  run_slabs(slabs, {&work, [](void* to, std::size_t k, Slab slab) { (*static_cast<Work*>(to))(k, slab); }});
 }
 
 }  // namespace consensus

@@ -8,38 +8,46 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "simd.hpp"
 
 namespace consensus {
 
-struct PackedRaters {
-  const std::uint8_t* planes = nullptr;
-  std::size_t voxels = 0;
+// A row of floats is read at a time, so that what reads it is compiled once for all of these.
+struct RaterRows {
+  virtual ~RaterRows() = default;
+  virtual void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const = 0;
+};
 
-  void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const {
+struct PackedRaters final : RaterRows {
+  PackedRaters(const std::uint8_t* planes_, std::size_t voxels_) : planes(planes_), voxels(voxels_) {}
+
+  void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const override {
     bits_as_floats(planes + rater / 8 * voxels + at, static_cast<unsigned>(rater % 8), n, out);
   }
+
+  const std::uint8_t* planes;
+  std::size_t voxels;
 };
 
-struct SoftRaters {
-  const float* masks = nullptr;
-  std::size_t voxels = 0;
+struct SoftRaters final : RaterRows {
+  SoftRaters(const float* masks_, std::size_t voxels_) : masks(masks_), voxels(voxels_) {}
 
-  void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const {
+  void read(std::size_t rater, std::size_t at, std::size_t n, float* out) const override {
     std::copy_n(masks + rater * voxels + at, n, out);
   }
+
+  const float* masks;
+  std::size_t voxels;
 };
 
-template <class Raters>
-class MeanRater;
-
-// A byte of votes has 256 values: their weights are summed up once.
-template <>
-class MeanRater<PackedRaters> {
+// The mean as one rater. A byte of votes has 256 values: their weights are summed up once.
+class PackedMean final : public RaterRows {
  public:
-  MeanRater(const PackedRaters& raters, const std::vector<double>& weights)
+  PackedMean(const PackedRaters& raters, const std::vector<double>& weights)
       : raters_(raters), sums_((weights.size() + 7) / 8) {
     float total = 0.0f;
     for (std::size_t rater = 0; rater < weights.size(); ++rater) {
@@ -52,7 +60,7 @@ class MeanRater<PackedRaters> {
     share_ = 1.0f / total;
   }
 
-  void read(std::size_t, std::size_t at, std::size_t n, float* out) const {
+  void read(std::size_t, std::size_t at, std::size_t n, float* out) const override {
     const std::uint8_t* row = raters_.planes + at;
     for (std::size_t i = 0; i < n; ++i) out[i] = sums_[0][row[i]];
     for (std::size_t plane = 1; plane < sums_.size(); ++plane) {
@@ -68,17 +76,16 @@ class MeanRater<PackedRaters> {
   float share_;
 };
 
-template <>
-class MeanRater<SoftRaters> {
+class SoftMean final : public RaterRows {
  public:
-  MeanRater(const SoftRaters& raters, const std::vector<double>& weights)
+  SoftMean(const SoftRaters& raters, const std::vector<double>& weights)
       : raters_(raters), weights_(weights.begin(), weights.end()) {
     float total = 0.0f;
     for (const float weight : weights_) total += weight;
     share_ = 1.0f / total;
   }
 
-  void read(std::size_t, std::size_t at, std::size_t n, float* out) const {
+  void read(std::size_t, std::size_t at, std::size_t n, float* out) const override {
     std::fill_n(out, n, 0.0f);
     for (std::size_t rater = 0; rater < weights_.size(); ++rater) {
       add_scaled(raters_.masks + rater * raters_.voxels + at, weights_[rater], n, out);
@@ -93,32 +100,30 @@ class MeanRater<SoftRaters> {
 };
 
 // The mean of those who annotated a voxel; 0 where nobody did.
-template <class Raters>
-class PresentMean {
+class PresentMean final : public RaterRows {
  public:
-  PresentMean(const Raters& raters, const PackedRaters& present, const std::vector<double>& weights)
-      : raters_(raters), present_(present), weights_(weights.begin(), weights.end()) {}
+  PresentMean(std::shared_ptr<const RaterRows> raters, const PackedRaters& present,
+              const std::vector<double>& weights)
+      : raters_(std::move(raters)), present_(present), weights_(weights.begin(), weights.end()) {}
 
-  void read(std::size_t, std::size_t at, std::size_t n, float* out) {
+  void read(std::size_t, std::size_t at, std::size_t n, float* out) const override {
     std::fill_n(out, n, 0.0f);
-    here_.assign(n, 0.0f);
-    said_.resize(n);
-    there_.resize(n);
+    std::vector<float> here(n), said(n), there(n);
     for (std::size_t rater = 0; rater < weights_.size(); ++rater) {
-      raters_.read(rater, at, n, said_.data());
-      present_.read(rater, at, n, there_.data());
+      raters_->read(rater, at, n, said.data());
+      present_.read(rater, at, n, there.data());
       for (std::size_t i = 0; i < n; ++i) {
-        out[i] += weights_[rater] * there_[i] * said_[i];
-        here_[i] += weights_[rater] * there_[i];
+        out[i] += weights_[rater] * there[i] * said[i];
+        here[i] += weights_[rater] * there[i];
       }
     }
-    for (std::size_t i = 0; i < n; ++i) out[i] *= here_[i] > 0 ? 1.0f / here_[i] : 0.0f;
+    for (std::size_t i = 0; i < n; ++i) out[i] *= here[i] > 0 ? 1.0f / here[i] : 0.0f;
   }
 
  private:
-  Raters raters_;
+  std::shared_ptr<const RaterRows> raters_;
   PackedRaters present_;
-  std::vector<float> weights_, here_, said_, there_;
+  std::vector<float> weights_;
 };
 
 }  // namespace consensus

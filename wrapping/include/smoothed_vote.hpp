@@ -21,9 +21,7 @@ class SmoothedVote {
   SmoothedVote(const VoteField& field, const Unmixing& unmixing, const Choice& choice)
       : tile_(field), unmixing_(unmixing), choice_(choice), gain_(unmixing.gain()) {}
 
-  // Writes label indices, kUndecided or kBackground into the tile's part of the volume.
-  template <class Index>
-  void decide(const Box& box, Index* volume) {
+  void decide(const Box& box) {
     tile_.load(box);
     answers_.resize(box.voxels());
     if (tile_.unanimous()) {
@@ -31,6 +29,11 @@ class SmoothedVote {
     } else {
       decide_quickly(box);
     }
+  }
+
+  // Writes label indices, kUndecided or kBackground into the tile's part of the volume.
+  template <class Index>
+  void write_decision(const Box& box, Index* volume) {
     const auto& field = tile_.field();
     for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
       const std::int32_t* row = answers_.data() + box.at(t, z, y, box.low[3]);

@@ -51,7 +51,8 @@ class JointsOfLabel {
   JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model)
       : frame_(frame), model_(model), sweep_(frame), scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
 
-  // Appends the joints, of voxels in one part, that are not `cut` below the voxel's known peak.
+  // Appends the joints, of voxels in one part, that are not `cut` below the voxel's known peak, of
+  // which there is one for each voxel in the planes of the part.
   void run(std::size_t label, const LabelWeights& posterior, const Part& whole, const float* peaks, float cut,
            LabelJoints& found) {
     label_ = label;
@@ -240,7 +241,7 @@ class JointsOfLabel {
     for_each_voxel([&](std::size_t voxel, std::size_t k) {
       if (probability_[k] == 0.0) return;
       const auto joint = static_cast<float>(log_joint_[k] + std::log(probability_[k]));
-      if (joint < peaks[voxel] - cut) return;
+      if (joint < peaks[k] - cut) return;
       found.voxels.push_back(static_cast<std::uint32_t>(voxel));
       found.log_joints.push_back(joint);
     });

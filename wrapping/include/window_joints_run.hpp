@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
@@ -16,11 +17,12 @@
 
 namespace consensus {
 
-// Planes of a part: many against the window, for its sources are read again by each part.
-constexpr std::size_t kPlanesOfPart = 32;
+// Planes of a part, at least: a window must not reach beyond the parts beside it. With more of them
+// fewer sources are read twice, but a worker's arrays are as large as a part.
+constexpr std::size_t kPlanesOfPart = 16;
 
 inline std::vector<Part> parts_of(const WindowFrame& frame) {
-  const std::size_t planes = std::max(kPlanesOfPart, 2 * frame.radii[1] + 1);
+  const std::size_t planes = std::max(kPlanesOfPart, frame.radii[1]);
   std::vector<Part> parts;
   for (std::size_t volume = 0; volume < frame.shape[0]; ++volume) {
     for (std::size_t z = 0; z < frame.shape[1]; z += planes) {
@@ -110,20 +112,27 @@ inline void scale_factors(const WindowFrame& frame, std::size_t rater, const flo
   });
 }
 
-// The joints of each label wanted, in pieces, one after the other.
-inline std::vector<std::vector<LabelJoints>> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
-                                                 const std::vector<std::size_t>& labels,
+// Voxels of each part, which lie between two numbers.
+inline std::vector<std::pair<std::size_t, std::size_t>> voxels_of_parts(const WindowFrame& frame) {
+  std::vector<std::pair<std::size_t, std::size_t>> voxels;
+  for (const Part& part : parts_of(frame)) {
+    voxels.emplace_back(frame.row_begin[frame.row(part.volume, part.low[0], 0)],
+                        frame.row_begin[frame.row(part.volume, part.high[0] - 1, frame.shape[2] - 1) + 1]);
+  }
+  return voxels;
+}
+
+// The joints of each label wanted at the voxels of one part.
+inline std::vector<LabelJoints> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
+                                                 const Part& part, const std::vector<std::size_t>& labels,
                                                  const std::vector<LabelWeights>& posterior, const float* peaks,
                                                  float cut, std::size_t threads) {
-  const auto parts = parts_of(frame);
-  std::vector<std::vector<LabelJoints>> pieces(labels.size(), std::vector<LabelJoints>(parts.size()));
-  for_each_task(labels.size() * parts.size(), threads, [&] { return JointsOfLabel(frame, model); },
-                [&](JointsOfLabel& worker, std::size_t task) {
-                  const std::size_t k = task / parts.size();
-                  const std::size_t part = task % parts.size();
-                  worker.run(labels[k], posterior[k], parts[part], peaks, cut, pieces[k][part]);
+  std::vector<LabelJoints> joints(labels.size());
+  for_each_task(labels.size(), threads, [&] { return JointsOfLabel(frame, model); },
+                [&](JointsOfLabel& worker, std::size_t k) {
+                  worker.run(labels[k], posterior[k], part, peaks, cut, joints[k]);
                 });
-  return pieces;
+  return joints;
 }
 
 struct StepSums {
@@ -131,8 +140,9 @@ struct StepSums {
   double moved = 0.0;  // probability that went from some labels to others
 };
 
-// Turns log joints of all labels, in place, into posteriors; those below `least` become 0.
-inline StepSums normalise_joints(std::size_t number, const std::vector<LabelWeights>& joints,
+// Turns log joints of all labels at `number` voxels from the first on, in place, into posteriors;
+// those below `least` become 0.
+inline StepSums normalise_joints(std::size_t first, std::size_t number, const std::vector<LabelWeights>& joints,
                                  const std::vector<float*>& out, const std::vector<LabelWeights>& before,
                                  float least, std::size_t threads) {
   constexpr std::size_t kVoxels = std::size_t{1} << 14;
@@ -143,7 +153,7 @@ inline StepSums normalise_joints(std::size_t number, const std::vector<LabelWeig
                                                std::lower_bound(of.voxels, last, end) - of.voxels);
   };
   for_each_task(sums.size(), threads, [] { return std::vector<double>(2 * kVoxels); }, [&](std::vector<double>& room, std::size_t task) {
-    const std::size_t begin = task * kVoxels, end = std::min(number, begin + kVoxels);
+    const std::size_t begin = first + task * kVoxels, end = std::min(first + number, begin + kVoxels);
     double* peak = room.data();
     double* total = room.data() + kVoxels;
     std::fill_n(peak, kVoxels, -INFINITY);

@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from speed.operations import OPERATIONS
+from itk_consensus.filters.registry import FUSER_MODULES, short_name
+from speed.operations import DERIVED, OPERATIONS
 from speed.peak_memory import peak_bytes, save_raters
 from speed.timing import Effort, best_seconds
 from speed.volumes import ATLASES, CONTOUR_ERROR, CROWD, json_stack, raters
@@ -59,8 +60,17 @@ ATLAS_WORKLOADS = (
     Workload("BoundarySIMPLE, SimpleITK images", 15),
     Workload("LogOpinionPool, SimpleITK images", 15),
     Workload("HybridFusion, SimpleITK images", 15),
-    Workload("uncertainty of CorrectedVote, SimpleITK images", 15),
+    Workload("ProbabilityAverage, SimpleITK images", 15),
+    Workload("MultiLabelSTAPLE with smoothness, SimpleITK images", 5),
     Workload("Agreement, SimpleITK images", 15),
+    *(
+        Workload(f"{what} of {short_name(name)}, SimpleITK images", 5)
+        for what in DERIVED
+        for name in FUSER_MODULES
+        if name != "STAPLEImageFilter"  # of two labels only
+    ),
+    Workload("probability of CorrectedVote, SimpleITK images", 15),
+    Workload("uncertainty of CorrectedVote, SimpleITK images", 15),
 )
 #: Masks with noise at every voxel; the reference is SimpleITK's STAPLE.
 CROWD_WORKLOADS = (

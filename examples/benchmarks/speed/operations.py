@@ -13,6 +13,7 @@ import SimpleITK as sitk
 from numpy.typing import NDArray
 
 import itk_consensus
+from itk_consensus.filters.registry import FUSER_MODULES, short_name
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 
 Array = NDArray[Any]
@@ -72,10 +73,11 @@ def _cohort_of_one(images: list[Any]) -> Any:
     return itk_consensus.CohortSTAPLEFilter().Execute([images])
 
 
-def _uncertainty(images: list[Any]) -> Any:
-    fuser = itk_consensus.CorrectedVoteFilter()
-    fuser.Execute(images)
-    return fuser.GetUncertaintyImage()
+def _derived(fuser: Any, output: str, images: list[Any]) -> Any:
+    """An output that is asked for after Execute."""
+    used = fuser()
+    used.Execute(images)
+    return getattr(used, output)()
 
 
 def _conformal_band(images: list[Any]) -> Any:
@@ -128,8 +130,19 @@ OPERATIONS: dict[str, Operation] = {
     "STAPLE with smoothness, SimpleITK images": _on_simpleitk(_smooth_staple, output_bytes=8),
     "MultiLabelSTAPLE with smoothness, SimpleITK images": _on_simpleitk(_smooth_multilabel),
     "CohortSTAPLE, SimpleITK images": _on_simpleitk(_cohort_of_one, output_bytes=8),
-    "uncertainty of CorrectedVote, SimpleITK images": _on_simpleitk(_uncertainty, output_bytes=4),
     "Agreement, SimpleITK images": _on_simpleitk(itk_consensus.Agreement, output_bytes=0),
     "ConformalBand, SimpleITK images": _on_simpleitk(_conformal_band, output_bytes=9),
     FLOOR: _on_arrays(_read_inputs_fill_output),
+}
+#: What later outputs take, by what they are called and the bytes of a voxel.
+DERIVED = {
+    "probability": ("GetProbabilityImage", 8),
+    "uncertainty": ("GetUncertaintyImage", 4),
+}
+OPERATIONS |= {
+    f"{what} of {short_name(name)}, SimpleITK images": _on_simpleitk(
+        partial(_derived, getattr(itk_consensus, name), output), output_bytes=size
+    )
+    for what, (output, size) in DERIVED.items()
+    for name in FUSER_MODULES
 }

@@ -27,7 +27,7 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 
 #: A box of disputed voxels is cut into about so many slabs.
-_SLABS = 16
+_SLABS = 96
 
 
 def slabs_of(voxels: DisputedVoxels, radii: tuple[int, ...]) -> Iterator[PatchSlab]:

@@ -34,7 +34,8 @@ class VotedShares:
     @classmethod
     def of_votes(cls, voxels: DisputedVoxels, share_of: Any) -> VotedShares:
         """What votes say; `share_of` gives the (P,) shares of a label by pattern."""
-        patterns, rows = voxels.patterns, voxels.rows
+        # Not those of `voxels`, which would keep them.
+        patterns, rows = voxels.patterns, DisputedVoxels(voxels.patterns, voxels.region).rows
         members, values = [], []
         for label in range(patterns.number_of_labels):
             said = (patterns.patterns == label).any(axis=1)

@@ -23,10 +23,11 @@ from itk_consensus.algorithms.boundary_simple.voted_shares import VotedShares
 from itk_consensus.algorithms.iteration import IterationObserver, Step, StopRule, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
+from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.labels.fusions import DisputedFusion
 from itk_consensus.labels.marked_boxes import boxes_of_patterns
 from itk_consensus.labels.ties import TieRule
+from itk_consensus.labels.tiles import Progress
 
 #: Shares that sums in different order cannot tell apart.
 TIE_TOLERANCE = 1e-9
@@ -101,6 +102,7 @@ def boundary_simple(
     *,
     gate: Floats | None = None,
     observer: IterationObserver | None = None,
+    tick: Progress = lambda _: None,
 ) -> BoundaryResult:
     """Alternate between the consensus and the weights.
 
@@ -112,29 +114,29 @@ def boundary_simple(
     gate : (J, N) ndarray, optional
         Factor of each rater's weight at each disputed voxel.
     observer : callable, optional
+    tick : callable
+        Told now and then which share of an iteration is done.
     """
     patterns = voxels.patterns
     vote = majority_vote(patterns, ties=settings.tie_rule)
-    model = _LocalWeights(voxels, settings, gate)
+    model = _LocalWeights(voxels, settings, gate, tick)
 
     def step(now: tuple[VotedShares, Floats]) -> Step[tuple[VotedShares, Floats], float]:
         shares, weights = model.step(now[0])
         change = shares.change_from(now[0])
         return Step((shares, weights), change, settings.stop.met(change))
 
-    start = VotedShares.of_votes(voxels, vote.of_label)
-    most = settings.stop.most_iterations if start.number else 0
-    run = iterate(step, (start, np.zeros(patterns.number_of_raters)), most, observer)
+    most = settings.stop.most_iterations if len(voxels.places) else 0
+    nobody = np.zeros(patterns.number_of_raters)
+    run = iterate(step, (VotedShares.of_votes(voxels, vote.of_label), nobody), most, observer)
     shares, weights = run.state
-    decision = np.empty(shares.number, np.int32)
-    for part in chunks(shares.number, max(1, 16 * CHUNK // len(shares))):
-        decision[part] = decide_voxels(
-            shares.columns(part),
-            patterns.labels,
-            settings.tie_rule,
-            tolerance=TIE_TOLERANCE,
-            prior=vote.frequencies,
-        )
+    decision = decide_voxels(
+        shares,
+        patterns.labels,
+        settings.tie_rule,
+        tolerance=TIE_TOLERANCE,
+        prior=vote.frequencies,
+    )
     converged = run.converged or not shares.number
     overall = _normalised(weights)
     return BoundaryResult(voxels, vote, shares, decision, overall, tuple(run.trace), converged)
@@ -144,9 +146,14 @@ class _LocalWeights:
     """The weights that follow from a consensus, and the consensus that follows from them."""
 
     def __init__(
-        self, voxels: DisputedVoxels, settings: BoundarySettings, gate: Floats | None
+        self,
+        voxels: DisputedVoxels,
+        settings: BoundarySettings,
+        gate: Floats | None,
+        tick: Progress,
     ) -> None:
         patterns = voxels.patterns
+        self._tick = tick
         self._voxels, self._radii, self._alpha = voxels, settings.radii, settings.local_weight
         self._gate = gate
         # Of two labels one is the other's complement and adds nothing to a correlation.
@@ -165,6 +172,8 @@ class _LocalWeights:
                 similarity *= self._gate[:, slab.part]
             local += similarity.sum(axis=1)
             _add_votes(votes, shares, slab, similarity, self._alpha)
+            if slab.part.stop < shares.number:
+                self._tick(slab.part.stop / shares.number)
         present = np.maximum(self._annotated, 1)
         overall = (1 - self._alpha) * _normalised(alike / present)
         total = np.zeros(shares.number)
@@ -185,7 +194,7 @@ class _LocalWeights:
     def _annotated(self) -> Floats:
         """(J,) disputed voxels that each rater annotated."""
         patterns, flags = self._voxels.patterns, self._voxels.flags
-        return np.asarray(patterns.counts[flags] @ patterns.present[flags], np.float64)
+        return np.array([patterns.counts[flags & said].sum() for said in patterns.present.T], float)
 
 
 def _add_votes(

@@ -50,14 +50,9 @@ def sample(
     plan: SamplingPlan,
     observer: IterationObserver | None = None,
 ) -> GibbsSamples | None:
-    """Run the chain; None if it was stopped before the first sample.
+    """Run the chain from (P, K) voxels of each label; None if stopped before the first sample.
 
-    Parameters
-    ----------
-    start : (P, K) ndarray
-        Voxels of each pattern that have each label at first.
-    observer : callable
-        Called after each sample with its number; returning False ends the chain there.
+    The observer is called after each sample with its number; returning False ends the chain there.
     """
     rng = np.random.default_rng(plan.random_seed)
     allocation = start

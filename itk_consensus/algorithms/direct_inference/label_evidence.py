@@ -66,13 +66,7 @@ class LabelEvidence:
         return ParameterPosterior(prior + 1, confusion + self._concentration[:, None, :])
 
     def log_evidence(self, maps: Labels) -> Floats:
-        """(S,) log p(t, D), eq. 25 with the constants of its priors.
-
-        Parameters
-        ----------
-        maps : (P, S) ndarray of int64
-            Label index of each pattern.
-        """
+        """(S,) log p(t, D), eq. 25 with the constants of its priors."""
         prior, confusion = self.parameter_posterior(maps)
         raters = _log_beta(confusion, axis=1).sum(axis=(0, 2))
         # What the integrals are without any voxel: the constants that make the priors densities.
@@ -83,13 +77,8 @@ class LabelEvidence:
     def block_scores(self, maps: Labels, *, single_voxels: bool = False) -> Floats:
         """(P, S, K) log p(t_b | D, t elsewhere), up to a constant, of a block b of equal voxels.
 
-        Eq. 26, its factors n / N being rising factorials n (n+1) ... / N (N+1) ... for a block.
-
-        Parameters
-        ----------
-        maps : (P, S) ndarray of int64
-        single_voxels : bool
-            Blocks are single voxels of each pattern, not all of them.
+        Eq. 26, its factors n / N being rising factorials n (n+1) ... / N (N+1) ... for a block: all
+        voxels of a pattern, or a single one.
         """
         prior, confusion = self.parameter_posterior(maps)
         present = self.patterns.present

@@ -29,8 +29,9 @@ from itk_consensus.algorithms.direct_inference.gibbs_sampling import (
 )
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps, vote_map
-from itk_consensus.algorithms.initialization import StartPlan, StartSummary, pairwise_overlap
+from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.algorithms.staple_result import StartSummary, pairwise_overlap
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -103,13 +104,8 @@ def direct_inference(
     With a single rater nothing can be inferred (the evidence is highest for a map of one label
     only); the answer is then that rater's map.
 
-    Parameters
-    ----------
-    patterns : DecisionPatterns
-    settings : DirectInferenceSettings
-    observer : callable
-        Called after each iteration of EM, round of moves and sample; returning False stops with
-        the best map so far.
+    The observer is called after each iteration of EM, round of moves and sample; returning False
+    stops with the best map so far.
     """
     settings = settings or DirectInferenceSettings()
     model = LabelEvidence(patterns, settings.pseudo_count_table(patterns.number_of_labels))

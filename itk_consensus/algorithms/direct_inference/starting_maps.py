@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from itk_consensus.algorithms.confusion_model import EstimatedTruth, KnownTruth
-from itk_consensus.algorithms.initialization import StartPlan
+from itk_consensus.algorithms.expectation_maximization import Optima, StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, run_em
@@ -38,9 +37,9 @@ def starting_maps(
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
     for variant in ("basic", "advanced"):
-        truth = _where_em_ends(patterns, variant, plan, observer)
+        optima = _where_em_ends(patterns, variant, plan, observer)
         for start in range(plan.number):
-            lowest, highest = _most_probable(truth, start)
+            lowest, highest = _most_probable(patterns, optima, start)
             names.append(f"{variant} EM {start}")
             maps.append(lowest)
             if (lowest != highest).any():
@@ -66,11 +65,11 @@ def _thresholded(vote: VoteResult) -> list[tuple[float, Labels]]:
     return [(level, np.where(share >= level, rival, base)) for level in levels[::step]]
 
 
-def _most_probable(truth: EstimatedTruth | KnownTruth, start: int) -> tuple[Labels, Labels]:
+def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tuple[Labels, Labels]:
     """(P,) lowest and highest of the most probable labels of one start."""
     lowest, highest = [], []
-    for part in chunks(truth.number_of_patterns, _PATTERNS_AT_ONCE):
-        shares = truth.probabilities(start=start, part=part)[:, 0]
+    for part in chunks(len(patterns.counts), _PATTERNS_AT_ONCE):
+        shares = optima.truth.probabilities(start=start, part=part)[:, 0]
         lowest.append(shares.argmax(1))
         highest.append(shares.shape[1] - 1 - shares[:, ::-1].argmax(1))
     return np.concatenate(lowest), np.concatenate(highest)
@@ -78,7 +77,7 @@ def _most_probable(truth: EstimatedTruth | KnownTruth, start: int) -> tuple[Labe
 
 def _where_em_ends(
     patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver | None
-) -> EstimatedTruth | KnownTruth:
+) -> Optima:
     """Where STAPLE's starts end, by its own rules for two labels or more."""
     defaults = StapleSettings() if patterns.number_of_labels == 2 else MULTILABEL
     settings = defaults.for_variant(variant)
@@ -90,7 +89,7 @@ def _where_em_ends(
     weights = patterns.counts.astype(np.float64)
     frequencies = vote_frequencies(patterns, weights)
     # Random starts leave every label possible; only maps are wanted, which rounding hardly moves.
-    optima = run_em(
+    return run_em(
         patterns,
         weights,
         settings,
@@ -99,5 +98,3 @@ def _where_em_ends(
         negligible=ROUNDING,
         observer=observer,
     )
-    truth: EstimatedTruth | KnownTruth = optima.truth
-    return truth

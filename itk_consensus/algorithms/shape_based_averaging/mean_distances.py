@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,44 +26,39 @@ Near = tuple[NDArray[np.intp], Floats32]
 Tick = Callable[[], None]
 
 
+class _Around(NamedTuple):
+    """A label, a box around it, and the disputed voxels of the box."""
+
+    label: int
+    box: Box
+    members: NDArray[np.intp]  #: (n,) which of all disputed voxels
+    places: NDArray[np.intp]  #: (n,) where in the box
+
+    def part(self, which: slice) -> _Around:
+        """Some of the voxels."""
+        return self._replace(members=self.members[which], places=self.places[which])
+
+
 @dataclass(frozen=True)
 class AveragingSettings:
-    """Everything that shape-based averaging can be told.
+    """Everything that shape-based averaging can be told."""
 
-    Attributes
-    ----------
-    spacing : tuple of float
-        Voxel size in mm per array axis.
-    weights : (J,) ndarray or None
-        Weight of each rater's distances; None: equal.
-    trim_fraction : float
-        Share of the weight left out at each end of the sorted distances, below one half.
-    tie_rule : TieRule
-    probability_scale : float
-        Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
-    """
-
-    spacing: tuple[float, ...]
-    weights: Floats | None = None
+    spacing: tuple[float, ...]  #: Voxel size in mm per array axis
+    weights: Floats | None = None  #: (J,) weight of each rater's distances; None: equal
+    #: Share of the weight left out at each end of the sorted distances, below one half.
     trim_fraction: float = 0.0
     tie_rule: TieRule = "undecided"
+    #: Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
     probability_scale: float = 1.0
 
 
 @dataclass(frozen=True)
 class MeanDistances:
-    """Mean distances of the disputed voxels to each label.
-
-    Attributes
-    ----------
-    voxels : DisputedVoxels
-    settings : AveragingSettings
-    margin : float or None
-        How far around a label, in mm, its distances are looked at; None: everywhere.
-    """
+    """Mean distances of the disputed voxels to each label."""
 
     voxels: DisputedVoxels
     settings: AveragingSettings
+    #: How far around a label, in mm, its distances are looked at; None: everywhere.
     margin: float | None
 
     def near(self, label: int, tick: Tick = lambda: None) -> Near:
@@ -100,43 +95,36 @@ class MeanDistances:
         return []
 
     def _near(self, label: int, tick: Tick) -> Near:
-        region = self._region(label)
-        members, places = self.voxels.inside(region)
+        box = self._region(label)
+        around = _Around(label, box, *self.voxels.inside(box))
+        members = around.members
         raters = np.flatnonzero(self._weights).tolist()
         if self.settings.trim_fraction == 0:
-            total = self._sum(raters, label, region, members, places, tick)
+            total = self._sum(raters, around, tick)
             if np.isfinite(total).all():
                 return members, np.asarray(total / self._weights.sum(), np.float32)
         mean = np.empty(len(members), np.float32)
         room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
         for part in chunks(len(members), max(1, room)):
             kept = np.empty((len(raters), part.stop - part.start), np.float32)
-            each = self._each(raters, label, region, members[part], places[part], tick)
+            each = self._each(raters, around.part(part), tick)
             for own, (_, row) in zip(kept, each, strict=True):
                 own[...] = row
             mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
         return members, mean
 
-    def _sum(
-        self,
-        raters: Sequence[int],
-        label: int,
-        region: Box,
-        members: NDArray[np.intp],
-        places: NDArray[np.intp],
-        tick: Tick,
-    ) -> Floats:
+    def _sum(self, raters: Sequence[int], around: _Around, tick: Tick) -> Floats:
         """(n,) sum over raters of weight times distance."""
-        total = np.zeros(len(members))
+        total = np.zeros(len(around.members))
         if not self._whole:
             # One rater may lie infinitely far inside a label, another as far outside.
             with np.errstate(invalid="ignore"):
-                for weight, row in self._each(raters, label, region, members, places, tick):
+                for weight, row in self._each(raters, around, tick):
                     total += weight * row
             return total
         for part in self._some(raters):
-            weights = self._weights[part]
-            self._to_labels.add_weighted(total, weights, part, label, region, places)
+            where = around.label, around.box, around.places
+            self._to_labels.add_weighted(total, self._weights[part], part, *where)
             tick()
         return total
 
@@ -167,38 +155,26 @@ class MeanDistances:
         return np.where(patterns.present.any(axis=0), given, 0.0)
 
     def _each(
-        self,
-        raters: Sequence[int],
-        label: int,
-        region: Box,
-        members: NDArray[np.intp],
-        places: NDArray[np.intp],
-        tick: Tick,
+        self, raters: Sequence[int], around: _Around, tick: Tick
     ) -> Iterator[tuple[float, Floats32]]:
         """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
         for part in self._some(raters):
-            rows = self._of_raters(part, label, region, members, places)
+            rows = self._of_raters(part, around)
             yield from zip(self._weights[part], rows, strict=True)
             tick()
 
-    def _of_raters(
-        self,
-        raters: Sequence[int],
-        label: int,
-        region: Box,
-        members: NDArray[np.intp],
-        places: NDArray[np.intp],
-    ) -> Floats32:
-        to_label = self._to_labels.of(raters, label, region, places)
+    def _of_raters(self, raters: Sequence[int], around: _Around) -> Floats32:
+        where = around.label, around.box, around.places
+        to_label = self._to_labels.of(raters, *where)
         patterns = self.voxels.patterns
         if self._whole:
             return to_label
         # What the rater left out is neither inside nor outside: the way out of the label ends only
         # at a voxel to which the rater gave another one.
-        to_others = self._to_labels.of(raters, label, region, places, with_missing=True)
-        says = (patterns.patterns == label).T[raters]
+        to_others = self._to_labels.of(raters, *where, with_missing=True)
+        says = (patterns.patterns == around.label).T[raters]
         present = patterns.present.T[raters]
-        row = self.voxels.rows[members]
+        row = self.voxels.rows[around.members]
         signed = np.where(says[:, row], to_others, to_label)
         signed[~present[:, row]] = np.nan
         return signed

@@ -16,18 +16,19 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.iteration import IterationObserver, Step, StopRule, iterate
+from itk_consensus.algorithms.iteration import IterationObserver, Run, Step, StopRule, iterate
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
-from itk_consensus.algorithms.spatial_staple.performance_field import (
-    FieldSettings,
-    regularised,
-    scale_factor,
-)
+from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
 from itk_consensus.array_types import Floats, Floats32
-from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import CHUNK, DisputedVoxels, chunks, decide_voxels
-from itk_consensus.labels.label_weights import LabelWeights, Weighted
+from itk_consensus.labels.disputed_voxels import DisputedVoxels, chunks, decide_voxels
+from itk_consensus.labels.label_weights import (
+    LabelWeights,
+    Weighted,
+    normalised,
+    side_by_side,
+    sift,
+)
 from itk_consensus.labels.tiles import Progress
 from itk_consensus.labels.window_frame import WindowFrame
 
@@ -43,6 +44,9 @@ _CUT = 24.0
 
 #: Posteriors that float32 sums cannot tell apart.
 TIE_TOLERANCE = 1e-5
+
+#: A posterior in parts of the voxels, each with the weights of all labels.
+Parts = list[list[Weighted]]
 
 _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
@@ -113,8 +117,6 @@ def spatial_staple(
 
     Parameters
     ----------
-    patterns : DecisionPatterns
-    settings : SpatialSettings
     observer : callable
         Called after each iteration; returning False stops with the current estimate.
     tick : callable
@@ -122,23 +124,16 @@ def spatial_staple(
     """
     # A tie starts as the lowest label, background: the paper's vote asks for more than half.
     vote = majority_vote(patterns, ties="lowest")
-    model = _SpatialModel(patterns, settings, tick)
-
-    def step(previous: LabelWeights) -> Step[LabelWeights, tuple[float, float]]:
-        posterior, evidence, moved = model.step(previous)
-        change = moved / previous.number
-        return Step(posterior, (evidence, change), settings.stop.met(change))
-
-    start = model.start(vote)
-    most = settings.stop.most_iterations if start.number else 0
-    run = iterate(step, start, most, observer)
+    voxels, theta, run = _run(patterns, settings, vote, observer, tick)
     log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
+    number = int(patterns.counts[voxels.flags].sum())
+    posterior = LabelWeights.joined(run.state, patterns.number_of_labels, number)
     return SpatialResult(
-        model.frame.voxels,
-        run.state,
-        _decision(run.state, patterns),
+        voxels,
+        posterior,
+        decide_voxels(posterior, patterns.labels, "undecided", tolerance=TIE_TOLERANCE),
         vote,
-        model.global_theta(run.state),
+        theta,
         log_likelihood,
         change,
         run.converged or not run.trace,
@@ -146,50 +141,25 @@ def spatial_staple(
     )
 
 
-def _decision(posterior: LabelWeights, patterns: DecisionPatterns) -> NDArray[np.int32]:
-    decision = np.empty(posterior.number, np.int32)
-    for part in chunks(posterior.number, max(1, 16 * CHUNK // len(posterior))):
-        decision[part] = decide_voxels(
-            posterior.columns(part), patterns.labels, "undecided", tolerance=TIE_TOLERANCE
-        )
-    return decision
+def _run(
+    patterns: DecisionPatterns,
+    settings: SpatialSettings,
+    vote: VoteResult,
+    observer: IterationObserver | None,
+    tick: Progress,
+) -> tuple[DisputedVoxels, Floats, Run[Parts, tuple[float, float]]]:
+    """EM, and what it leaves; what windows need is much memory and goes with the model."""
+    model = _SpatialModel(patterns, settings, tick)
+    number = len(model.frame)
 
+    def step(previous: Parts) -> Step[Parts, tuple[float, float]]:
+        posterior, evidence, moved = model.step(previous)
+        change = moved / number
+        return Step(posterior, (evidence, change), settings.stop.met(change))
 
-def confusion_field(result: SpatialResult, rater: int, observed: int, true: int) -> Floats32:
-    """Probability, at every voxel, that the rater says `observed` where the truth is `true`.
-
-    It is the M-step (eqs. 2.5.3 and 2.5.4) of the result's posterior, over the whole volume. Where
-    nothing is known about the rater, nor any regularisation, it is the target.
-    """
-    patterns, fields = result.voxels.patterns, result.settings.fields
-    labels = patterns.number_of_labels
-    truth = patterns.expand(result.vote.of_label(true).astype(np.float32))
-    result.voxels.write(result.posterior[true], truth)
-
-    def pooled(volume: Floats32) -> Floats32:
-        return box_sum(volume, fields.radii, threads=patterns.threads)
-
-    def says(label: int) -> Floats32:
-        return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))
-
-    present = patterns.expand(patterns.present[:, rater].astype(np.float32))
-    share = pooled(present.copy()) / np.float32(labels)
-    target = fields.targets(result.theta)[rater, :, true]
-    leaning = np.zeros_like(share)
-    for label in range(labels):
-        sigma = scale_factor(pooled(says(label)), share, fields.kappa)
-        leaning += target[label] * sigma
-        if label == observed:
-            own = sigma
-    return regularised(
-        pooled(truth * says(observed)),
-        pooled(truth * present),
-        own,
-        leaning,
-        target[observed],
-        fields.alpha(labels)[:, true].astype(np.float32),
-        observed,
-    )
+    most = settings.stop.most_iterations if number else 0
+    run = iterate(step, model.start(vote), most, observer)
+    return model.frame.voxels, model.global_theta(run.state), run
 
 
 class _SpatialModel:
@@ -204,22 +174,48 @@ class _SpatialModel:
         self._tick = tick
         self._alpha = settings.fields.alpha(patterns.number_of_labels)
 
-    def start(self, vote: VoteResult) -> LabelWeights:
+    def start(self, vote: VoteResult) -> Parts:
         """One for the voted label of each disputed voxel."""
         voted = vote.decision[self.frame.pattern_of_voxel]
-        return LabelWeights.one_hot(voted, self.patterns.number_of_labels)
+        whole = LabelWeights.one_hot(voted, self.patterns.number_of_labels)
+        return [whole.part(voxels) for voxels in self.frame.parts]
 
-    def step(self, posterior: LabelWeights) -> tuple[LabelWeights, float, float]:
-        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved."""
-        joints: list[Weighted] = []
-        peaks = np.full(posterior.number, -np.inf, np.float32)
-        targets = self._targets(posterior)
-        log_prior = self._log_prior(posterior)
-        number, threads = len(posterior), self.patterns.threads
-        for part in chunks(number, 2 * threads):  # more is found than is left of it
+    def step(self, posterior: Parts) -> tuple[Parts, float, float]:
+        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved.
+
+        Parts of the old posterior are let go as soon as no window sees them any more.
+        """
+        targets, log_prior = self._targets(posterior), self._log_prior(posterior)
+        new: Parts = []
+        evidence = moved = 0.0
+        for number, voxels in enumerate(self.frame.parts):
+            seen = posterior[max(0, number - 1) : number + 2]
+            joints = self._joints(number, seen, targets, log_prior)
+            sums = normalised(
+                joints, posterior[number], voxels, LEAST_PROBABILITY, self.patterns.threads
+            )
+            evidence, moved = evidence + sums[0], moved + sums[1]
+            new.append(joints)
+            if number > 0:
+                posterior[number - 1] = []
+            if voxels is not self.frame.parts[-1]:
+                self._tick((number + 1) / len(self.frame.parts))
+        return new, evidence, moved
+
+    def _joints(
+        self, part: int, posterior: Parts, targets: Floats32, log_prior: Floats | None
+    ) -> list[Weighted]:
+        """Of all labels at the voxels of one part, given the posterior in and beside it."""
+        by_label: dict[int, Weighted] = {}
+        within = self.frame.parts[part]
+        peaks = np.full(within.stop - within.start, -np.inf, np.float32)
+        labels = range(self.patterns.number_of_labels)
+        sizes = np.array([sum(len(beside[label][0]) for beside in posterior) for label in labels])
+        for some in _few_at_a_time(sizes, self.patterns.threads):
             found = self.frame.joints(
-                range(number)[part],
-                posterior,
+                part,
+                some,
+                [side_by_side(posterior, label) for label in some],
                 kappa=self.settings.fields.kappa,
                 scale_factors=self._scale_factors,
                 targets=targets,
@@ -230,32 +226,35 @@ class _SpatialModel:
                 cut=_CUT,
             )
             for voxels, values in found:
-                peaks[voxels] = np.maximum(peaks[voxels], values)
-            _sift(found, peaks)
-            joints += found
-            if part.stop < number:
-                self._tick(part.stop / number)
-        _sift(joints, peaks)  # what is left must not depend on which labels were done together
-        return LabelWeights.normalised(joints, posterior, LEAST_PROBABILITY, threads)
+                here = voxels - np.uint32(within.start)
+                peaks[here] = np.maximum(peaks[here], values)
+            sift(found, peaks, within.start, _CUT)
+            by_label.update(zip(some, found, strict=True))
+        joints = [by_label[label] for label in labels]
+        # What is left must not depend on which labels were done together.
+        sift(joints, peaks, within.start, _CUT)
+        return joints
 
     @cached_property
     def _scale_factors(self) -> tuple[Floats32, Floats32]:
         return self.frame.scale_factors(self.settings.fields.kappa)
 
-    def _targets(self, posterior: LabelWeights) -> Floats32:
+    def _targets(self, posterior: Parts) -> Floats32:
         raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
         fields = self.settings.fields
         known = fields.target == "global"
         theta = self.global_theta(posterior) if known else np.empty((raters, labels, labels))
         return fields.targets(theta)
 
-    def _log_prior(self, posterior: LabelWeights) -> Floats | None:
+    def _log_prior(self, posterior: Parts) -> Floats | None:
         """(K,) log label prior common to all voxels; None: each window has its own."""
         labels = self.patterns.number_of_labels
         if self.settings.prior == "local":
             return None
         if self.settings.prior == "global":
-            shares = self._agreed + [weights.sum(dtype=np.float64) for _, weights in posterior.of]
+            shares = self._agreed.copy()
+            for part in posterior:
+                shares += [weights.sum(dtype=np.float64) for _, weights in part]
         else:
             fixed = self.settings.fixed_prior
             shares = np.full(labels, 1 / labels) if fixed is None else np.asarray(fixed)
@@ -275,7 +274,7 @@ class _SpatialModel:
             np.float64,
         )
 
-    def global_theta(self, posterior: LabelWeights) -> Floats:
+    def global_theta(self, posterior: Parts) -> Floats:
         """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
         patterns, labels = self.patterns, self.patterns.number_of_labels
         agreed = patterns.unanimous
@@ -283,16 +282,18 @@ class _SpatialModel:
         for rater, votes in enumerate(patterns.patterns.T):
             said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
             counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
-            for true, (voxels, weights) in enumerate(posterior.of):
-                saying = votes[self.frame.pattern_of_voxel[voxels]]
-                counts[rater, :, true] += np.bincount(saying, weights, labels + 1)[:labels]
+            for part in posterior:
+                for true, (voxels, weights) in enumerate(part):
+                    saying = votes[self.frame.pattern_of_voxel[voxels]]
+                    counts[rater, :, true] += np.bincount(saying, weights, labels + 1)[:labels]
         with np.errstate(invalid="ignore"):
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
-def _sift(found: list[Weighted], peaks: Floats32) -> None:
-    """Leave the joints that are not far below a voxel's highest, label by label."""
-    for label, (voxels, joints) in enumerate(found):
-        near = joints >= peaks[voxels] - np.float32(_CUT)
-        if not near.all():
-            found[label] = voxels[near], joints[near]
+def _few_at_a_time(sizes: NDArray[np.int64], threads: int) -> list[list[int]]:
+    """Labels done together; of many the largest alone, since it takes the most memory."""
+    *others, largest = np.argsort(sizes, kind="stable").tolist()
+    if len(others) < 2 * threads:
+        return [[largest, *others]]
+    rest = sorted(others)
+    return [[largest], *(rest[some] for some in chunks(len(rest), 2 * threads))]

@@ -1,0 +1,84 @@
+"""One documentation page per example: what it says, what it prints, and the same as a notebook.
+
+Examples run while the pages are built, so that a page shows what today's code gives; one that fails
+fails the build.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+
+def write_example_pages(examples: Path, folder: Path) -> None:
+    """Run the numbered examples and write their pages, notebooks and pictures into a folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    scripts = sorted(examples.glob("[0-9][0-9]_*.py"))
+    with ThreadPoolExecutor(os.cpu_count()) as runs:
+        titles = list(runs.map(lambda script: _write_page(script, folder), scripts))
+    lines = [
+        f"- [{title}]({script.stem}.md)" for script, title in zip(scripts, titles, strict=True)
+    ]
+    contents = "\n".join(["```{toctree}", ":hidden:", "", *(s.stem for s in scripts), "```"])
+    index = ["# Examples", "Run when this page was built.", "\n".join(lines), contents]
+    (folder / "index.md").write_text("\n\n".join(index) + "\n", encoding="utf-8")
+
+
+def _write_page(script: Path, folder: Path) -> str:
+    """Write one example's page and notebook; its title is returned."""
+    source = script.read_text(encoding="utf-8")
+    title, _, about = str(ast.get_docstring(ast.parse(source))).partition("\n")
+    code = source.split('"""', 2)[2].strip()
+    alone = code.partition("if __name__ ==")[0] + "main()"  # a notebook has arguments of its own
+    printed, pictures = _run(script, folder)
+    notebook = folder / f"{script.stem}.ipynb"
+    notebook.write_text(json.dumps(_notebook(title, alone, printed), indent=1), encoding="utf-8")
+    words = about.replace(f"python examples/{script.name}", "").strip()
+    parts = [f"# {title.rstrip('.')}", words, f"```python\n{code}\n```"]
+    parts += ["It prints:", f"```text\n{printed}```", *(f"![]({name})" for name in pictures)]
+    parts += [f"{{download}}`As a notebook <{notebook.name}>`, with what it printed here."]
+    page = "\n\n".join(part for part in parts if part) + "\n"
+    (folder / f"{script.stem}.md").write_text(page, encoding="utf-8")
+    return title
+
+
+def _run(script: Path, folder: Path) -> tuple[str, list[str]]:
+    """What an example prints, and the names of the pictures it leaves, moved to the folder."""
+    with tempfile.TemporaryDirectory() as place:
+        command = [sys.executable, "-W", "ignore", str(script)]
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{script.name} failed:\n{done.stderr}")
+        pictures = []
+        for picture in sorted(Path(place).glob("*.png")):
+            pictures.append(f"{script.stem}-{picture.name}")
+            shutil.move(picture, folder / pictures[-1])
+        return done.stdout.replace(place, "."), pictures
+
+
+def _notebook(title: str, code: str, printed: str) -> dict[str, Any]:
+    """A notebook of two cells, as nbformat 4 has it."""
+    output = {"output_type": "stream", "name": "stdout", "text": printed.splitlines(True)}
+    cells = [
+        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": [f"# {title}"]},
+        {
+            "cell_type": "code",
+            "id": "code",
+            "metadata": {},
+            "execution_count": 1,
+            "source": code.splitlines(True),
+            "outputs": [output],
+        },
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
