@@ -31,7 +31,7 @@ def main() -> None:
     arrays = [sitk.GetArrayFromImage(image) for image in ic.sample_case()]
     chunks = tuple(size // 2 + 1 for size in arrays[0].shape)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="localhost:0") as cluster,
         Client(cluster),
     ):
         raters = [da.from_array(array, chunks=chunks) for array in arrays]

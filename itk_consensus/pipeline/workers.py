@@ -129,7 +129,7 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
         cluster = LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="localhost:0",  # None would still take port 8787
             silence_logs=logging.CRITICAL,  # errors of tasks reach us, and are said in one line
         )
         with cluster, Client(cluster) as client:

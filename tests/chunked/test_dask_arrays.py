@@ -12,12 +12,13 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import itk_consensus as ic
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.registry import FUSERS
+from itk_consensus.pipeline.workers import LOCAL, dask_client
 
 SHAPE = (14, 17, 20)
 CHUNKINGS = [(14, 17, 20), (5, 8, 20), (3, 17, 6), ((1, 13), (9, 8), (2, 5, 13))]
@@ -72,10 +73,7 @@ def client() -> Iterator[Client]:
     """Two worker processes."""
     with (
         dask.config.set({"distributed.admin.system-monitor.gil.enabled": False}),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        Client(cluster) as client,
+        dask_client(LOCAL, 2) as client,
     ):
         yield client
 

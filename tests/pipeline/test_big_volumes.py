@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 import SimpleITK as sitk
 import zarr
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import itk_consensus as ic
 from itk_consensus.cli import main
@@ -24,6 +25,7 @@ from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.pipeline.big_volumes import BlockJob, fuse_volumes
 from itk_consensus.pipeline.blocks import block_size
 from itk_consensus.pipeline.volumes import open_volume
+from itk_consensus.pipeline.workers import LOCAL, dask_client
 
 SHAPE = (20, 26, 30)
 CHUNKS = (8, 8, 16)
@@ -236,11 +238,20 @@ def test_another_plan_begins_anew(stores: list[Path], tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """Two worker processes."""
-    cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    )
-    with cluster, Client(cluster) as client:
+    with dask_client(LOCAL, 2) as client:
         yield client
+
+
+def test_a_cluster_of_this_machine_takes_a_free_port() -> None:
+    """dask takes 8787 even for a dashboard that nobody asked for, and warns where it is in use."""
+    with socket.socket() as other:
+        try:
+            other.bind(("localhost", 8787))
+            other.listen()
+        except OSError:
+            pass  # somebody else has it, which serves as well
+        with dask_client(LOCAL, 1) as client:
+            assert client.submit(sum, [1, 2]).result() == 3
 
 
 def test_a_killed_worker_changes_nothing(
