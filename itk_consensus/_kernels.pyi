@@ -365,8 +365,7 @@ def window_scale_factors(
 def window_joints(
     frame: WindowFrame,
     part: int,
-    labels: Sequence[int],
-    posterior: Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]],
+    posterior: Sequence[Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]]],
     kappa: float,
     targets: NDArray[np.float64],
     alpha: NDArray[np.float64],
@@ -379,7 +378,6 @@ def window_joints(
     mixed_target: bool,
     least: float,
     shift: int,
-    peaks: NDArray[np.float32],
     cut: float,
     threads: int,
 ) -> list[tuple[NDArray[np.uint32], NDArray[np.float32]]]: ...

@@ -41,22 +41,31 @@ class Frame {
 
 using LabelArrays = std::pair<ArrayOf<std::uint32_t>, ArrayOf<float>>;
 
+LabelWeights weights_of(const LabelArrays& arrays) {
+  const auto& [voxels, values] = arrays;
+  require_extent(values, extent_of(voxels));
+  return {voxels.data(), values.data(), extent_of(voxels)};
+}
+
 std::vector<LabelWeights> weights_of(const std::vector<LabelArrays>& arrays) {
   std::vector<LabelWeights> weights;
-  for (const auto& [voxels, values] : arrays) {
-    require_extent(values, extent_of(voxels));
-    weights.push_back({voxels.data(), values.data(), extent_of(voxels)});
-  }
+  for (const LabelArrays& of : arrays) weights.push_back(weights_of(of));
   return weights;
 }
 
-// A label's joints as arrays; what they were made of is given back.
-LabelArrays arrays_of(LabelJoints& joints) {
-  ArrayOf<std::uint32_t> voxels(joints.voxels.size());
-  ArrayOf<float> values(joints.voxels.size());
-  std::copy(joints.voxels.begin(), joints.voxels.end(), voxels.mutable_data());
-  std::copy(joints.log_joints.begin(), joints.log_joints.end(), values.mutable_data());
-  joints = {};
+// A label's joints, in pieces, as arrays; what they were made of is given back.
+LabelArrays arrays_of(std::vector<LabelJoints>& pieces) {
+  std::size_t number = 0;
+  for (const LabelJoints& piece : pieces) number += piece.voxels.size();
+  ArrayOf<std::uint32_t> voxels(number);
+  ArrayOf<float> values(number);
+  auto* to_voxels = voxels.mutable_data();
+  auto* to_values = values.mutable_data();
+  for (const LabelJoints& piece : pieces) {
+    to_voxels = std::copy(piece.voxels.begin(), piece.voxels.end(), to_voxels);
+    to_values = std::copy(piece.log_joints.begin(), piece.log_joints.end(), to_values);
+  }
+  pieces = {};
   return {voxels, values};
 }
 
@@ -79,14 +88,13 @@ void run_scale_factors(const Frame& frame, std::size_t rater, const ArrayOf<floa
   scale_factors(frame.view(), rater, counts, kappa, threads, own, all);
 }
 
-std::vector<LabelArrays> run_joints(const Frame& frame, std::size_t part, const std::vector<std::size_t>& labels,
-                                    const std::vector<LabelArrays>& posterior, double kappa,
+std::vector<LabelArrays> run_joints(const Frame& frame, std::size_t part,
+                                    const std::vector<std::vector<LabelArrays>>& posterior, double kappa,
                                     const ArrayOf<double>& targets, const ArrayOf<double>& alpha,
                                     const std::optional<ArrayOf<double>>& log_prior, const ArrayOf<std::uint8_t>& gaps,
                                     const ArrayOf<float>& annotated, const ArrayOf<float>& seen,
                                     const ArrayOf<float>& sigma_said, const ArrayOf<float>& sigma_sum, bool mixed_target,
-                                    double least, unsigned shift, const ArrayOf<float>& peaks, float cut,
-                                    std::size_t threads) {
+                                    double least, unsigned shift, float cut, std::size_t threads) {
   const WindowFrame& view = frame.view();
   const std::size_t square = view.labels * view.labels;
   require_extent(targets, view.raters * square);
@@ -94,22 +102,22 @@ std::vector<LabelArrays> run_joints(const Frame& frame, std::size_t part, const 
   require_extent(gaps, view.raters);
   require_extent(annotated, view.number);
   for (const auto& array : {sigma_said, sigma_sum}) require_extent(array, view.raters * view.number);
-  if (labels.size() != posterior.size()) throw std::invalid_argument("one posterior per label wanted");
   const PerformanceModel model{kappa, targets.data(), alpha.data(), pointer_or_null(log_prior, view.labels),
                                gaps.data(), annotated.data(), seen.data(), sigma_said.data(), sigma_sum.data(),
                                mixed_target, least, shift};
-  const auto weights = weights_of(posterior);
-  const auto* known = peaks.data();
+  std::vector<WeightsInParts> weights(view.labels);
+  for (const auto& labels : posterior) {
+    if (labels.size() != view.labels) throw std::invalid_argument("a posterior of every label wanted");
+    for (std::size_t label = 0; label < view.labels; ++label) weights[label].push_back(weights_of(labels[label]));
+  }
   const Part within = parts_of(view).at(part);
-  const auto [first, last] = voxels_of_parts(view)[part];
-  require_extent(peaks, last - first);
-  std::vector<LabelJoints> found;
+  std::vector<std::vector<LabelJoints>> found;
   {
     nb::gil_scoped_release release;
-    found = joints_of_labels(view, model, within, labels, weights, known, cut, threads);
+    found = joints_of_labels(view, model, within, weights, cut, threads);
   }
   std::vector<LabelArrays> arrays;
-  for (auto& joints : found) arrays.push_back(arrays_of(joints));
+  for (auto& pieces : found) arrays.push_back(arrays_of(pieces));
   return arrays;
 }
 
@@ -137,14 +145,18 @@ void bind_windows(nb::module_& m) {
            nb::arg("shape"), nb::arg("radii"), nb::arg("places"), nb::arg("row_begin"), nb::arg("patterns"),
            nb::arg("votes"), nb::arg("labels"), nb::arg("run_places"), nb::arg("run_lengths"),
            nb::arg("run_patterns"), nb::arg("run_begin"))
-      .def("parts", [](const Frame& frame) { return voxels_of_parts(frame.view()); });
+      .def("parts", [](const Frame& frame) {
+        std::vector<std::pair<std::size_t, std::size_t>> voxels;
+        for (const Part& part : parts_of(frame.view())) voxels.push_back(voxels_of_part(frame.view(), part));
+        return voxels;
+      });
   m.def("annotated_in_windows", &run_annotated, nb::arg("frame"), nb::arg("rater"), nb::arg("threads"));
   m.def("window_scale_factors", &run_scale_factors, nb::arg("frame"), nb::arg("rater"), nb::arg("seen"),
         nb::arg("kappa"), nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
-  m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("part"), nb::arg("labels"), nb::arg("posterior"), nb::arg("kappa"),
+  m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("part"), nb::arg("posterior"), nb::arg("kappa"),
         nb::arg("targets"), nb::arg("alpha"), nb::arg("log_prior"), nb::arg("gaps"), nb::arg("annotated"),
         nb::arg("seen"), nb::arg("sigma_said"), nb::arg("sigma_sum"), nb::arg("mixed_target"), nb::arg("least"),
-        nb::arg("shift"), nb::arg("peaks"), nb::arg("cut"), nb::arg("threads"));
+        nb::arg("shift"), nb::arg("cut"), nb::arg("threads"));
   m.def("normalise_joints", &run_normalise, nb::arg("first"), nb::arg("number"), nb::arg("joints"), nb::arg("before"),
         nb::arg("least"), nb::arg("threads"));
 }

@@ -38,7 +38,8 @@ class LabelWeights:
         """Of parts of the voxels, in order; they are emptied."""
         of: list[Weighted] = []
         for label in range(labels):
-            of.append(side_by_side(parts, label))
+            voxels, weights = zip(NOTHING, *(part[label] for part in parts), strict=True)
+            of.append((np.concatenate(voxels), np.concatenate(weights)))
             for part in parts:
                 part[label] = NOTHING
         return cls(of, number)
@@ -89,20 +90,3 @@ def normalised(
         if not some.all():
             joints[label] = voxels[some], weights[some]
     return sums
-
-
-def side_by_side(parts: Sequence[Sequence[Weighted]], label: int) -> Weighted:
-    """A label's weights in parts that follow each other."""
-    voxels, weights = zip(NOTHING, *(part[label] for part in parts), strict=True)
-    return np.concatenate(voxels), np.concatenate(weights)
-
-
-def sift(found: list[Weighted], peaks: Floats32, first: int, cut: float) -> None:
-    """Leave, label by label, log joints that are not `cut` below a voxel's highest.
-
-    `peaks` are those of the voxels from the first on.
-    """
-    for label, (voxels, joints) in enumerate(found):
-        near = joints >= peaks[voxels - np.uint32(first)] - np.float32(cut)
-        if not near.all():
-            found[label] = voxels[near], joints[near]

@@ -116,8 +116,7 @@ class WindowFrame:
     def joints(
         self,
         part: int,
-        labels: Sequence[int],
-        posterior: Sequence[Weighted],
+        posterior: Sequence[Sequence[Weighted]],
         *,
         kappa: float,
         scale_factors: tuple[Floats32, Floats32],
@@ -125,15 +124,14 @@ class WindowFrame:
         alpha: Floats,
         log_prior: Floats | None,
         least: float,
-        peaks: Floats32,
         cut: float,
     ) -> list[Weighted]:
-        """Log probability of a voxel's votes, in one part, together with each of some true labels.
+        """Log probability of a voxel's votes, in one part, together with each true label.
 
         Parameters
         ----------
-        posterior : sequence of (voxels, weights)
-            Of these labels in the part and beside it, from which performance is estimated.
+        posterior : sequence of sequences of (voxels, weights)
+            Of every label in the part and in those beside it, in order: what performance is of.
         kappa, scale_factors
             Strength of the regularisation, and what `scale_factors` gave for it.
         targets : (J, K, K) ndarray
@@ -144,14 +142,13 @@ class WindowFrame:
             None: the label's share of the window.
         least : float
             A vote is never less probable.
-        peaks : (n,) ndarray, of the part's voxels
-            What is known of each voxel's highest; more than `cut` below it nothing is returned.
+        cut : float
+            Labels that are further below a voxel's most probable one are left out.
         """
         off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
         return _kernels.window_joints(
             self._frame,
             part,
-            list(labels),
             list(posterior),
             kappa,
             np.ascontiguousarray(targets, np.float64),
@@ -164,7 +161,6 @@ class WindowFrame:
             _mixed(off_diagonal),
             least,
             self._bits,
-            peaks,
             cut,
             self.patterns.threads,
         )

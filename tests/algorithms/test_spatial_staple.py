@@ -212,17 +212,32 @@ def test_background_beyond_the_windows_does_not_matter():
     np.testing.assert_array_equal(results[0].posterior, results[1].posterior)
 
 
-def test_threads_do_not_change_a_bit():
+def masks_of_a_volume() -> list[np.ndarray]:
     _, raters = spatial_case("before", 0)
-    drawn = Drawn(list(np.repeat(raters[:, None, 30:98, 30:98], 20, axis=1).astype(np.uint8)))
-    results = [
+    return list(np.repeat(raters[:, None, 30:98, 30:98], 20, axis=1).astype(np.uint8))
+
+
+def parcels_of_a_volume() -> list[np.ndarray]:
+    """Twelve labels, of which one is so large that threads share it."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 12, (5, 4, 4)) * (rng.random((5, 4, 4)) < 0.6)
+    truth = truth.repeat(8, 0).repeat(7, 1).repeat(7, 2)
+    wrong = rng.random((4, *truth.shape)) < 0.15
+    return list(np.where(wrong, rng.integers(0, 12, wrong.shape), truth).astype(np.uint8))
+
+
+@pytest.mark.parametrize("raters", [masks_of_a_volume, parcels_of_a_volume])
+def test_threads_do_not_change_a_bit(raters):
+    drawn = Drawn(raters())
+    first, *others = (
         spatial_staple(encode(drawn, threads=n), defaults(2, 9, 9, stop=StopRule(0.0, 3)))
-        for n in (1, 3)
-    ]
-    np.testing.assert_array_equal(results[0].posterior, results[1].posterior)
-    np.testing.assert_array_equal(
-        confusion_field(results[0], 1, 1, 1), confusion_field(results[1], 1, 1, 1)
+        for n in (1, 2, 7)
     )
+    for other in others:
+        np.testing.assert_array_equal(first.posterior, other.posterior)
+        np.testing.assert_array_equal(
+            confusion_field(first, 1, 1, 1), confusion_field(other, 1, 1, 1)
+        )
 
 
 def test_raters_good_on_one_side_have_fields_that_say_so():

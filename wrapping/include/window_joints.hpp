@@ -12,18 +12,22 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "window_sums.hpp"
 
 namespace consensus {
 
-// A label's posterior: its disputed voxels in order, and their weights.
+// A label's posterior: disputed voxels in order, and their weights.
 struct LabelWeights {
   const std::uint32_t* voxels;
   const float* weights;
   std::size_t number;
 };
+
+// The same in parts of the voxels that follow each other.
+using WeightsInParts = std::vector<LabelWeights>;
 
 // What the M-step needs beyond sums; K labels, N voxels.
 struct PerformanceModel {
@@ -46,27 +50,62 @@ struct LabelJoints {
   std::vector<float> log_joints;
 };
 
+// The highest log joint known of each voxel of a part, which threads share.
+class Peaks {
+ public:
+  Peaks(std::size_t first, std::size_t number, float cut) : first_(first), cut_(cut), highest_(number, -INFINITY) {}
+
+  // Calls work under a lock, which raise() needs while threads are at work.
+  template <class Work>
+  void locked(Work work) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    work();
+  }
+  // False for a joint that is `cut` below another of the voxel.
+  bool raise(std::size_t voxel, float joint) {
+    float& highest = highest_[voxel - first_];
+    highest = std::max(highest, joint);
+    return joint >= highest - cut_;
+  }
+  // Leaves of a label what is not `cut` below the highest of all labels.
+  void sift(LabelJoints& found) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < found.voxels.size(); ++k) {
+      if (!raise(found.voxels[k], found.log_joints[k])) continue;
+      found.voxels[kept] = found.voxels[k];
+      found.log_joints[kept++] = found.log_joints[k];
+    }
+    found.voxels.resize(kept);
+    found.log_joints.resize(kept);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t first_;
+  float cut_;
+  std::vector<float> highest_;
+};
+
 class JointsOfLabel {
  public:
   JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model)
       : frame_(frame), model_(model), sweep_(frame), scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
 
-  // Appends the joints, of voxels in one part, that are not `cut` below the voxel's known peak, of
-  // which there is one for each voxel in the planes of the part.
-  void run(std::size_t label, const LabelWeights& posterior, const Part& whole, const float* peaks, float cut,
-           LabelJoints& found) {
+  // Appends the joints, of voxels in one part, that are not far below the voxel's known peak.
+  void run(std::size_t label, const WeightsInParts& posterior, const Part& whole, Peaks& peaks, LabelJoints& found) {
     label_ = label;
-    posterior_ = posterior;
+    posterior_ = &posterior;
     part_ = whole;
-    first_ = frame_.row_begin[frame_.row(part_.volume, part_.low[0], 0)];
-    number_ = frame_.row_begin[frame_.row(part_.volume, part_.high[0] - 1, frame_.shape[2] - 1) + 1] - first_;
+    const auto ends = voxels_of_part(frame_, part_);
+    first_ = ends.first;
+    number_ = ends.second - first_;
     if (number_ == 0) return;
     sum_truth(frame_.raters);
     if (model_.log_prior == nullptr) part_ = reach_;  // elsewhere the label has no share
     if (part_.empty()) return;
     start();
     for (std::size_t rater = 0; rater < frame_.raters; ++rater) add_votes(rater);
-    keep(peaks, cut, found);
+    keep(peaks, found);
     std::vector<Sources>().swap(by_vote_);  // of a large label they are much memory
   }
 
@@ -92,7 +131,6 @@ class JointsOfLabel {
     agreed_.assign(number_, 0);
     Sources agreed;
     add_agreed(frame_, label_, rater, part_, 1, agreed);
-    sort_by_plane(agreed);
     sweep_.run(agreed, part_, [&](std::size_t voxel, std::uint64_t sum) {
       agreed_[voxel - first_] = static_cast<std::uint32_t>(sum);
     });
@@ -102,20 +140,22 @@ class JointsOfLabel {
       disputed.push_back(source_at(frame_, frame_.places[voxel], 1, weight));
     });
     sweep_.run(disputed, part_, [&](std::size_t voxel, std::uint64_t sum) { truth_[voxel - first_] = sum; });
-    agreed.insert(agreed.end(), disputed.begin(), disputed.end());
-    reach_ = reach_of(frame_, agreed, part_);
+    reach_ = united(reach_of(frame_, agreed, part_), reach_of(frame_, disputed, part_));
   }
 
   // Calls work(voxel, scaled weight) for the posterior within reach of the part.
   template <class Work>
   void for_each_weight(Work work) const {
     const auto [low, high] = reached_places(frame_, part_);
-    const std::uint32_t* end = posterior_.voxels + posterior_.number;
-    const std::uint32_t* at = std::lower_bound(
-        posterior_.voxels, end, low, [&](std::uint32_t voxel, std::uint32_t place) { return frame_.places[voxel] < place; });
-    for (; at != end && frame_.places[*at] <= high; ++at) {
-      const double weight = posterior_.weights[at - posterior_.voxels];
-      work(*at, static_cast<std::uint64_t>(std::llround(std::ldexp(weight, static_cast<int>(model_.shift)))));
+    const double scale = std::ldexp(1.0, static_cast<int>(model_.shift));
+    for (const LabelWeights& of : *posterior_) {
+      const std::uint32_t* end = of.voxels + of.number;
+      const std::uint32_t* at = std::lower_bound(
+          of.voxels, end, low, [&](std::uint32_t voxel, std::uint32_t place) { return frame_.places[voxel] < place; });
+      for (; at != end && frame_.places[*at] <= high; ++at) {
+        const double weight = of.weights[at - of.voxels];
+        work(*at, static_cast<std::uint64_t>(std::llround(weight * scale)));
+      }
     }
   }
 
@@ -138,6 +178,8 @@ class JointsOfLabel {
 
   // Multiplies by the probability of what the rater said (eqs. 2.5.3 and 2.5.4).
   void add_votes(std::size_t rater) {
+    votes_.resize(number_);
+    for_each_voxel([&](std::size_t voxel, std::size_t k) { votes_[k] = static_cast<std::uint16_t>(frame_.vote(voxel, rater)); });
     const std::size_t annotator = model_.gaps[rater] ? rater : frame_.raters;
     if (annotator != annotator_) sum_truth(annotator);
     sum_counts(rater);
@@ -150,7 +192,7 @@ class JointsOfLabel {
     const double more = targets[label_ * labels + label_] - rest;
     const bool flush = rater % kRatersAtOnce == kRatersAtOnce - 1;
     for_each_voxel([&](std::size_t voxel, std::size_t k) {
-      const std::size_t observed = frame_.vote(voxel, rater);
+      const std::size_t observed = votes_[k];
       if (observed == labels || probability_[k] == 0.0) return;
       const std::size_t at = rater * frame_.number + voxel;
       const double leant = model_.mixed_target ? leaning_[k] : rest * model_.sigma_sum[at] + more * sigma_true(rater, voxel, k);
@@ -169,7 +211,7 @@ class JointsOfLabel {
   // Scale factor of the label; that of two labels is known from what was said at the voxel.
   double sigma_true(std::size_t rater, std::size_t voxel, std::size_t k) const {
     const std::size_t at = rater * frame_.number + voxel;
-    if (frame_.vote(voxel, rater) == label_) return model_.sigma_said[at];
+    if (votes_[k] == label_) return model_.sigma_said[at];
     if (frame_.labels == 2) return static_cast<double>(model_.sigma_sum[at]) - model_.sigma_said[at];
     return sigma(rater, voxel, k);
   }
@@ -192,7 +234,7 @@ class JointsOfLabel {
       if (observed < frame_.labels) by_vote_[observed].push_back(source_at(frame_, frame_.places[voxel], 1, weight));
     });
     count_.assign(number_, 0);
-    if (frame_.labels == 2) return sum_counts_of_two(rater);
+    if (frame_.labels == 2) return sum_counts_of_two();
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
       Part part = part_;
       const std::int64_t* box = frame_.boxes + 6 * observed;
@@ -200,17 +242,17 @@ class JointsOfLabel {
         part.clip(axis, static_cast<std::size_t>(box[axis]), static_cast<std::size_t>(box[axis + 3]));
       }
       sweep_.run(by_vote_[observed], part, [&](std::size_t voxel, std::uint64_t sum) {
-        if (frame_.vote(voxel, rater) == observed) count_[voxel - first_] = sum;
+        if (votes_[voxel - first_] == observed) count_[voxel - first_] = sum;
       });
     }
   }
 
   // Of two labels one is what the other leaves; sums are exact, so nothing is lost by subtracting.
-  void sum_counts_of_two(std::size_t rater) {
+  void sum_counts_of_two() {
     const std::size_t rarer = by_vote_[1].size() <= by_vote_[0].size() ? 1 : 0;
     sweep_.run(by_vote_[rarer], part_, [&](std::size_t voxel, std::uint64_t sum) { count_[voxel - first_] = sum; });
-    for_each_voxel([&](std::size_t voxel, std::size_t k) {
-      if (frame_.vote(voxel, rater) != rarer) count_[k] = truth_[k] - count_[k];
+    for_each_voxel([&](std::size_t, std::size_t k) {
+      if (votes_[k] != rarer) count_[k] = truth_[k] - count_[k];
     });
   }
 
@@ -237,13 +279,17 @@ class JointsOfLabel {
     });
   }
 
-  void keep(const float* peaks, float cut, LabelJoints& found) const {
-    for_each_voxel([&](std::size_t voxel, std::size_t k) {
-      if (probability_[k] == 0.0) return;
-      const auto joint = static_cast<float>(log_joint_[k] + std::log(probability_[k]));
-      if (joint < peaks[k] - cut) return;
-      found.voxels.push_back(static_cast<std::uint32_t>(voxel));
-      found.log_joints.push_back(joint);
+  void keep(Peaks& peaks, LabelJoints& found) {
+    for_each_voxel([&](std::size_t, std::size_t k) {
+      if (probability_[k] != 0.0) log_joint_[k] += std::log(probability_[k]);
+    });
+    peaks.locked([&] {
+      for_each_voxel([&](std::size_t voxel, std::size_t k) {
+        const auto joint = static_cast<float>(log_joint_[k]);
+        if (probability_[k] == 0.0 || !peaks.raise(voxel, joint)) return;
+        found.voxels.push_back(static_cast<std::uint32_t>(voxel));
+        found.log_joints.push_back(joint);
+      });
     });
   }
 
@@ -255,10 +301,11 @@ class JointsOfLabel {
   double scale_;
   std::size_t label_ = 0, first_ = 0, number_ = 0;
   std::size_t annotator_ = 0;  // whose voxels truth_ and agreed_ are of; J: anybody's
-  LabelWeights posterior_{};
+  const WeightsInParts* posterior_ = nullptr;
   Part part_{}, reach_{};
   std::vector<std::uint64_t> truth_, count_;
   std::vector<std::uint32_t> agreed_, said_;
+  std::vector<std::uint16_t> votes_;  // of the rater at hand, close to each other
   std::vector<double> probability_, log_joint_, leaning_;
   std::vector<Sources> by_vote_;
 };

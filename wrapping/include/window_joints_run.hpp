@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,7 @@ inline void annotated_in_windows(const WindowFrame& frame, std::size_t rater, st
       if (rater < frame.raters && frame.vote(voxel, rater) == frame.labels) continue;
       sources.push_back(source_at(frame, *at, 1, 1));
     }
-    sort_by_plane(sources);
+    std::sort(sources.begin(), sources.end(), lies_before);
     sweep.run(sources, parts[task], [&](std::size_t voxel, std::uint64_t sum) { out[voxel] = static_cast<float>(sum); });
   });
 }
@@ -94,8 +95,8 @@ inline void scale_factors(const WindowFrame& frame, std::size_t rater, const flo
   const auto labels = static_cast<double>(frame.labels);
   for_each_task(parts.size(), threads, [&] { return WindowSweep(frame); }, [&](WindowSweep& sweep, std::size_t task) {
     const Part& part = parts[task];
-    const std::size_t first = frame.row_begin[frame.row(part.volume, part.low[0], 0)];
-    const std::size_t last = frame.row_begin[frame.row(part.volume, part.high[0] - 1, frame.shape[2] - 1) + 1];
+    const auto ends = voxels_of_part(frame, part);
+    const std::size_t first = ends.first, last = ends.second;
     std::vector<double> taken(last - first, 0.0);
     for (std::size_t voxel = first; voxel < last; ++voxel) said[voxel] = 0.0F;
     for (std::size_t label = 0; label < frame.labels; ++label) {
@@ -112,26 +113,54 @@ inline void scale_factors(const WindowFrame& frame, std::size_t rater, const flo
   });
 }
 
-// Voxels of each part, which lie between two numbers.
-inline std::vector<std::pair<std::size_t, std::size_t>> voxels_of_parts(const WindowFrame& frame) {
-  std::vector<std::pair<std::size_t, std::size_t>> voxels;
-  for (const Part& part : parts_of(frame)) {
-    voxels.emplace_back(frame.row_begin[frame.row(part.volume, part.low[0], 0)],
-                        frame.row_begin[frame.row(part.volume, part.high[0] - 1, frame.shape[2] - 1) + 1]);
+// A part in pieces of some planes each.
+inline std::vector<Part> pieces_of(const Part& part, std::size_t number) {
+  std::vector<Part> pieces;
+  for (const Slab& planes : make_slabs(part.high[0] - part.low[0], number, 1)) {
+    pieces.push_back(part);
+    pieces.back().low[0] = part.low[0] + planes.begin;
+    pieces.back().high[0] = part.low[0] + planes.end;
   }
-  return voxels;
+  return pieces;
 }
 
-// The joints of each label wanted at the voxels of one part.
-inline std::vector<LabelJoints> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
-                                                 const Part& part, const std::vector<std::size_t>& labels,
-                                                 const std::vector<LabelWeights>& posterior, const float* peaks,
-                                                 float cut, std::size_t threads) {
-  std::vector<LabelJoints> joints(labels.size());
-  for_each_task(labels.size(), threads, [&] { return JointsOfLabel(frame, model); },
+// The joints of each label at the voxels of one part, in pieces of the part.
+//
+// A label that has more than a thread's share of the posterior is done in pieces, and the large
+// ones come first: the others then know where they are too improbable to be kept.
+inline std::vector<std::vector<LabelJoints>> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
+                                                              const Part& part,
+                                                              const std::vector<WeightsInParts>& posterior, float cut,
+                                                              std::size_t threads) {
+  struct Task {
+    std::size_t label, piece;
+    Part planes;
+  };
+  std::vector<std::size_t> sizes(frame.labels, 0), order(frame.labels);
+  for (std::size_t label = 0; label < frame.labels; ++label) {
+    order[label] = label;
+    for (const LabelWeights& of : posterior[label]) sizes[label] += of.number;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  const std::size_t all = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  std::vector<std::vector<LabelJoints>> joints(frame.labels);
+  std::vector<Task> tasks;
+  for (const std::size_t label : order) {
+    const auto pieces = pieces_of(part, sizes[label] * threads > all ? threads : 1);
+    for (std::size_t piece = 0; piece < pieces.size(); ++piece) tasks.push_back({label, piece, pieces[piece]});
+    joints[label].resize(pieces.size());
+  }
+  const auto [first, last] = voxels_of_part(frame, part);
+  Peaks peaks(first, last - first, cut);
+  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel(frame, model); },
                 [&](JointsOfLabel& worker, std::size_t k) {
-                  worker.run(labels[k], posterior[k], part, peaks, cut, joints[k]);
+                  const Task& task = tasks[k];
+                  worker.run(task.label, posterior[task.label], task.planes, peaks, joints[task.label][task.piece]);
                 });
+  // What is left must not depend on which labels were done before.
+  for (auto& pieces : joints) {
+    for (LabelJoints& found : pieces) peaks.sift(found);
+  }
   return joints;
 }
 

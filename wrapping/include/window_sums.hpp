@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "simd.hpp"
@@ -56,6 +57,12 @@ struct Part {
     high[axis] = std::max(low[axis], std::min(high[axis], to));
   }
 };
+
+// The voxels of whole planes lie between two numbers.
+inline std::pair<std::size_t, std::size_t> voxels_of_part(const WindowFrame& frame, const Part& part) {
+  return {frame.row_begin[frame.row(part.volume, part.low[0], 0)],
+          frame.row_begin[frame.row(part.volume, part.high[0] - 1, frame.shape[2] - 1) + 1]};
+}
 
 struct Source {
   std::uint32_t z, y, x, length;
@@ -102,6 +109,16 @@ inline Part reach_of(const WindowFrame& frame, const Sources& sources, Part part
   return part;
 }
 
+inline Part united(const Part& one, const Part& other) {
+  if (one.empty() || other.empty()) return one.empty() ? other : one;
+  Part both = one;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    both.low[axis] = std::min(one.low[axis], other.low[axis]);
+    both.high[axis] = std::max(one.high[axis], other.high[axis]);
+  }
+  return both;
+}
+
 CONSENSUS_WIDE static inline void add_row(const std::uint64_t* row, std::size_t n, std::uint64_t* sums) {
   for (std::size_t i = 0; i < n; ++i) sums[i] += row[i];
 }
@@ -120,7 +137,7 @@ class WindowSweep {
   void run(const Sources& sources, const Part& within, Visit visit) {
     const Part part = reach_of(frame_, sources, within);
     if (part.empty()) return;
-    begin(sources, part);
+    begin(sources);
     std::size_t entering = 0, leaving = 0;
     const std::size_t depth = frame_.radii[1];
     for (std::size_t z = part.low[0]; z < part.high[0]; ++z) {
@@ -135,8 +152,7 @@ class WindowSweep {
   }
 
  private:
-  void begin(const Sources& sources, const Part& part) {
-    (void)part;
+  void begin(const Sources& sources) {
     low_y_ = low_x_ = SIZE_MAX;
     std::size_t high_y = 0, high_x = 0;
     for (const Source& source : sources) {
@@ -232,16 +248,15 @@ void add_disputed(const WindowFrame& frame, std::size_t label, const Part& part,
   }
 }
 
-inline void sort_by_plane(Sources& sources) {
-  std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.z < b.z; });
-}
+inline bool lies_before(const Source& a, const Source& b) { return a.z < b.z; }
 
 // All voxels that the rater gave a label.
 inline Sources said_sources(const WindowFrame& frame, std::size_t rater, std::size_t label, const Part& part) {
   Sources sources;
   add_agreed(frame, label, rater, part, 1, sources);
+  const auto agreed = static_cast<std::ptrdiff_t>(sources.size());
   add_disputed(frame, label, part, [&](std::size_t voxel) { return frame.vote(voxel, rater) == label; }, sources);
-  sort_by_plane(sources);
+  std::inplace_merge(sources.begin(), sources.begin() + agreed, sources.end(), lies_before);
   return sources;
 }
 

@@ -21,14 +21,8 @@ from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
 from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import DisputedVoxels, chunks, decide_voxels
-from itk_consensus.labels.label_weights import (
-    LabelWeights,
-    Weighted,
-    normalised,
-    side_by_side,
-    sift,
-)
+from itk_consensus.labels.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.labels.label_weights import LabelWeights, Weighted, normalised
 from itk_consensus.labels.tiles import Progress
 from itk_consensus.labels.window_frame import WindowFrame
 
@@ -190,7 +184,17 @@ class _SpatialModel:
         evidence = moved = 0.0
         for number, voxels in enumerate(self.frame.parts):
             seen = posterior[max(0, number - 1) : number + 2]
-            joints = self._joints(number, seen, targets, log_prior)
+            joints = self.frame.joints(
+                number,
+                seen,
+                kappa=self.settings.fields.kappa,
+                scale_factors=self._scale_factors,
+                targets=targets,
+                alpha=self._alpha,
+                log_prior=log_prior,
+                least=LEAST_PROBABILITY,
+                cut=_CUT,
+            )
             sums = normalised(
                 joints, posterior[number], voxels, LEAST_PROBABILITY, self.patterns.threads
             )
@@ -201,39 +205,6 @@ class _SpatialModel:
             if voxels is not self.frame.parts[-1]:
                 self._tick((number + 1) / len(self.frame.parts))
         return new, evidence, moved
-
-    def _joints(
-        self, part: int, posterior: Parts, targets: Floats32, log_prior: Floats | None
-    ) -> list[Weighted]:
-        """Of all labels at the voxels of one part, given the posterior in and beside it."""
-        by_label: dict[int, Weighted] = {}
-        within = self.frame.parts[part]
-        peaks = np.full(within.stop - within.start, -np.inf, np.float32)
-        labels = range(self.patterns.number_of_labels)
-        sizes = np.array([sum(len(beside[label][0]) for beside in posterior) for label in labels])
-        for some in _few_at_a_time(sizes, self.patterns.threads):
-            found = self.frame.joints(
-                part,
-                some,
-                [side_by_side(posterior, label) for label in some],
-                kappa=self.settings.fields.kappa,
-                scale_factors=self._scale_factors,
-                targets=targets,
-                alpha=self._alpha,
-                log_prior=log_prior,
-                least=LEAST_PROBABILITY,
-                peaks=peaks,
-                cut=_CUT,
-            )
-            for voxels, values in found:
-                here = voxels - np.uint32(within.start)
-                peaks[here] = np.maximum(peaks[here], values)
-            sift(found, peaks, within.start, _CUT)
-            by_label.update(zip(some, found, strict=True))
-        joints = [by_label[label] for label in labels]
-        # What is left must not depend on which labels were done together.
-        sift(joints, peaks, within.start, _CUT)
-        return joints
 
     @cached_property
     def _scale_factors(self) -> tuple[Floats32, Floats32]:
@@ -288,12 +259,3 @@ class _SpatialModel:
                     counts[rater, :, true] += np.bincount(saying, weights, labels + 1)[:labels]
         with np.errstate(invalid="ignore"):
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-
-
-def _few_at_a_time(sizes: NDArray[np.int64], threads: int) -> list[list[int]]:
-    """Labels done together; of many the largest alone, since it takes the most memory."""
-    *others, largest = np.argsort(sizes, kind="stable").tolist()
-    if len(others) < 2 * threads:
-        return [[largest, *others]]
-    rest = sorted(others)
-    return [[largest], *(rest[some] for some in chunks(len(rest), 2 * threads))]
