@@ -89,13 +89,14 @@ class FusionCase:
         """The smallest voxel side in mm, along axes of space."""
         return float(min(voxel_sides(self.spacing)))
 
-    def share_patterns(self, other: FusionCase) -> None:
-        """Take the patterns of a case of the same images, if it has made what this one would."""
-        made = vars(other).get("patterns")
-        if made is None or made.strata is not None or self.strata is not None:
-            return
-        if np.array_equal(made.labels, self.stack.labels):
-            vars(self).setdefault("patterns", made)
+    def has_votes_of(self, other: FusionCase) -> bool:
+        """Whether all that is made of one case's votes serves the other too."""
+        return (
+            self.strata is None
+            and other.strata is None
+            and self.threads == other.threads
+            and self.stack.has_votes_of(other.stack)
+        )
 
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""
@@ -105,11 +106,22 @@ class FusionCase:
             loaded=self.loaded.without_inputs(),
             stack=replace(self.stack, arrays=(), mask=None, rater_masks=None),
             strata=None if encoded else self.strata,
-            kept=None if encoded else vars(self).get("packed") or KeptStack.of(self.stack),
+            kept=None if encoded else vars(self).get("packed") or self._kept_stack,
         )
         if encoded:
             vars(bare)["patterns"] = self.patterns
         return bare
+
+    @cached_property
+    def _kept_stack(self) -> KeptStack:
+        return KeptStack.of(self.stack)
+
+    @property
+    def lasting_votes(self) -> LabelStack | KeptStack | DecisionPatterns:
+        """Of a case without inputs: its votes, as later outputs read them."""
+        if self.kept is None:
+            return self.patterns
+        return self.kept if isinstance(self.kept, KeptStack) else self.kept.restored()
 
 
 class RaterInputs(ProcessObject):
@@ -120,6 +132,8 @@ class RaterInputs(ProcessObject):
     needs: ClassVar[str] = "patterns"
     #: Whether the images of the next Execute are part of larger ones.
     _is_part = False
+    #: A case that is at work on the same images; it is taken if it has the same votes.
+    _beside: FusionCase | None = None
 
     MaskImage = Parameter(
         optional(ImageLike()),
@@ -150,6 +164,8 @@ class RaterInputs(ProcessObject):
 
     def _load(self, images: Any) -> FusionCase:
         case = self._case_of(images)
+        if self._beside is not None and self._beside.has_votes_of(case):
+            case = self._beside
         mask = case.stack.mask
         self._require_votes(mask is None or bool(mask.any()), case.stack.is_annotated)
         if self.needs == "patterns":

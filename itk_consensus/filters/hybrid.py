@@ -61,12 +61,12 @@ class InnerFusersMixin(LabelFusionFilter):
         self._at_work, own = fuser, list(fuser._commands)
         for event in (PROGRESS_EVENT, ITERATION_EVENT):
             fuser.AddCommand(event, lambda: self._invoke(PROGRESS_EVENT))
+        fuser._beside = case
         try:
             with lent(fuser, self._terms()):
                 fuser.Execute(list(case.loaded.owners))
         finally:
-            self._at_work, fuser._commands[:] = None, own
-        case.share_patterns(fuser._executed_case())
+            self._at_work, fuser._beside, fuser._commands[:] = None, None, own
         return fuser.fused
 
 
@@ -121,11 +121,12 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     BandVoxels = Measurement(int, "Number of voxels in the band.")
 
     def _fuse(self, case: FusionCase) -> Fusion:
+        # The dearer first: what it makes of the votes serves the other.
+        boundary = self._run(self.BoundaryFilter or ConsensusFilter(), case)
+        self._report(0.8)
         interior = self._run(self.InteriorFilter or MajorityVoteFilter(), case)
         labels = self._label_values(case)
         band = self._band(case, interior)
-        self._report(0.7)
-        boundary = self._run(self.BoundaryFilter or ConsensusFilter(), case)
         self._report(0.9)
         self.BandVoxels = int(np.count_nonzero(band))
         return hybrid_fusion(

@@ -28,7 +28,6 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import Fusion, PatternFusion
-from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.tiled_shares import TiledFusion
 from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 from itk_consensus.labels.voting import StackVoteFusion
@@ -117,9 +116,7 @@ class LabelFusionFilter(RaterInputs):
     def _let_inputs_go(self, case: FusionCase) -> None:
         """Later outputs must neither hold the caller's images nor follow what becomes of them."""
         self._case = case.without_inputs()
-        kept = self._case.kept
-        if isinstance(kept, KeptStack):
-            self._fused = replace(self.fused, fusion=_reading(kept, self.fused.fusion))
+        self._fused = replace(self.fused, fusion=_lasting(self.fused.fusion, self._case))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""
@@ -270,11 +267,11 @@ class LabelFusionFilter(RaterInputs):
         return self._made(self._case)
 
 
-def _reading(kept: KeptStack, fusion: Fusion) -> Fusion:
-    """The fusion, looking at a kept stack for what it has not made yet."""
-    if isinstance(fusion, StackVoteFusion):
-        return replace(fusion, stack=kept)
-    return fusion.keeping(kept) if isinstance(fusion, TiledFusion) else fusion
+def _lasting(fusion: Fusion, case: FusionCase) -> Fusion:
+    """The fusion, looking at what the case keeps for what it has not made yet."""
+    if isinstance(fusion, StackVoteFusion | TiledFusion):
+        return fusion.keeping(case.lasting_votes)
+    return fusion
 
 
 class UndecidedLabelMixin(ProcessObject):

@@ -26,7 +26,7 @@ TilesOf = Callable[..., VoteTiles]
 class TiledShares:
     """Smoothed shares by label index, made anew whenever they are asked for."""
 
-    #: To be exchanged for a kept stack before the caller's images go.
+    #: To be exchanged for what is kept before the caller's images go.
     votes: LabelStack | KeptStack | DecisionPatterns
     tiles_of: TilesOf  #: Makes the tiles of votes, or of a part of them
     shape: tuple[int, ...]
@@ -76,7 +76,7 @@ class TiledFusion(VolumeFusion):
 
     probability: TiledShares
 
-    def keeping(self, votes: KeptStack) -> TiledFusion:
+    def keeping(self, votes: LabelStack | KeptStack | DecisionPatterns) -> TiledFusion:
         """The same without the caller's images."""
         return replace(self, probability=replace(self.probability, votes=votes))
 

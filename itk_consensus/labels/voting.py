@@ -6,7 +6,7 @@ The rules are those of `labels.ties`; the same vote on patterns is in algorithms
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import DecisionTable, PatternFusion
+from itk_consensus.labels.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 from itk_consensus.labels.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
@@ -170,6 +170,12 @@ class StackVoteFusion:
     threshold: float | None = None
     ties: TieRule = "undecided"
     threads: int | None = None
+
+    def keeping(self, votes: LabelStack | KeptStack | DecisionPatterns) -> Fusion:
+        """The same without the caller's images."""
+        if isinstance(votes, DecisionPatterns):
+            return self.on(votes)
+        return replace(self, stack=votes)
 
     @cached_property
     def has_undecided(self) -> bool:
