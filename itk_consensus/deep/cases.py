@@ -28,23 +28,12 @@ _IDENTITY_DROPOUT = 0.22
 
 @dataclass(frozen=True)
 class Case:
-    """One image and what its raters drew.
+    """One image and what its raters drew."""
 
-    Attributes
-    ----------
-    image : (C, \\*S) ndarray of float32
-        Each channel normalised.
-    labels : (A, \\*S) ndarray of uint8
-        Class indices, or `MISSING`.
-    raters : (A,) ndarray of int64
-        Index of each rater; 0 is unknown.
-    truth : ndarray of uint8, shape S, or None
-    """
-
-    image: NDArray[np.float32]
-    labels: NDArray[np.uint8]
-    raters: NDArray[np.int64]
-    truth: NDArray[np.uint8] | None = None
+    image: NDArray[np.float32]  #: (C, *S) each channel normalised
+    labels: NDArray[np.uint8]  #: (A, *S) class indices, or `MISSING`
+    raters: NDArray[np.int64]  #: (A,) index of each rater; 0 is unknown
+    truth: NDArray[np.uint8] | None = None  #: (*S)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,21 +64,12 @@ Augmentation: TypeAlias = Callable[[Case, np.random.Generator], Case]
 
 @dataclass(frozen=True)
 class Batch:
-    """Patches of several cases; raters that a case lacks are missing everywhere.
+    """Patches of several cases; raters that a case lacks are missing everywhere."""
 
-    Attributes
-    ----------
-    images : (N, C, \\*S) ndarray of float32
-    labels : (N, A, \\*S) ndarray of uint8
-    raters : (N, A) ndarray of int64
-    truths : (N, \\*S) ndarray of uint8
-        `MISSING` outside the case or where no truth is known.
-    """
-
-    images: NDArray[np.float32]
-    labels: NDArray[np.uint8]
-    raters: NDArray[np.int64]
-    truths: NDArray[np.uint8]
+    images: NDArray[np.float32]  #: (N, C, *S)
+    labels: NDArray[np.uint8]  #: (N, A, *S)
+    raters: NDArray[np.int64]  #: (N, A)
+    truths: NDArray[np.uint8]  #: (N, *S) `MISSING` outside the case or where no truth is known
 
 
 def normalised(image: NDArray[Any]) -> NDArray[np.float32]:

@@ -25,45 +25,21 @@ _TRIED_STRIDES = (4, 8, 16, 32)
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What is needed to build the network again.
+    """What is needed to build the network again."""
 
-    Attributes
-    ----------
-    dimension : int
-        2 or 3.
-    classes : int
-        K.
-    raters : int
-        Known raters; rater 0 is unknown and comes on top.
-    channels : int
-        Features of the image stream at full resolution.
-    sees_labels : bool
-        False for a network of the image alone, as the joint mode trains it.
-    inputs : int
-        Channels of the image.
-    """
-
-    dimension: int
-    classes: int
-    raters: int
-    channels: int
-    sees_labels: bool
-    inputs: int = 1
+    dimension: int  #: 2 or 3
+    classes: int  #: K
+    raters: int  #: Known raters; rater 0 is unknown and comes on top
+    channels: int  #: Features of the image stream at full resolution
+    sees_labels: bool  #: False for a network of the image alone, as the joint mode trains it
+    inputs: int = 1  #: Channels of the image
 
 
 class StreamSides(NamedTuple):
-    """What an image stream wants of the sides of its input.
+    """What an image stream wants of the sides of its input."""
 
-    Attributes
-    ----------
-    stride : int
-        Sides must be multiples of it.
-    least : int
-        No side may be smaller.
-    """
-
-    stride: int
-    least: int
+    stride: int  #: Sides must be multiples of it
+    least: int  #: No side may be smaller
 
 
 #: Of the built-in U-Net.
