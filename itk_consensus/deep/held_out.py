@@ -36,17 +36,6 @@ def held_out_log_likelihood(
 ) -> tuple[float, float]:
     """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
 
-    Parameters
-    ----------
-    rater_weight : float
-        As for Execute.
-
-    Returns
-    -------
-    ours, vote : float
-
-    Notes
-    -----
     The vote is that of the other raters, smoothed by half a vote for every class. Without two
     raters in any case both are NaN.
     """

@@ -74,9 +74,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         NDArray[np.float64], "(raters, labels, labels): [rater, observed, true] where it is hard."
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._result: CollateResult | None = None
+    _result: CollateResult | None = None
 
     def GetLevelImage(self, level: int = 0) -> Any:
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""

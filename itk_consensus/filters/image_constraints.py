@@ -22,9 +22,6 @@ class ImageLike(Kind[Any]):
             raise TypeError
         return value
 
-    def parse(self, text: str) -> Any:
-        raise ValueError
-
 
 @dataclass(frozen=True)
 class ImageList(Kind[tuple[Any, ...]]):
@@ -37,6 +34,3 @@ class ImageList(Kind[tuple[Any, ...]]):
         if not isinstance(value, (list, tuple)):
             raise TypeError
         return tuple(None if member is None else ImageLike().accept(member) for member in value)
-
-    def parse(self, text: str) -> tuple[Any, ...]:
-        raise ValueError

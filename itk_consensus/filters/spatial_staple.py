@@ -99,9 +99,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels().",
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._result: SpatialResult | None = None
+    _result: SpatialResult | None = None
 
     # -- fields -----------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from itk_consensus.algorithms.spatial_staple.performance_field import regularised, scale_factor
 from itk_consensus.algorithms.spatial_staple.windowed_staple import SpatialResult
 from itk_consensus.array_types import Floats32
 from itk_consensus.labels.box_sum import box_sum
@@ -32,16 +31,13 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
     target = fields.targets(result.theta)[rater, :, true]
     leaning = np.zeros_like(share)
     for label in range(labels):
-        sigma = scale_factor(pooled(says(label)), share, fields.kappa)
+        # What the label lacks to its fair share of the window, times kappa: eq. 2.5.4's sigma.
+        sigma = np.maximum(share - pooled(says(label)), 0) * np.float32(fields.kappa)
         leaning += target[label] * sigma
         if label == observed:
             own = sigma
-    return regularised(
-        pooled(truth * says(observed)),
-        pooled(truth * present),
-        own,
-        leaning,
-        target[observed],
-        fields.alpha(labels)[:, true].astype(np.float32),
-        observed,
-    )
+    alpha = fields.alpha(labels)[:, true].astype(np.float32)
+    wanted = own * target[observed] + pooled(truth * says(observed)) + alpha[observed]
+    total = leaning + pooled(truth * present) + alpha.sum()
+    unknown = np.full_like(wanted, target[observed])
+    return np.asarray(np.divide(wanted, total, out=unknown, where=total > 0))
