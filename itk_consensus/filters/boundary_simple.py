@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.boundary_simple import (
-    BoundarySettings,
-    boundary_simple,
-    edge_agreement,
-)
+from itk_consensus.algorithms.boundary_simple.edge_agreement import edge_agreement
+from itk_consensus.algorithms.boundary_simple.weighted_vote import BoundarySettings, boundary_simple
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase

@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple import (
-    PRIOR_MODES,
+from itk_consensus.algorithms.spatial_staple.confusion_field import confusion_field
+from itk_consensus.algorithms.spatial_staple.performance_field import (
     REGULARIZATION_TARGETS,
     FieldSettings,
+)
+from itk_consensus.algorithms.spatial_staple.windowed_staple import (
+    PRIOR_MODES,
     SpatialResult,
     SpatialSettings,
-    confusion_field,
     spatial_staple,
 )
 from itk_consensus.errors import ParameterError

@@ -10,11 +10,11 @@ from scipy.ndimage import distance_transform_edt, gaussian_filter
 from scipy.stats import trim_mean
 from stacks import Drawn, encode
 
-from itk_consensus.algorithms.shape_based_averaging import (
-    AveragingSettings,
+from itk_consensus.algorithms.shape_based_averaging.contour_average import (
     ShapeAverage,
     shape_based_average,
 )
+from itk_consensus.algorithms.shape_based_averaging.mean_distances import AveragingSettings
 from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.labels.overlap import dice
 from itk_consensus.labels.ties import UNDECIDED

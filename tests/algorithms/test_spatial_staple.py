@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from stacks import Drawn, encode
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple import (
+from itk_consensus.algorithms.spatial_staple.confusion_field import confusion_field
+from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
+from itk_consensus.algorithms.spatial_staple.windowed_staple import (
     SpatialResult,
     SpatialSettings,
-    confusion_field,
     spatial_staple,
 )
-from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import spatial_case
 
