@@ -22,6 +22,9 @@ class ImageLike(Kind[Any]):
             raise TypeError
         return value
 
+    def parse(self, text: str) -> Any:
+        raise ValueError
+
 
 @dataclass(frozen=True)
 class ImageList(Kind[tuple[Any, ...]]):
@@ -34,3 +37,6 @@ class ImageList(Kind[tuple[Any, ...]]):
         if not isinstance(value, (list, tuple)):
             raise TypeError
         return tuple(None if member is None else ImageLike().accept(member) for member in value)
+
+    def parse(self, text: str) -> tuple[Any, ...]:
+        raise ValueError

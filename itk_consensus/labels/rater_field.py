@@ -130,10 +130,3 @@ def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
         part.expand(column, outside=False, out=volume)
     return found
-
-
-def where_annotated(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
-    """(J, \\*shape) where raters annotated, inside a mask; None: everywhere."""
-    if mask is None:
-        return present
-    return (np.ones(shape, bool) if present is None else present) & mask
