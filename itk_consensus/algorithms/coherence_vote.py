@@ -135,10 +135,8 @@ def coherence_vote(
 
     Parameters
     ----------
-    masks : RaterMasks
     spacing : sequence of float
         Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
-    settings : CoherenceSettings
     groups : sequence of sequences of int, optional
         Raters who count as one, from `near_copies`.
     progress : callable, optional

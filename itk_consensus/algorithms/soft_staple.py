@@ -147,10 +147,8 @@ def soft_staple(
 
     Parameters
     ----------
-    opinions : sequence of (background, foreground) or None
-        Probabilities of each rater, the foreground's alone being enough; None for a missing one.
-    annotated : sequence of ndarray or None
-        Non-zero where the rater gave an opinion; None: everywhere.
+    opinions : Opinions
+        Of background and foreground, the foreground's alone being enough.
     mask : ndarray or None
         Zero at voxels to leave out.
     settings : StapleSettings

@@ -54,7 +54,6 @@ def predict(
 
     Parameters
     ----------
-    case : Case
     asked : ndarray of bool
         The voxels in question.
     window : sequence of int

@@ -93,7 +93,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = settings_from(self, BoundarySettings, radii=self._radii(case))
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(settings.radii))
-        observer, tick = self._counting_within(self.MaximumIterations)
+        observer, tick = self._counting_to(self.MaximumIterations)
         gate = self._gate(case)
         result = boundary_simple(voxels, settings, gate=gate, observer=observer, tick=tick)
         self.Weights = tuple(result.weights.tolist())

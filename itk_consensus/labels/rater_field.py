@@ -97,7 +97,6 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
     ----------
     arrays : sequence of (\\*shape) ndarray
         C-contiguous, of integers or floating point, with at most four axes.
-    label : NumPy integer
     box : tuple of slice
         One slice per axis, or none for the whole volume.
     """

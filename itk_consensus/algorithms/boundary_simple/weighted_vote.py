@@ -82,10 +82,8 @@ def boundary_simple(
     ----------
     voxels : DisputedVoxels
         In a box with a margin of `settings.radii`.
-    settings : BoundarySettings
     gate : (J, N) ndarray, optional
         Factor of each rater's weight at each disputed voxel.
-    observer : callable, optional
     tick : callable
         Told now and then which share of an iteration is done.
     """
