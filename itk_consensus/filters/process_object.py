@@ -14,7 +14,6 @@ import numpy as np
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.parameters import (
-    Deferred,
     GlobalDefaults,
     Parameter,
     find_parameter,
@@ -263,8 +262,7 @@ def _measured(value: Any) -> str:
     """A measurement, which may be an array or a record too large to print."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    record = is_dataclass(value) or isinstance(value, Deferred)
-    return f"({type(value).__name__})" if record else _printed(value)
+    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
 
 
 def _printed(value: Any) -> str:
