@@ -25,11 +25,47 @@ from itk_consensus.algorithms.coherence_cut import (
     PSEUDO_VOXELS,
     Cut,
 )
+from itk_consensus.algorithms.coherence_vote import CoherenceResult
 from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.algorithms.shared_consensus import SharedConsensus
 from itk_consensus.labels.boxes import bounding_box, clipped, read_extended, relative_to, widened
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+
+def foreground_masks(
+    masks: NDArray[np.generic],
+    *,
+    present: Mask | None = None,
+    weights: Sequence[float] | None = None,
+) -> RaterMasks:
+    """Masks or probabilities (J, \\*shape) of one foreground label."""
+
+    def read(label: int, box: tuple[slice, ...] = ()) -> NDArray[np.generic]:
+        part = masks[(slice(None), *box)]
+        return part if label == 1 else 1 - part.astype(np.float64)
+
+    counted = np.ones(len(masks)) if weights is None else np.asarray(weights, np.float64)
+    return RaterMasks(read, masks.shape[1:], len(masks), 2, counted, present)
+
+
+def label_masks(raters: NDArray[np.generic], number_of_labels: int) -> RaterMasks:
+    """Label indices (J, \\*shape), 0 to K - 1."""
+    return RaterMasks(
+        lambda label, box=(): raters[(slice(None), *box)] == label,
+        raters.shape[1:],
+        len(raters),
+        number_of_labels,
+        np.ones(len(raters)),
+    )
+
+
+def probability(result: CoherenceResult | SharedConsensus, label: int) -> Floats:
+    """(\\*shape) what a result writes."""
+    written = np.empty(result.decision.shape)
+    result.write_probability(label, written)
+    return written
 
 
 def smooth(volume: Floats, sigma: Floats, border: str = "nearest") -> Floats:

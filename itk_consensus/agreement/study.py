@@ -47,7 +47,6 @@ def study_agreement(
         Voxel size per array axis.
     raters : sequence of str
         Names; the last is the consensus if `reference` names it.
-    settings : AgreementSettings
     reference : str, optional
         The consensus is compared with each rater; it is no rater, so kappa, alpha, conformity and
         every mean over pairs leave it out.

@@ -102,7 +102,6 @@ def distances_between(
         Voxel size per array axis.
     tolerance : float
         Distance in mm up to which surfaces agree, for the surface Dice.
-    threads : int
     """
     one_way: dict[tuple[int, int], OneWay] = {}
     drawn = [index for index, surface in enumerate(surfaces) if surface.places.size]

@@ -67,14 +67,8 @@ class CoherenceResult:
     #: (K,) share of each label among all votes: the probability where nobody annotated.
     frequencies: Floats
 
-    def probability(self, label: int) -> Floats:
-        """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
-        probability = np.empty(self.masks.shape)
-        self.write_probability(label, probability)
-        return probability
-
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        """Write the same."""
+        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
         if self.masks.number_of_labels == 2:
             for part, score in self._scores(1, self._whole):
                 out[part] = score if label == 1 else 1 - score
@@ -141,10 +135,8 @@ def coherence_vote(
 
     Parameters
     ----------
-    masks : RaterMasks
     spacing : sequence of float
         Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
-    settings : CoherenceSettings
     groups : sequence of sequences of int, optional
         Raters who count as one, from `near_copies`.
     progress : callable, optional

@@ -56,23 +56,13 @@ class CollateSettings:
 class CollateResult:
     """COLLATE's answer on patterns."""
 
-    truth: LevelsAndTruth  #: Probabilities of each pattern, made when asked for
+    truth: LevelsAndTruth  #: Probabilities of each pattern and level, made when asked for
     decision: NDArray[np.int64]  #: (P,) label index, or undecided on a tie
     #: (J, K, K) confusion matrices [rater, observed, true] where voxels are not easy.
     theta: Floats
     shares: Floats  #: (L, K) estimated share of the voxels at each level with each label
     trace: Floats  #: (iterations,) log posterior after each iteration
     converged: bool
-
-    @property
-    def posterior(self) -> Floats:
-        """(P, K) probabilities; where patterns and labels are many, look at `truth` instead."""
-        return self.truth.rows(slice(None))
-
-    @property
-    def levels(self) -> Floats:
-        """(P, L) probability of each consensus level."""
-        return self.truth.levels()
 
 
 class _Parameters(NamedTuple):

@@ -66,10 +66,6 @@ class CorrectedVote:
             "prior", unmixing=self.inverse, tolerance=TIE_TOLERANCE, progress=progress
         )
 
-    def probability(self, label: int) -> Floats:
-        """Corrected share of a label index at every voxel, zero outside the mask."""
-        return self.tiles.share(label, unmixing=self.inverse)
-
     @cached_property
     def inverse(self) -> Floats:
         """(K, K): shares of true labels by shares of votes."""

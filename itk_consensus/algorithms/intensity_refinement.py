@@ -143,7 +143,6 @@ class IntensityModel:
         shares : callable
             A fuser's (N,) probabilities of a label index. They count as much as its raters' votes:
             a certainty that no number of raters can give would silence every image.
-        weight : float
         """
         patterns = self.voxels.patterns
         agreed, disputed = _agreement(patterns.patterns, patterns.number_of_labels)

@@ -51,7 +51,6 @@ def joint_weights(
 
     Parameters
     ----------
-    images : ComparableImages
     places : (N,) ndarray
         Flat indices into the images.
     """

@@ -48,20 +48,12 @@ class LabelAnswer(NamedTuple):
 
 
 class MostlyOnes(NamedTuple):
-    """A volume of which most voxels are exactly 1, plane by plane.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    others : list of ndarray of uint8
-        A bit per voxel of each plane, packed: whether it is anything else.
-    values : list of (n,) ndarrays
-        What those are.
-    """
+    """A volume of which most voxels are exactly 1, plane by plane."""
 
     shape: tuple[int, ...]
+    #: A bit per voxel of each plane, packed: whether it is anything else.
     others: list[NDArray[np.uint8]]
-    values: list[Floats]
+    values: list[Floats]  #: What those are
 
     @classmethod
     def pack(cls, volume: Floats) -> MostlyOnes:

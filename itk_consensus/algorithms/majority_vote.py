@@ -23,14 +23,9 @@ SHARES_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class VoteResult(PatternFusion):
-    """The vote on patterns."""
+    """The vote on patterns: shares of the (weighted) votes; frequencies where nobody annotated."""
 
     frequencies: Floats  #: (K,) overall frequency of each label among the votes
-
-    @property
-    def fractions(self) -> Floats:
-        """(P, K) share of the (weighted) votes; the label's frequency where nobody annotated."""
-        return self.probabilities
 
 
 def majority_vote(
@@ -44,7 +39,6 @@ def majority_vote(
 
     Parameters
     ----------
-    patterns : DecisionPatterns
     weights : (J,) ndarray, optional
         Weight of each rater's vote.
     threshold : float, optional

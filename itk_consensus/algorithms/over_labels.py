@@ -23,8 +23,6 @@ def over_labels(work: Callable[[int], T], labels: Iterable[int], tick: Tick = No
 
     Parameters
     ----------
-    work : callable
-    labels : iterable of int
     tick : callable, optional
         Called while the labels take their time.
     """

@@ -40,14 +40,12 @@ class PackedModel(Maximization):
         return np.flatnonzero(~self.table.present)
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
         sums = self.table.expectation(theta, prior)
         return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
 
     def step_from_votes(
         self, shares: VoteShares, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
-        """Theta and prior of a start that takes the votes' shares for the truth."""
         sums = self.table.expectation_of_votes(_shares(self.table, shares))
         return self._maximum(sums.counts, sums.mass, prior)
 

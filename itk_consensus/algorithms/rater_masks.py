@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
-from itk_consensus.errors import InputError
 from itk_consensus.labels import rater_field
 from itk_consensus.labels.boxes import Box, bounding_box, moved, relative_to, slabs
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.marked_boxes import boxes_of_patterns, boxes_of_stack
 from itk_consensus.labels.rater_field import RaterField, expand_rows
-from itk_consensus.labels.rater_shares import counted_weights, weighted_share
 
 #: Memberships that differ by less are equal.
 ROUNDING = 1e-12
@@ -48,50 +46,6 @@ class RaterMasks:
     pack: Callable[..., NDArray[np.uint8]] | None = None
 
     @classmethod
-    def foreground(
-        cls,
-        masks: NDArray[Any],
-        *,
-        present: Mask | None = None,
-        mask: Mask | None = None,
-        weights: Sequence[float] | Floats | None = None,
-    ) -> RaterMasks:
-        """Masks or probabilities (J, \\*shape) of one foreground label."""
-
-        def read(label: int, box: Box = ()) -> NDArray[Any]:
-            part = masks[(slice(None), *box)]
-            return part if label == 1 else 1 - part.astype(np.float64)
-
-        return cls(
-            read,
-            masks.shape[1:],
-            len(masks),
-            2,
-            _checked_weights(weights, len(masks)),
-            rater_field.where_annotated(present, mask, masks.shape),
-        )
-
-    @classmethod
-    def labels(
-        cls,
-        raters: NDArray[Any],
-        number_of_labels: int,
-        *,
-        present: Mask | None = None,
-        mask: Mask | None = None,
-        weights: Sequence[float] | Floats | None = None,
-    ) -> RaterMasks:
-        """Label indices (J, \\*shape), 0 to K - 1."""
-        return cls(
-            lambda label, box=(): raters[(slice(None), *box)] == label,
-            raters.shape[1:],
-            len(raters),
-            number_of_labels,
-            _checked_weights(weights, len(raters)),
-            rater_field.where_annotated(present, mask, raters.shape),
-        )
-
-    @classmethod
     def from_stack(
         cls,
         stack: LabelStack,
@@ -103,10 +57,8 @@ class RaterMasks:
         kept = cls.from_patterns(patterns, weights)
         if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
-        counted = np.ones(len(stack.arrays)) if weights is None else np.asarray(weights)
-        arrays = [
-            a for a, weight in zip(stack.arrays, counted, strict=True) if a is not None and weight
-        ]
+        pairs = zip(stack.arrays, counted_weights(patterns, weights), strict=True)
+        arrays = [array for array, weight in pairs if array is not None and weight]
 
         def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
             return rater_field.pack_label(arrays, stack.labels[label], box)
@@ -143,7 +95,7 @@ class RaterMasks:
             patterns.codes.shape,
             len(used),
             missing,
-            _checked_weights(counted[used], len(used)),
+            counted[used],
             None if complete else expand_rows(voted, voted.present),
             voted,
         )
@@ -276,8 +228,18 @@ class RaterMasks:
         return np.asarray(totals / max(totals.sum(), 1e-300))
 
 
-def _checked_weights(weights: Sequence[float] | Floats | None, raters: int) -> Floats:
-    values = np.ones(raters) if weights is None else np.asarray(weights, np.float64)
-    if values.shape != (raters,) or not (np.isfinite(values) & (values > 0)).all():
-        raise InputError(f"RaterMasks: weights must be {raters} positive numbers, got {weights}")
-    return values
+def counted_weights(patterns: DecisionPatterns, weights: Sequence[float] | Floats | None) -> Floats:
+    """(J,) weights; 0 for who annotated nothing, unless nobody did."""
+    given = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights, float)
+    some = np.where(patterns.present.any(axis=0), given, 0.0)
+    return some if some.any() else given
+
+
+def weighted_share(masks: NDArray[Any], weights: Floats, present: Mask | None) -> Floats:
+    """Weighted mean over raters (the first axis) among those who annotated; 0 where nobody did."""
+    if present is None:
+        mean: Floats = np.tensordot(weights / weights.sum(), masks, 1)
+        return mean
+    here = np.tensordot(weights, present, 1)
+    total = np.tensordot(weights, np.where(present, masks, 0.0), 1)
+    return np.asarray(np.divide(total, here, out=np.zeros(here.shape), where=here > 0))

@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, CoherenceSettings
 from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
 from itk_consensus.algorithms.label_answers import Indices
 from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
 from itk_consensus.algorithms.near_copies import near_copies
 from itk_consensus.algorithms.over_labels import over_labels, ticking
 from itk_consensus.algorithms.rater_masks import RaterMasks
-from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.tiles import Progress
@@ -59,14 +57,8 @@ class SharedConsensus:
         same = np.count_nonzero((ours == theirs) & (ours != 0))
         return 2 * same / total if total else 1.0
 
-    def probability(self, label: int) -> Floats:
-        """(\\*shape), in [0, 1]; for two labels at least one half exactly where it is chosen."""
-        probability = np.empty(self.decision.shape)
-        self.write_probability(label, probability)
-        return probability
-
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
-        """Write the same."""
+        """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
         self.coherence.write_probability(label, out)
         for added, lesions in self.missed.items():
             here = out[lesions.mask]
@@ -76,8 +68,6 @@ class SharedConsensus:
 def shared_consensus(
     patterns: DecisionPatterns,
     spacing: Sequence[float],
-    weights: Sequence[float] | Floats | None = None,
-    settings: CoherenceSettings = DEFAULT_SETTINGS,
     stack: LabelStack | None = None,
     progress: Progress | None = None,
 ) -> SharedConsensus:
@@ -89,26 +79,22 @@ def shared_consensus(
         With codes. Label index 0 is taken for the background.
     spacing : sequence of float
         Voxel sides in mm, in array order.
-    weights : (J,) array_like, optional
-        Of the raters; 0 leaves one out.
-    settings : CoherenceSettings
     stack : LabelStack, optional
         That of the patterns: reading it is faster. The result does not look at it.
     progress : callable, optional
         Called with the share of the labels that are done.
     """
-    counted = np.ones(patterns.number_of_raters) if weights is None else np.asarray(weights)
-    counted = np.where(patterns.present.any(axis=0), counted, 0.0)
-    place = np.cumsum(counted > 0) - 1
-    groups = [[rater for rater in group if counted[rater] > 0] for group in near_copies(patterns)]
+    annotates = np.asarray(patterns.present.any(axis=0))
+    place = np.cumsum(annotates) - 1
+    groups = [[rater for rater in group if annotates[rater]] for group in near_copies(patterns)]
     groups = [group for group in groups if group]
     masks = (
-        RaterMasks.from_patterns(patterns, counted)
+        RaterMasks.from_patterns(patterns)
         if stack is None
-        else RaterMasks.from_stack(stack, patterns, counted)
+        else RaterMasks.from_stack(stack, patterns)
     )
     merged = [place[group].tolist() for group in groups]
-    result = coherence_vote(masks, spacing, settings, merged, progress)
+    result = coherence_vote(masks, spacing, groups=merged, progress=progress)
     decision = result.decision
     missed: dict[int, MissedLesions] = {}
     labels = range(1, masks.number_of_labels)

@@ -45,10 +45,6 @@ class SmoothedVote:
         shares = TiledShares.of(self.tiles, self.votes, self.tiles_of)
         return TiledFusion(self.decision(progress), shares)
 
-    def probability(self, label: int) -> Floats:
-        """Smoothed share of the votes for a label index, zero outside the mask."""
-        return self.tiles.share(label)
-
     def decision(self, progress: Progress | None = None) -> NDArray[Any]:
         """Label index per voxel, `labels.ties` codes where no label wins."""
         return self.tiles.decision(self.ties, threshold=self.threshold, progress=progress)

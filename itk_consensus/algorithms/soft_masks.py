@@ -18,16 +18,7 @@ def soft_masks(
 ) -> RaterMasks:
     """Probabilities of K classes as memberships.
 
-    Parameters
-    ----------
-    opinions : sequence of (sequence of K ndarray) or None
-        Class probabilities of each rater; None for a missing one.
-    annotated : sequence of ndarray or None
-        Non-zero where the rater gave an opinion; None: everywhere.
-    mask : ndarray or None
-        Zero at voxels to leave out.
-    weights : (J,) ndarray or None
-        Weight 0 leaves a rater out; None: all equal.
+    The mask is zero at voxels to leave out. Of (J,) weights 0 leaves a rater out; None: all equal.
     """
     counted = np.ones(len(opinions)) if weights is None else weights
     given = annotated or (None,) * len(opinions)

@@ -97,7 +97,6 @@ class SoftModel(Maximization):
         return np.asarray(likelihood.reshape(-1, *prior.shape) + np.log(prior))
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
-        """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
         joint = self.log_joint(theta, prior)
         total = scipy.special.logsumexp(joint, axis=2)
         truth = np.exp(joint - total[:, :, None])
@@ -106,7 +105,6 @@ class SoftModel(Maximization):
     def step_from_votes(
         self, shares: VoteShares, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
-        """Theta and prior of a start that takes the votes' shares for the truth."""
         truth = self.table.shares(shares, frequencies)[:, None, :]
         return self._maximum(*self.expected(truth), prior)
 
@@ -147,10 +145,8 @@ def soft_staple(
 
     Parameters
     ----------
-    opinions : sequence of (background, foreground) or None
-        Probabilities of each rater, the foreground's alone being enough; None for a missing one.
-    annotated : sequence of ndarray or None
-        Non-zero where the rater gave an opinion; None: everywhere.
+    opinions : Opinions
+        Of background and foreground, the foreground's alone being enough.
     mask : ndarray or None
         Zero at voxels to leave out.
     settings : StapleSettings

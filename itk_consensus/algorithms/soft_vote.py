@@ -57,10 +57,6 @@ class SoftVotes:
 
         Parameters
         ----------
-        opinions : sequence of (sequence of K ndarray) or None
-            Class probabilities of each rater; None for a missing one.
-        annotated : sequence of ndarray or None
-            Non-zero where the rater gave an opinion; None: everywhere.
         mask : ndarray or None
             Zero at voxels to leave out.
         weights : (J,) ndarray or None

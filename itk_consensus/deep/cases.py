@@ -28,23 +28,12 @@ _IDENTITY_DROPOUT = 0.22
 
 @dataclass(frozen=True)
 class Case:
-    """One image and what its raters drew.
+    """One image and what its raters drew."""
 
-    Attributes
-    ----------
-    image : (C, \\*S) ndarray of float32
-        Each channel normalised.
-    labels : (A, \\*S) ndarray of uint8
-        Class indices, or `MISSING`.
-    raters : (A,) ndarray of int64
-        Index of each rater; 0 is unknown.
-    truth : ndarray of uint8, shape S, or None
-    """
-
-    image: NDArray[np.float32]
-    labels: NDArray[np.uint8]
-    raters: NDArray[np.int64]
-    truth: NDArray[np.uint8] | None = None
+    image: NDArray[np.float32]  #: (C, *S) each channel normalised
+    labels: NDArray[np.uint8]  #: (A, *S) class indices, or `MISSING`
+    raters: NDArray[np.int64]  #: (A,) index of each rater; 0 is unknown
+    truth: NDArray[np.uint8] | None = None  #: (*S)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,21 +64,12 @@ Augmentation: TypeAlias = Callable[[Case, np.random.Generator], Case]
 
 @dataclass(frozen=True)
 class Batch:
-    """Patches of several cases; raters that a case lacks are missing everywhere.
+    """Patches of several cases; raters that a case lacks are missing everywhere."""
 
-    Attributes
-    ----------
-    images : (N, C, \\*S) ndarray of float32
-    labels : (N, A, \\*S) ndarray of uint8
-    raters : (N, A) ndarray of int64
-    truths : (N, \\*S) ndarray of uint8
-        `MISSING` outside the case or where no truth is known.
-    """
-
-    images: NDArray[np.float32]
-    labels: NDArray[np.uint8]
-    raters: NDArray[np.int64]
-    truths: NDArray[np.uint8]
+    images: NDArray[np.float32]  #: (N, C, *S)
+    labels: NDArray[np.uint8]  #: (N, A, *S)
+    raters: NDArray[np.int64]  #: (N, A)
+    truths: NDArray[np.uint8]  #: (N, *S) `MISSING` outside the case or where no truth is known
 
 
 def normalised(image: NDArray[Any]) -> NDArray[np.float32]:
@@ -150,45 +130,38 @@ def telling_patches(case: Case, shape: Sequence[int]) -> list[Case]:
     return [cropped(case, start, shape) for start in starts]
 
 
+@dataclass(frozen=True)
 class PatchSampler:
     """Draws training batches: each pass over the cases is shuffled anew."""
 
-    def __init__(
-        self,
-        cases: Sequence[Case],
-        shape: Sequence[int],
-        batch_size: int,
-        seed: int,
-        augment: Augmentation,
-    ) -> None:
-        self._cases = cases
-        self._augment = augment
-        self._shape = tuple(shape)
-        self._size = batch_size
-        self._seed = seed
+    cases: Sequence[Case]
+    shape: Sequence[int]
+    batch_size: int
+    seed: int
+    augment: Augmentation
 
     def draw(self, iteration: int) -> tuple[Batch, np.random.Generator]:
         """The batch of an iteration, and the generator that continues its random choices."""
-        rng = np.random.default_rng([self._seed, 1, iteration])
-        chosen = [self._case_number(iteration * self._size + i) for i in range(self._size)]
-        patches = [self._patch(number, rng) for number in chosen]
-        return as_batch([self._augment(patch, rng) for patch in patches]), rng
+        rng = np.random.default_rng([self.seed, 1, iteration])
+        first = iteration * self.batch_size
+        patches = [self._patch(self._case_number(first + i), rng) for i in range(self.batch_size)]
+        return as_batch([self.augment(patch, rng) for patch in patches]), rng
 
     def _case_number(self, position: int) -> int:
-        turn, place = divmod(position, len(self._cases))
-        order = np.random.default_rng([self._seed, 2, turn]).permutation(len(self._cases))
+        turn, place = divmod(position, len(self.cases))
+        order = np.random.default_rng([self.seed, 2, turn]).permutation(len(self.cases))
         return int(order[place])
 
     def _patch(self, number: int, rng: np.random.Generator) -> Case:
-        case = self._cases[number]
+        case = self.cases[number]
         centres = case.centres
         sides = np.array(case.shape)
-        room = np.maximum(sides - self._shape, 0)
+        room = np.maximum(sides - self.shape, 0)
         start = rng.integers(0, room + 1)
         if len(centres) and rng.random() < _DISPUTED_PATCHES:
             centre = np.unravel_index(centres[rng.integers(len(centres))], sides)
-            return cropped(case, _start_around(np.array(centre), sides, self._shape), self._shape)
-        return cropped(case, [int(i) for i in start], self._shape)
+            return cropped(case, _start_around(np.array(centre), sides, self.shape), self.shape)
+        return cropped(case, [int(i) for i in start], self.shape)
 
 
 def cropped(case: Case, start: Sequence[int], shape: Sequence[int]) -> Case:

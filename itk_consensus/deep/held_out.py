@@ -22,24 +22,12 @@ _STANDARD_ERRORS = 2.0
 
 
 class _HeldOut(NamedTuple):
-    """One rater of a case, whom the others have to foresee.
+    """One rater of a case, whom the others have to foresee."""
 
-    Attributes
-    ----------
-    others : (1, A, K, \\*S) Tensor
-        Votes of the others.
-    rates : (K, K) Tensor
-        The rater's own C, [true, drawn].
-    drawn : (V,) Tensor of int64
-        What was drawn at the voxels that are judged.
-    judged : Tensor of bool, shape S
-        Voxels at which the rater and another one are present.
-    """
-
-    others: Tensor
-    rates: Tensor
-    drawn: Tensor
-    judged: Tensor
+    others: Tensor  #: (1, A, K, *S) votes of the others
+    rates: Tensor  #: (K, K) the rater's own C, [true, drawn]
+    drawn: Tensor  #: (V,) what was drawn at the voxels that are judged
+    judged: Tensor  #: (*S) voxels at which the rater and another one are present
 
 
 @torch.no_grad()
@@ -48,17 +36,6 @@ def held_out_log_likelihood(
 ) -> tuple[float, float]:
     """Mean log-probability of a rater's labels given the image and the others: ours, the vote's.
 
-    Parameters
-    ----------
-    rater_weight : float
-        As for Execute.
-
-    Returns
-    -------
-    ours, vote : float
-
-    Notes
-    -----
     The vote is that of the other raters, smoothed by half a vote for every class. Without two
     raters in any case both are NaN.
     """

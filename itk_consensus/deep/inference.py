@@ -32,19 +32,11 @@ _WINDOWS_AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the network says inside a box; it is meaningful at the voxels in question.
+    """What the network says inside a box; it is meaningful at the voxels in question."""
 
-    Attributes
-    ----------
-    box : tuple of slice
-        Where in the volume.
-    probability : (K, \\*B) ndarray of float32
-    evidence : ndarray of float32, shape B
-    """
-
-    box: Box
-    probability: NDArray[np.float32]
-    evidence: NDArray[np.float32]
+    box: Box  #: Where in the volume
+    probability: NDArray[np.float32]  #: (K, *B)
+    evidence: NDArray[np.float32]  #: (*B)
 
 
 def predict(
@@ -62,7 +54,6 @@ def predict(
 
     Parameters
     ----------
-    case : Case
     asked : ndarray of bool
         The voxels in question.
     window : sequence of int

@@ -35,18 +35,13 @@ _FIRST_BFLOAT16 = (8, 0)
 
 @dataclass
 class RaterModel:
-    """How often each rater draws each class for each true class, from tallies that can be added.
+    """How often each rater draws each class for each true class, from tallies that can be added."""
 
-    Attributes
-    ----------
-    tally : (R + 1, K, K) ndarray of float64
-        Weight of (true class, drawn class) for each rater; row 0 collects raters without a name.
-    symmetric : bool
-        One accuracy per rater, and all errors alike. Without a truth a free confusion drifts: the
-        rater who draws too much is then rated best.
-    """
-
+    #: (R + 1, K, K) weight of (true class, drawn class) for each rater; row 0 collects raters
+    #: without a name.
     tally: NDArray[np.float64]
+    #: One accuracy per rater, and all errors alike. Without a truth a free confusion drifts: the
+    #: rater who draws too much is then rated best.
     symmetric: bool
 
     @classmethod
@@ -81,30 +76,16 @@ class RaterModel:
 
 @dataclass
 class ConsensusModel:
-    """What `Save` writes, and the history of the training.
-
-    Attributes
-    ----------
-    network : ConsensusNetwork
-    mode : str
-        "truth", "joint" or "set": what the network was trained for.
-    labels : tuple of int
-        The label value of each class.
-    rater_ids : tuple of int or str
-        The id of rater 1, 2, ...
-    rater_model : RaterModel
-    rater_weight : float
-        Joint mode: the power of the raters' likelihood that held-out raters support.
-    history : list of dict
-        Iteration and score of each evaluation; not written.
-    """
+    """What `Save` writes, and the history of the training."""
 
     network: ConsensusNetwork
-    mode: str
-    labels: tuple[int, ...]
-    rater_ids: tuple[RaterId, ...]
+    mode: str  #: "truth", "joint" or "set": what the network was trained for
+    labels: tuple[int, ...]  #: The label value of each class
+    rater_ids: tuple[RaterId, ...]  #: Of rater 1, rater 2 and so on
     rater_model: RaterModel
+    #: Joint mode: the power of the raters' likelihood that held-out raters support.
     rater_weight: float = 1.0
+    #: Iteration and score of each evaluation; not written.
     history: list[dict[str, float]] = field(default_factory=list)
 
     @classmethod

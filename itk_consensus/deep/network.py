@@ -12,58 +12,36 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from itk_consensus.deep.unet import STRIDE, UNet, block, convolution
 from itk_consensus.errors import ParameterError
 
 #: Evidence is exp of the logit, clamped here: softplus is slow to reach confident voxels.
 _LARGEST_LOGIT = 10.0
 _FIRST_TRUST = 0.5
 _KEPT_TYPES = {torch.float32, torch.float64, torch.int64, torch.uint8}
+_DOWNSAMPLINGS = 2
+#: Sides of the U-Net's input must be multiples of this.
+STRIDE = 2**_DOWNSAMPLINGS
 #: Of streams that do not say what they want.
 _TRIED_STRIDES = (4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What is needed to build the network again.
+    """What is needed to build the network again."""
 
-    Attributes
-    ----------
-    dimension : int
-        2 or 3.
-    classes : int
-        K.
-    raters : int
-        Known raters; rater 0 is unknown and comes on top.
-    channels : int
-        Features of the image stream at full resolution.
-    sees_labels : bool
-        False for a network of the image alone, as the joint mode trains it.
-    inputs : int
-        Channels of the image.
-    """
-
-    dimension: int
-    classes: int
-    raters: int
-    channels: int
-    sees_labels: bool
-    inputs: int = 1
+    dimension: int  #: 2 or 3
+    classes: int  #: K
+    raters: int  #: Known raters; rater 0 is unknown and comes on top
+    channels: int  #: Features of the image stream at full resolution
+    sees_labels: bool  #: False for a network of the image alone, as the joint mode trains it
+    inputs: int = 1  #: Channels of the image
 
 
 class StreamSides(NamedTuple):
-    """What an image stream wants of the sides of its input.
+    """What an image stream wants of the sides of its input."""
 
-    Attributes
-    ----------
-    stride : int
-        Sides must be multiples of it.
-    least : int
-        No side may be smaller.
-    """
-
-    stride: int
-    least: int
+    stride: int  #: Sides must be multiples of it
+    least: int  #: No side may be smaller
 
 
 #: Of the built-in U-Net.
@@ -139,6 +117,35 @@ class ConsensusNetwork(nn.Module):
         return _finest(self.image_stream(image.contiguous(memory_format=self._layout)))
 
 
+class UNet(nn.Module):
+    """A small U-Net with two downsamplings; batch normalisation keeps windows independent."""
+
+    def __init__(self, dimension: int, channels: int, inputs: int = 1) -> None:
+        super().__init__()
+        widths = [channels * 2**level for level in range(_DOWNSAMPLINGS + 1)]
+        self.down = nn.ModuleList(
+            nn.Sequential(block(dimension, before, after), block(dimension, after, after))
+            for before, after in zip([inputs, *widths], widths, strict=False)
+        )
+        self.up = nn.ModuleList(
+            block(dimension, below + beside, beside)
+            for below, beside in zip(widths[:0:-1], widths[-2::-1], strict=True)
+        )
+        self.pool = nn.MaxPool2d(2) if dimension == 2 else nn.MaxPool3d(2)
+        self.grow = nn.Upsample(scale_factor=2, mode="nearest")
+
+    def forward(self, image: Tensor) -> Tensor:
+        """(N, inputs, \\*S) to (N, channels, \\*S)."""
+        skipped = []
+        features = image
+        for level, stage in enumerate(self.down):
+            features = stage(features if level == 0 else self.pool(features))
+            skipped.append(features)
+        for stage, beside in zip(self.up, skipped[-2::-1], strict=True):
+            features = stage(torch.cat([self.grow(features), beside], 1))
+        return features
+
+
 class LabelStream(nn.Module):
     """Encodes each rater alike, tells them apart by their embedding, and pools them by attention.
 
@@ -174,6 +181,23 @@ class LabelStream(nn.Module):
         table = self.modulate(raters.flatten())
         scale, shift = table.reshape(*table.shape, *(1,) * dimension).chunk(2, 1)
         return scale, shift
+
+
+def block(dimension: int, inputs: int, outputs: int) -> nn.Module:
+    """Convolution, normalisation, rectifier."""
+    norm = nn.BatchNorm2d(outputs) if dimension == 2 else nn.BatchNorm3d(outputs)
+    return nn.Sequential(
+        convolution(dimension, inputs, outputs, 3, bias=False), norm, nn.ReLU(True)
+    )
+
+
+def convolution(
+    dimension: int, inputs: int, outputs: int, side: int, bias: bool = True
+) -> nn.Module:
+    """One that keeps the size."""
+    kind: Any = nn.Conv2d if dimension == 2 else nn.Conv3d
+    module: nn.Module = kind(inputs, outputs, side, padding=side // 2, bias=bias)
+    return module
 
 
 def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSides:

@@ -49,36 +49,19 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How long and how to train.
-
-    Attributes
-    ----------
-    iterations, batch_size : int
-    learning_rate : float
-        The peak of the one-cycle schedule.
-    window : tuple of int
-        Largest patch, in array axis order.
-    validation_fraction : float
-        Share of the cases that only decide when to stop.
-    patience : int
-        Evaluations, of ten in a full training, without improvement after the peak of the learning
-        rate before training stops.
-    seed : int
-    edge_weight : float
-        Joint mode: how much it costs if labels change where the image does not.
-    mixed_precision : bool
-        bfloat16 for the network, on CUDA only.
-    """
+    """How long and how to train."""
 
     iterations: int
     batch_size: int
-    learning_rate: float
-    window: tuple[int, ...]
-    validation_fraction: float
+    learning_rate: float  #: The peak of the one-cycle schedule
+    window: tuple[int, ...]  #: Largest patch, in array axis order
+    validation_fraction: float  #: Share of the cases that only decide when to stop
+    #: Evaluations, of ten in a full training, without improvement after the peak of the learning
+    #: rate before training stops.
     patience: int
     seed: int
-    edge_weight: float
-    mixed_precision: bool
+    edge_weight: float  #: Joint mode: how much it costs if labels change where the image does not
+    mixed_precision: bool  #: bfloat16 for the network, on CUDA only
 
 
 @dataclass

@@ -38,9 +38,7 @@ class AgreementFilter(RaterInputs):
         "Distance in mm up to which contours agree, for the surface Dice.",
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._result: AgreementResult | None = None
+    _result: AgreementResult | None = None
 
     def Execute(
         self, images: Any, reference: Any = None, names: Sequence[str] | None = None

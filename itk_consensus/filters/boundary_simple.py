@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.boundary_simple import (
-    BoundarySettings,
-    boundary_simple,
-    edge_agreement,
-)
+from itk_consensus.algorithms.boundary_simple.edge_agreement import edge_agreement
+from itk_consensus.algorithms.boundary_simple.weighted_vote import BoundarySettings, boundary_simple
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -96,7 +93,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = settings_from(self, BoundarySettings, radii=self._radii(case))
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(settings.radii))
-        observer, tick = self._counting_within(self.MaximumIterations)
+        observer, tick = self._counting_to(self.MaximumIterations)
         gate = self._gate(case)
         result = boundary_simple(voxels, settings, gate=gate, observer=observer, tick=tick)
         self.Weights = tuple(result.weights.tolist())

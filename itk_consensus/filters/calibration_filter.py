@@ -41,9 +41,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         Boolean(), False, "Whether probabilities are shares of votes."
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._record: Record | None = None
+    _record: Record | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "record": self._record}

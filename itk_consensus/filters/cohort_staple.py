@@ -40,9 +40,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.")
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._fused: list[FusedImages] | None = None
+    _fused: list[FusedImages] | None = None
 
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.

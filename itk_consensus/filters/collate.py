@@ -74,9 +74,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         NDArray[np.float64], "(raters, labels, labels): [rater, observed, true] where it is hard."
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._result: CollateResult | None = None
+    _result: CollateResult | None = None
 
     def GetLevelImage(self, level: int = 0) -> Any:
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
@@ -87,7 +85,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             raise ParameterError(
                 f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
             )
-        shares = np.ascontiguousarray(self._result.levels[:, level])
+        shares = np.ascontiguousarray(self._result.truth.levels()[:, level])
 
         def write(out: NDArray[np.float64]) -> None:
             case.patterns.expand(shares, out=out)
@@ -99,7 +97,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        observer = self._counting_to(self.MaximumIterations)
+        observer, _ = self._counting_to(self.MaximumIterations)
         result = collate(case.patterns, self._settings(case), observer=observer)
         self._result = result
         self.ElapsedIterations = len(result.trace)

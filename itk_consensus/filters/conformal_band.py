@@ -107,9 +107,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         float, "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._band: _Band | None = None
+    _band: _Band | None = None
 
     # -- calibration ----------------------------------------------------------------------------
 

@@ -24,13 +24,10 @@ def explain(
 
     Parameters
     ----------
-    choice : str
-    found : SharedConsensus
     resolution : mapping of int to Resolution
         By label.
     lone : (int, int)
         Components that one rater only marked, and all components.
-    changed : ListedComponents
     labels : sequence of int
         The label value behind each index.
     """

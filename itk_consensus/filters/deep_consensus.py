@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.deep.cases import MISSING
@@ -18,13 +19,14 @@ from itk_consensus.filters.deep_inputs import (
     load_input,
     reject_other_labels,
 )
-from itk_consensus.filters.deep_outputs import deep_fusion, fill
 from itk_consensus.filters.deep_training import DeepTraining
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
+from itk_consensus.labels.fusions import VolumeFusion
 
 if TYPE_CHECKING:
+    from itk_consensus.deep.inference import Prediction
     from itk_consensus.deep.model import ConsensusModel
 
 
@@ -36,10 +38,8 @@ class DeepConsensusFilter(DeepTraining):
     >>> fused = deep.Execute(image, labels)
     """
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._fused: FusedImages | None = None
-        self._write_evidence: Callable[[NDArray[Any]], None] | None = None
+    _fused: FusedImages | None = None
+    _write_evidence: Callable[[NDArray[Any]], None] | None = None
 
     def _forget(self) -> None:
         self._fused = self._write_evidence = None
@@ -123,9 +123,9 @@ class DeepConsensusFilter(DeepTraining):
 
         def write_evidence(out: NDArray[Any]) -> None:
             out[...] = 0
-            fill(out, prediction, prediction.evidence, asked)
+            _fill(out, prediction, prediction.evidence, asked)
 
-        fusion = deep_fusion(decision, answered, prediction)
+        fusion = _fused_with(decision, answered, prediction)
         dtype = common_type(given.stack.arrays, model.labels)
         self._fused = FusedImages(given.loaded.without_inputs(), fusion, model.labels, dtype)
         self._write_evidence = write_evidence
@@ -169,6 +169,31 @@ class DeepConsensusFilter(DeepTraining):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._model = state["model"]
+
+
+def _fused_with(
+    decision: NDArray[np.uint8], answered: NDArray[np.bool_], prediction: Prediction
+) -> VolumeFusion:
+    """The raters' classes, overwritten by the network's where its answer counts.
+
+    Elsewhere probabilities are 0 or 1.
+    """
+    _fill(decision, prediction, prediction.probability.argmax(0).astype(np.uint8), answered)
+
+    def probability(label: int) -> NDArray[np.float64]:
+        volume: NDArray[np.float64] = (decision == label).astype(np.float64)
+        _fill(volume, prediction, prediction.probability[label], answered)
+        return volume
+
+    return VolumeFusion(decision, probability)
+
+
+def _fill(
+    volume: NDArray[Any], prediction: Prediction, inside: NDArray[Any], where: NDArray[np.bool_]
+) -> None:
+    """Copy what holds inside the prediction's box to the volume, at the voxels of `where`."""
+    box = prediction.box
+    np.copyto(volume[box], inside, where=where[box])
 
 
 def _channels(number: int) -> str:

@@ -27,10 +27,7 @@ class DeviceName(Kind[str]):
     """Where torch computes; a number tells GPUs apart."""
 
     annotation = "str"
-
-    @property
-    def wanted(self) -> str:
-        return "auto, cpu, cuda, cuda:0, cuda:1, ... or mps"
+    wanted = "auto, cpu, cuda, cuda:0, cuda:1, ... or mps"
 
     def accept(self, value: Any) -> str:
         if not isinstance(value, str):
@@ -39,9 +36,6 @@ class DeviceName(Kind[str]):
         if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]{1,3})?", name):
             raise ValueError
         return name
-
-    def parse(self, text: str) -> str:
-        return self.accept(text)
 
 
 class DeepConsensusParameters(ProcessObject):

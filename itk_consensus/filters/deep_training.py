@@ -24,6 +24,7 @@ from itk_consensus.filters.deep_inputs import (
     reject_other_labels,
 )
 from itk_consensus.filters.deep_parameters import DeepConsensusParameters
+from itk_consensus.filters.parameters import settings_from
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 
@@ -38,9 +39,7 @@ _CHECKED_CASES = 16
 class DeepTraining(DeepConsensusParameters):
     """A model, and Fit, which makes it."""
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._model: ConsensusModel | None = None
+    _model: ConsensusModel | None = None
 
     def _forget(self) -> None:
         """Drop what the last model answered."""
@@ -183,15 +182,13 @@ class DeepTraining(DeepConsensusParameters):
 
         batch_size = self.BatchSize or (8 if dimension == 2 else 2)
         passes = math.ceil(self.NumberOfEpochs * number_of_cases / batch_size)
-        return TrainingSettings(
+        return settings_from(
+            self,
+            TrainingSettings,
             iterations=max(self.NumberOfIterations, passes),
             batch_size=batch_size,
-            learning_rate=self.LearningRate,
             window=self._window(dimension),
-            validation_fraction=self.ValidationFraction,
-            patience=self.Patience,
             seed=self.RandomSeed,
-            edge_weight=self.EdgeWeight,
             mixed_precision=self.MixedPrecision == "cuda",
         )
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.direct_inference import (
+from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
+from itk_consensus.algorithms.direct_inference.most_probable_map import (
     DirectInferenceResult,
     DirectInferenceSettings,
     direct_inference,
 )
-from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
 from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.filters.constraints import Integer, Reals

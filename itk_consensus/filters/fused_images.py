@@ -76,7 +76,8 @@ class FusedImages:
 
         Background, and a label that is not among the others, is label 0 if they have it.
         """
-        background = background_index(labels)
+        # No contour must part what raters and masks leave out.
+        background = labels.index(0) if 0 in labels else BACKGROUND
         known = [labels.index(label) if label in labels else background for label in self.labels]
         values = np.array([*known, background, UNDECIDED], np.min_scalar_type(-len(labels) - 2))
         decision = np.empty(self.like.geometry.shape, values.dtype)
@@ -95,11 +96,6 @@ class FusedImages:
             self.fusion.write_probability(self.labels.index(label), out)
         else:
             out[...] = 0.0
-
-
-def background_index(labels: Sequence[int]) -> int:
-    """The index of label 0, or BACKGROUND: no contour must part what raters and masks leave out."""
-    return labels.index(0) if 0 in labels else BACKGROUND
 
 
 def holds(dtype: np.dtype[Any], values: Iterable[int]) -> bool:

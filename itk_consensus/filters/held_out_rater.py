@@ -29,19 +29,10 @@ class HeldOutCohort(NamedTuple):
 
 
 def hold_out(raters: Sequence[T], case: int) -> tuple[T, list[T]]:
-    """Split a case's raters into the held-out one and the others.
+    """Split a case's raters, at least two, into the held-out one and the others.
 
-    Parameters
-    ----------
-    raters : sequence, at least two
-        Masks or images, one per rater.
-    case : int
-        Position of the case in its cohort. Raters take turns: ``case mod raters`` is held out, so
-        no rater's habits become everybody's reference.
-
-    Returns
-    -------
-    held_out, others
+    Raters take turns by the case's position in its cohort, so no rater's habits become everybody's
+    reference.
     """
     if len(raters) < 2:
         raise InputError(f"hold_out: case {case} must have at least 2 raters, got {len(raters)}")

@@ -37,9 +37,7 @@ class Fuser(Kind[LabelFusionFilter]):
 class InnerFusersMixin(LabelFusionFilter):
     """A filter with fusers among its parameters, who see the same images on its terms."""
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._at_work: LabelFusionFilter | None = None
+    _at_work: LabelFusionFilter | None = None
 
     def Abort(self) -> None:
         """Stop at the next chance, the fuser at work included."""

@@ -60,11 +60,9 @@ class LabelFusionFilter(RaterInputs):
     #: Whether outputs can be asked for after Execute; a function form returns one and is done.
     _outlives_execute = True
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._case: FusionCase | None = None
-        self._fused: FusedImages | None = None
-        self._chunked: ChunkedImages | None = None
+    _case: FusionCase | None = None
+    _fused: FusedImages | None = None
+    _chunked: ChunkedImages | None = None
 
     # -- the one way through ----------------------------------------------------------------
 

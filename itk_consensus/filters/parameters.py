@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
@@ -133,11 +133,11 @@ class Parameter(_Declared[T]):
         return str(self.default)
 
 
+@dataclass(frozen=True)
 class Deferred(Generic[T]):
     """A measurement that costs too much to be made unless somebody asks."""
 
-    def __init__(self, compute: Callable[[], T]) -> None:
-        self.compute = compute
+    compute: Callable[[], T]
 
 
 class Measurement(_Declared[T]):

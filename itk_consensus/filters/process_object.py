@@ -14,7 +14,6 @@ import numpy as np
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.parameters import (
-    Deferred,
     GlobalDefaults,
     Parameter,
     find_parameter,
@@ -169,30 +168,24 @@ class ProcessObject(GlobalDefaults):
         self._invoke(ITERATION_EVENT)
         return not self._aborting
 
-    def _counting_to(self, most: int) -> Callable[[int], bool]:
-        """Observer of a loop of at most so many iterations, which moves the progress as well."""
+    def _counting_to(self, most: int) -> tuple[Callable[[int], bool], Callable[[float], None]]:
+        """Observer of a loop of at most so many iterations, which moves the progress as well.
 
-        def after_iteration(number: int) -> bool:
-            self._progress = 0.5 + 0.49 * number / most
-            self._invoke(PROGRESS_EVENT)
-            return self._after_iteration(number)
-
-        return after_iteration
-
-    def _counting_within(self, most: int) -> tuple[Callable[[int], bool], Callable[[float], None]]:
-        """The same, and what tells how much of a long iteration is done."""
-        after_iteration, done = self._counting_to(most), 0
-
-        def observer(number: int) -> bool:
-            nonlocal done
-            done = number
-            return after_iteration(number)
+        Also what tells how much of a long iteration is done.
+        """
+        done = 0
 
         def during_iteration(share: float) -> None:
             self._progress = 0.5 + 0.49 * (done + share) / most
             self._invoke(PROGRESS_EVENT)
 
-        return observer, during_iteration
+        def after_iteration(number: int) -> bool:
+            nonlocal done
+            done = number
+            during_iteration(0.0)
+            return self._after_iteration(number)
+
+        return after_iteration, during_iteration
 
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned."""
@@ -269,8 +262,7 @@ def _measured(value: Any) -> str:
     """A measurement, which may be an array or a record too large to print."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    record = is_dataclass(value) or isinstance(value, Deferred)
-    return f"({type(value).__name__})" if record else _printed(value)
+    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
 
 
 def _printed(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.shape_based_averaging import AveragingSettings, shape_based_average
+from itk_consensus.algorithms.shape_based_averaging.contour_average import shape_based_average
+from itk_consensus.algorithms.shape_based_averaging.mean_distances import AveragingSettings
 from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin

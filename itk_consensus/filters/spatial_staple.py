@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple import (
-    PRIOR_MODES,
+from itk_consensus.algorithms.spatial_staple.performance_field import (
     REGULARIZATION_TARGETS,
     FieldSettings,
+    confusion_field,
+)
+from itk_consensus.algorithms.spatial_staple.windowed_staple import (
+    PRIOR_MODES,
     SpatialResult,
     SpatialSettings,
-    confusion_field,
     spatial_staple,
 )
 from itk_consensus.errors import ParameterError
@@ -99,9 +101,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels().",
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._result: SpatialResult | None = None
+    _result: SpatialResult | None = None
 
     # -- fields -----------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        observer, tick = self._counting_within(self.MaximumIterations)
+        observer, tick = self._counting_to(self.MaximumIterations)
         result = spatial_staple(case.patterns, self._settings(case), observer=observer, tick=tick)
         self._result = result
         self.ElapsedIterations = len(result.change)

@@ -46,9 +46,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         "What is fitted: a temperature and a bias per label, a temperature, or a rising curve.",
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._comparison: ScalingComparison | None = None
+    _comparison: ScalingComparison | None = None
 
     def Calibrate(
         self,

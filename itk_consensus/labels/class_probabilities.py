@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from itk_consensus.labels.disputed_voxels import chunks
 
 Opinion = Sequence[NDArray[Any]]
+#: Of each rater; None for a missing one.
 Opinions = Sequence[Opinion | None]
+#: Non-zero where each rater gave an opinion; None: everywhere.
 Masks = Sequence[NDArray[Any] | None] | None
 
 #: How far from 1 probabilities may sum: half-precision networks are that imprecise.
@@ -73,15 +75,9 @@ def weighted_sums(
     weights: NDArray[np.float64],
     of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
-    """Sum over raters of weight * of(probability) per class, and of the weights.
+    """Sum over raters of (J,) weights * of(probability) per class, and of the weights.
 
-    Parameters
-    ----------
-    opinions : sequence of Opinion or None
-        None for a missing rater; a single array is the foreground's, of two classes.
-    annotated : sequence of ndarray or None
-        Non-zero where the rater gave an opinion; None: everywhere.
-    weights : (J,) ndarray
+    An opinion of a single array is the foreground's, of two classes.
     """
     first = next(opinion for opinion in opinions if opinion is not None)
     sums = [np.zeros(first[0].shape) for _ in range(max(len(first), 2))]

@@ -24,21 +24,14 @@ class Side(NamedTuple):
 
 
 class CutCounts(NamedTuple):
-    """What is counted against a mask.
-
-    Attributes
-    ----------
-    outside, inside, far_outside, far_inside : Side
-        Far: farther from the contour than the reach.
-    before, at : float
-        Of the values of the mask's own answer, sorted: where as many come after as are inside, the
-        last that is not among those, and the first that is.
-    """
+    """What is counted against a mask."""
 
     outside: Side
     inside: Side
-    far_outside: Side
+    far_outside: Side  #: Farther from the contour than the reach
     far_inside: Side
+    #: Of the values of the mask's own answer, sorted: where as many come after as are inside, the
+    #: last that is not among those, and in `at` the first that is.
     before: float
     at: float
 

@@ -71,25 +71,14 @@ OPTIONAL = ("base", "base_squares", "votes", "raters")
 
 
 class BandMeans(NamedTuple):
-    """Weighted means over the raters who annotated a voxel; 0 where nobody did, None: not wanted.
+    """Weighted means over the raters who annotated a voxel; 0 if nobody did, None: not wanted."""
 
-    Attributes
-    ----------
-    values, squares : (B, \\*shape) ndarray of float32
-        Mean of each band, and of its square.
-    base, base_squares : (\\*shape) ndarray of float32, or None
-        Mean of the masks at the coarsest scale, and of its square.
-    votes : (\\*shape) ndarray of float32, or None
-        Mean of the masks.
-    raters : (\\*shape) ndarray of float32, or None
-        How many raters of equal weight count as much: (sum w)^2 / sum w^2.
-    """
-
-    values: Singles
-    squares: Singles
-    base: Singles | None
-    base_squares: Singles | None
-    votes: Singles | None
+    values: Singles  #: (B, *shape) mean of each band
+    squares: Singles  #: (B, *shape) mean of its square
+    base: Singles | None  #: (*shape) mean of the masks at the coarsest scale
+    base_squares: Singles | None  #: (*shape) mean of its square
+    votes: Singles | None  #: (*shape) mean of the masks
+    #: (*shape) how many raters of equal weight count as much: (sum w)^2 / sum w^2.
     raters: Singles | None
 
 

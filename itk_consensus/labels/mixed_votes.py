@@ -13,42 +13,25 @@ from itk_consensus.array_types import Floats
 
 @dataclass(frozen=True)
 class MixedVotes:
-    """How often votes for one label meet a decision for another.
+    """How often votes for one label meet a decision for another."""
 
-    Attributes
-    ----------
-    near, far : (K, K) ndarray
-        Sums of vote shares for label d (row) where the decision says t (column): within reach of
-        any dissent, and of these where the decision is the same within reach.
-    near_voxels, far_voxels : (K,) ndarray of int64
-        Voxels that were summed over.
-    agreed, agreed_far : (K,) ndarray of int64
-        The same for voxels without any dissent within reach: there the share of t is 1.
-    """
-
+    #: (K, K) sums of vote shares for label d (row) where the decision says t (column), within reach
+    #: of any dissent.
     near: Floats
-    far: Floats
-    near_voxels: NDArray[np.int64]
+    far: Floats  #: Of these where the decision is the same within reach
+    near_voxels: NDArray[np.int64]  #: (K,) voxels that were summed over
     far_voxels: NDArray[np.int64]
+    #: (K,) the same for voxels without any dissent within reach: there the share of t is 1.
     agreed: NDArray[np.int64]
     agreed_far: NDArray[np.int64]
 
 
 class MixedCounts(NamedTuple):
-    """The same as whole numbers, which add up over the parts of a volume.
+    """The same as whole numbers, which add up over the parts of a volume."""
 
-    Attributes
-    ----------
-    keys : (N,) ndarray of int64
-        d * K + t of the pairs that occur.
-    sums : (N, 2) ndarray of int64
-        Units of votes, near and far.
-    voxels : (K, 6) ndarray of int64
-        Voxels near and far, the same annotated by nobody, and agreed near and far.
-    """
-
-    keys: NDArray[np.int64]
-    sums: NDArray[np.int64]
+    keys: NDArray[np.int64]  #: (N,) d * K + t of the pairs that occur
+    sums: NDArray[np.int64]  #: (N, 2) units of votes, near and far
+    #: (K, 6) voxels near and far, the same annotated by nobody, and agreed near and far.
     voxels: NDArray[np.int64]
 
     def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:

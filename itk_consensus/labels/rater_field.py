@@ -97,7 +97,6 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
     ----------
     arrays : sequence of (\\*shape) ndarray
         C-contiguous, of integers or floating point, with at most four axes.
-    label : NumPy integer
     box : tuple of slice
         One slice per axis, or none for the whole volume.
     """
@@ -130,10 +129,3 @@ def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
         part.expand(column, outside=False, out=volume)
     return found
-
-
-def where_annotated(present: Mask | None, mask: Mask | None, shape: tuple[int, ...]) -> Mask | None:
-    """(J, \\*shape) where raters annotated, inside a mask; None: everywhere."""
-    if mask is None:
-        return present
-    return (np.ones(shape, bool) if present is None else present) & mask

@@ -119,7 +119,6 @@ class VoteTiles:
 
         Parameters
         ----------
-        ties : TieRule
         threshold : float, optional
             A label needs more than this share.
         unmixing : (K, K) ndarray, optional

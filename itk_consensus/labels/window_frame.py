@@ -26,7 +26,6 @@ class WindowFrame:
 
     Parameters
     ----------
-    patterns : DecisionPatterns
     radii : sequence of int
         Half width of the window, in voxels per array axis; 0 along axes that are no space.
     """

@@ -37,7 +37,6 @@ def run_batch(
     ----------
     cases : sequence of BatchCase
         With different names.
-    plan : Plan
     jobs : int
         Processes.
     scheduler : str, optional

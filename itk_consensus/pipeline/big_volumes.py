@@ -47,22 +47,12 @@ from itk_consensus.pipeline.volumes import VolumeFile, open_volume
 
 @dataclass(frozen=True)
 class BlockJob:
-    """What a worker has to know to work on a block; it opens the stores itself.
-
-    Attributes
-    ----------
-    work : ChunkedWork
-    volumes : tuple of VolumeFile
-    mask : VolumeFile or None
-    block : tuple of int
-        Size of a block.
-    scratch : Scratch
-    """
+    """What a worker has to know to work on a block; it opens the stores itself."""
 
     work: ChunkedWork
     volumes: tuple[VolumeFile, ...]
     mask: VolumeFile | None
-    block: tuple[int, ...]
+    block: tuple[int, ...]  #: Size of a block
     scratch: Scratch
 
     @property

@@ -19,22 +19,12 @@ _PLACEHOLDER = re.compile(r"\{(case|rater)\}|(\*)")
 
 @dataclass(frozen=True)
 class BatchCase:
-    """One case of a cohort.
-
-    Attributes
-    ----------
-    name : str
-    raters : tuple of Path
-        A label image for each rater, or one with a rater per component.
-    rater_names : tuple of str
-    image : Path or None
-        What the raters looked at.
-    """
+    """One case of a cohort."""
 
     name: str
-    raters: tuple[Path, ...]
+    raters: tuple[Path, ...]  #: A label image for each rater, or one with a rater per component
     rater_names: tuple[str, ...]
-    image: Path | None = None
+    image: Path | None = None  #: What the raters looked at
 
     @classmethod
     def of_files(cls, name: str, raters: Iterable[Path], image: Path | None = None) -> BatchCase:

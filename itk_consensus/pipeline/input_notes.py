@@ -13,22 +13,12 @@ from itk_consensus.labels.label_stack import distinct_values
 
 
 class InputNotes(NamedTuple):
-    """Notes on the raters of a block, or of a volume.
+    """Notes on the raters of a block, or of a volume."""
 
-    Attributes
-    ----------
-    same : (J, J) ndarray of bool
-        Which raters say the same everywhere.
-    lowest, highest : (J,) ndarray
-        Labels of each rater.
-    labels : (K,) ndarray
-        All labels that occur; none if nobody asked for them.
-    """
-
-    same: NDArray[np.bool_]
-    lowest: NDArray[Any]
+    same: NDArray[np.bool_]  #: (J, J) which raters say the same everywhere
+    lowest: NDArray[Any]  #: (J,) label of each rater
     highest: NDArray[Any]
-    labels: NDArray[Any]
+    labels: NDArray[Any]  #: (K,) all labels that occur; none if nobody asked for them
 
     @classmethod
     def of(cls, raters: Sequence[NDArray[Any]], owner: str, *, with_labels: bool) -> InputNotes:

@@ -37,26 +37,14 @@ DONE, FAILED = "done", "failed"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done with every case.
-
-    Attributes
-    ----------
-    method : str
-    output : Path
-        Each case gets a folder in it.
-    parameters : mapping
-        Of the method's filter; a path stands for an image.
-    reports : bool
-        Whether each case gets a page.
-    threads : int
-        Threads of one case.
-    """
+    """What is done with every case."""
 
     method: str
-    output: Path
+    output: Path  #: Each case gets a folder in it
+    #: Of the method's filter; a path stands for an image.
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    reports: bool = False
-    threads: int = 1
+    reports: bool = False  #: Whether each case gets a page
+    threads: int = 1  #: Threads of one case
     suffix: str = ".nii.gz"
 
     def absolute(self) -> Plan:
@@ -70,38 +58,20 @@ class Plan:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One row of a batch's table; numbers that are not known are None.
-
-    Attributes
-    ----------
-    case, status : str
-    raters, labels : int or None
-    mean_dice, lowest_dice : float or None
-        Between raters, averaged over labels.
-    concerns : int or None
-        How many checks give reason for doubt.
-    severity : str
-        Of the worst of them.
-    finding : str
-        What it says; of a failed case the error.
-    consensus, page : str
-        Files, relative to the batch's folder.
-    notes : str
-        Raters who are copies, and labels that the method ignores.
-    """
+    """One row of a batch's table; numbers that are not known are None."""
 
     case: str
     status: str
     raters: int | None = None
     labels: int | None = None
-    mean_dice: float | None = None
+    mean_dice: float | None = None  #: Between raters, averaged over labels
     lowest_dice: float | None = None
-    concerns: int | None = None
-    severity: str = ""
-    finding: str = ""
-    consensus: str = ""
-    page: str = ""
-    notes: str = ""
+    concerns: int | None = None  #: How many checks give reason for doubt
+    severity: str = ""  #: Of the worst of them
+    finding: str = ""  #: What it says; of a failed case the error
+    consensus: str = ""  #: A file, relative to the batch's folder
+    page: str = ""  #: The same
+    notes: str = ""  #: Raters who are copies, and labels that the method ignores
 
 
 def run_case(case: BatchCase, plan: Plan) -> CaseResult:

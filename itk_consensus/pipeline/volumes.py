@@ -43,38 +43,21 @@ DIRECTION = "itk_consensus:direction"
 
 @dataclass(frozen=True)
 class VolumeFile:
-    """A label volume that is read box by box; the voxels stay on disk.
-
-    Attributes
-    ----------
-    path : Path
-    level : str
-        Where in a store the full resolution lies; empty for an array, or a file that is none.
-    shape, chunks : tuple of int
-    dtype : numpy.dtype
-    geometry : ImageGeometry
-        Where it lies, in mm.
-    scale, translation : tuple of float
-        Per array axis, in the unit of its metadata.
-    multiscales : mapping
-        The OME-Zarr entry; empty if there is none.
-    factors : tuple of tuple of int
-        By how much each level of a pyramid is coarser than the one before it, per axis.
-    zarr_format : int
-        0 for a file that is no zarr store.
-    """
+    """A label volume that is read box by box; the voxels stay on disk."""
 
     path: Path
+    #: Where in a store the full resolution lies; empty for an array, or a file that is none.
     level: str
     shape: tuple[int, ...]
     chunks: tuple[int, ...]
     dtype: np.dtype[Any]
-    geometry: ImageGeometry
-    scale: tuple[float, ...]
+    geometry: ImageGeometry  #: Where it lies, in mm
+    scale: tuple[float, ...]  #: Per array axis, in the unit of its metadata
     translation: tuple[float, ...]
-    multiscales: Mapping[str, Any]
+    multiscales: Mapping[str, Any]  #: The OME-Zarr entry; empty if there is none
+    #: By how much each level of a pyramid is coarser than the one before it, per axis.
     factors: tuple[tuple[int, ...], ...]
-    zarr_format: int
+    zarr_format: int  #: 0 for a file that is no zarr store
 
     @property
     def spacing(self) -> tuple[float, ...]:

@@ -32,7 +32,6 @@ def results_of(
 
     Parameters
     ----------
-    cases : sequence of BatchCase
     work : callable
         What can be pickled: it runs in another process.
     jobs : int

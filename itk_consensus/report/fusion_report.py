@@ -115,7 +115,8 @@ class FusionReport:
                 parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
             parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
-        parts.append(section("Written", pairs(self._written_texts())))
+        files = self.written | ({} if self.page is None else {"page": self.page})
+        parts.append(section("Written", pairs({what: str(path) for what, path in files.items()})))
         return "\n".join(parts)
 
     @property
@@ -127,10 +128,6 @@ class FusionReport:
         if self.json is not None:
             files["report"] = self.json
         return files
-
-    def _written_texts(self) -> dict[str, str]:
-        texts = {what: str(path) for what, path in self.written.items()}
-        return texts | ({} if self.page is None else {"page": str(self.page)})
 
     def _parameter_texts(self, values: Mapping[str, Any]) -> dict[str, str]:
         """What the command line offers, and the image files that were given."""
@@ -225,10 +222,6 @@ def _is_resolution(value: Any) -> bool:
     return isinstance(value, dict) and set(value) == set(Resolution._fields)
 
 
-def _resolution(value: Mapping[str, Any]) -> str:
-    return str(Resolution(**value))
-
-
 def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[Any]]]:
     body = [
         [row["label"], row["voxels"], row["millilitres"], shown(row["position"])]
@@ -244,9 +237,8 @@ def _flat(value: Any) -> str:
     if isinstance(value, list) and not value:
         return "none"
     if isinstance(value, dict) and all(_is_resolution(member) for member in value.values()):
-        return (
-            ", ".join(f"label {name}: {_resolution(one)}" for name, one in value.items()) or "none"
-        )
+        texts = [f"label {name}: {Resolution(**one)}" for name, one in value.items()]
+        return ", ".join(texts) or "none"
     nested = isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(member, (list, dict)) for member in value)
     )

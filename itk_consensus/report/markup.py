@@ -24,7 +24,6 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
 
     Parameters
     ----------
-    name : str
     children
         Markup is taken as it is, None left out, anything else escaped.
     attributes

@@ -148,7 +148,6 @@ def draw_consensus(
         One or two fused masks by name.
     spacing : (3,) sequence of float
         Voxel size in mm, in the order of the axes.
-    title : str
 
     Raises
     ------

@@ -59,11 +59,8 @@ def atlas_labels(
 
     Parameters
     ----------
-    seed : int
-    shape : sequence of int
     labels : int
         Parcels of the organ; the background is one label more.
-    atlases : int
     amplitude : float
         Standard deviation, in voxels, of the mean atlas's displacement at the grid's points; each
         atlas has its own between half and one and a half times this.

@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.algorithms.boundary_simple import (
-    BoundarySettings,
-    boundary_simple,
-    patch_slabs,
-)
+from itk_consensus.algorithms.boundary_simple import patch_slabs
+from itk_consensus.algorithms.boundary_simple.weighted_vote import BoundarySettings, boundary_simple
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.label_stack import LabelStack

@@ -12,14 +12,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.direct_inference import (
+from itk_consensus.algorithms.direct_inference import evidence_search
+from itk_consensus.algorithms.direct_inference.evidence_search import climb
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.direct_inference.most_probable_map import (
     DirectInferenceResult,
     DirectInferenceSettings,
     direct_inference,
-    evidence_search,
 )
-from itk_consensus.algorithms.direct_inference.evidence_search import climb
-from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps
 from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import StopRule

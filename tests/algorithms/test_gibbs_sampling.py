@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from exhaustive import TinyStack
 
-from itk_consensus.algorithms.direct_inference import (
+from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan, sample
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.direct_inference.most_probable_map import (
     DirectInferenceResult,
     DirectInferenceSettings,
     direct_inference,
 )
-from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan, sample
-from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.algorithms.expectation_maximization import StartPlan
 
 #: By chance, one such deviation in two million is larger if the mean is normal; with 32 batches

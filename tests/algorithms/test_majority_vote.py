@@ -65,7 +65,7 @@ def test_votes_are_counted_and_decided_voxel_by_voxel(
     assert decision.tolist() == expected
     np.testing.assert_allclose(result.frequencies, frequencies / frequencies.sum())
     for label in range(len(drawn.labels())):
-        share = patterns.expand(result.fractions[:, label].copy()).ravel()[inside]
+        share = patterns.expand(result.probabilities[:, label].copy()).ravel()[inside]
         wanted = [
             row[label] / sum(row) if sum(row) else frequencies[label] / frequencies.sum()
             for row in votes
@@ -91,7 +91,7 @@ def test_equal_weights_weigh_nothing(drawn: Drawn, weight: float) -> None:
     weights = np.full(patterns.number_of_raters, weight)
     plain, weighted = majority_vote(patterns), majority_vote(patterns, weights=weights)
     np.testing.assert_array_equal(plain.decision, weighted.decision)
-    np.testing.assert_allclose(plain.fractions, weighted.fractions, rtol=1e-12)
+    np.testing.assert_allclose(plain.probabilities, weighted.probabilities, rtol=1e-12)
 
 
 def test_weights_that_tie_on_paper_tie() -> None:
@@ -161,7 +161,7 @@ def test_smoothing_the_region_equals_smoothing_everything(built: tuple, sigma: f
     for index, label in enumerate(drawn.labels()):
         share = np.mean([array == label for array in drawn.present], axis=0) * mask
         wanted = np.where(mask > 0, smooth(share, sigma, spacing) / np.maximum(weight, 1e-300), 0)
-        np.testing.assert_allclose(vote.probability(index), wanted, atol=1e-12)
+        np.testing.assert_allclose(vote.tiles.share(index), wanted, atol=1e-12)
 
 
 @given(blobs(), st.sampled_from([0.7, 1.5]), st.sampled_from([None, 0.4]))
@@ -170,7 +170,7 @@ def test_the_smoothed_decision_is_the_largest_smoothed_share(
 ) -> None:
     drawn, spacing = built
     vote = smoothed(drawn, sigma, spacing, threshold=threshold)
-    shares = np.stack([vote.probability(k) for k in range(len(drawn.labels()))], axis=-1)
+    shares = np.stack([vote.tiles.share(k) for k in range(len(drawn.labels()))], axis=-1)
     decision = vote.decision()
     inside = np.ones(decision.shape, bool) if drawn.mask is None else drawn.mask
     assert (decision[~inside] == BACKGROUND).all()
@@ -188,7 +188,7 @@ def test_the_smoothed_decision_is_the_largest_smoothed_share(
 def test_smoothed_shares_stay_probabilities(built: tuple, sigma: float) -> None:
     drawn, spacing = built
     vote = smoothed(drawn, sigma, spacing)
-    shares = np.stack([vote.probability(k) for k in range(len(drawn.labels()))])
+    shares = np.stack([vote.tiles.share(k) for k in range(len(drawn.labels()))])
     inside = np.ones(shares.shape[1:], bool) if drawn.mask is None else drawn.mask
     assert (shares >= 0).all()
     assert (shares <= 1).all()
@@ -200,7 +200,7 @@ def test_volumes_of_a_4d_image_are_smoothed_apart() -> None:
     array = np.zeros((3, 5, 5, 5), np.uint8)
     array[1, 2, 2, 2] = 1
     vote = smoothed(Drawn([array]), 1.0, (1.0,) * 4)
-    probability = vote.probability(1)
+    probability = vote.tiles.share(1)
     assert probability[1].all()
     assert not probability[[0, 2]].any()
 
@@ -208,7 +208,7 @@ def test_volumes_of_a_4d_image_are_smoothed_apart() -> None:
 def test_anisotropic_spacing_smooths_fewer_voxels_across() -> None:
     array = np.zeros((9, 9), np.uint8)
     array[4, 4] = 1
-    probability = smoothed(Drawn([array]), 1.0, (3.0, 1.0)).probability(1)
+    probability = smoothed(Drawn([array]), 1.0, (3.0, 1.0)).tiles.share(1)
     assert probability[4, 5] > 3 * probability[5, 4]
 
 
@@ -216,5 +216,5 @@ def test_anisotropic_spacing_smooths_fewer_voxels_across() -> None:
 def test_a_constant_vote_is_unchanged_by_smoothing(sigma: float) -> None:
     drawn = Drawn([np.ones((4, 5), np.uint8), np.zeros((4, 5), np.uint8)])
     vote = smoothed(drawn, sigma, (1.0, 1.0))
-    assert (vote.probability(1) == 0.5).all()
+    assert (vote.tiles.share(1) == 0.5).all()
     assert (vote.decision() == UNDECIDED).all()

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from coherence_reference import foreground_masks, probability
 from hypothesis import assume, given
 from scipy.stats import binom
 from stacks import drawn_stacks, encode
 
 from itk_consensus.algorithms.missed_lesions import missed_lesions, threshold_of_finders
-from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.algorithms.shared_consensus import shared_consensus
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
@@ -41,7 +41,7 @@ def lesions(found_by: list[int], raters: int = 5) -> np.ndarray:
 def test_what_two_of_five_found_alike_is_added_where_raters_overlook_much():
     stack = lesions([2, 2, 3, 2, 3, 1])
     answer = np.zeros(stack.shape[1:], bool)
-    found = missed_lesions(RaterMasks.foreground(stack), 1, answer)
+    found = missed_lesions(foreground_masks(stack), 1, answer)
     assert found.number == 5
     assert found.detection == pytest.approx(12 / 25)
     np.testing.assert_array_equal(found.mask, stack.sum(axis=0) > 1)
@@ -49,7 +49,7 @@ def test_what_two_of_five_found_alike_is_added_where_raters_overlook_much():
 
 def test_what_two_of_five_found_is_not_added_where_raters_find_all_else():
     stack = lesions([5, 5, 5, 5, 2])
-    found = missed_lesions(RaterMasks.foreground(stack), 1, stack.mean(axis=0) > 0.5)
+    found = missed_lesions(foreground_masks(stack), 1, stack.mean(axis=0) > 0.5)
     assert found.number == 0
     assert not found.mask.any()
 
@@ -58,14 +58,14 @@ def test_finders_who_drew_different_things_do_not_count():
     stack = np.zeros((5, 30, 30), bool)
     stack[0, 5:16, 5:16] = True
     stack[1, 14:25, 12:25] = True
-    assert missed_lesions(RaterMasks.foreground(stack), 1, stack[4]).number == 0
+    assert missed_lesions(foreground_masks(stack), 1, stack[4]).number == 0
 
 
 def test_raters_who_did_not_look_did_not_overlook():
     stack = lesions([2, 2, 3])
     present = np.ones(stack.shape, bool)
     present[4] = False
-    masks = RaterMasks.foreground(stack, present=present)
+    masks = foreground_masks(stack, present=present)
     assert missed_lesions(masks, 1, stack[4]).number == 0
 
 
@@ -76,7 +76,7 @@ def test_the_consensus_finds_what_most_overlook():
         found = shared_consensus(encoded(case.raters), case.spacing)
         before = dice(found.coherence.decision == 1, case.truth)
         gains.append(dice(found.decision == 1, case.truth) - before)
-        np.testing.assert_array_equal(found.probability(1) >= 0.5, found.decision == 1)
+        np.testing.assert_array_equal(probability(found, 1) >= 0.5, found.decision == 1)
     assert min(gains) >= 0
     assert np.mean(gains) > 0.03
 
@@ -94,14 +94,14 @@ def test_probabilities_are_probabilities_whatever_the_votes(drawn):
     patterns = encode(drawn)
     assume(patterns.number_of_voxels > 0 and patterns.present.any())
     found = shared_consensus(patterns, (1.0,) * drawn.present[0].ndim)
-    shares = np.stack([found.probability(k) for k in range(patterns.number_of_labels)])
+    shares = np.stack([probability(found, k) for k in range(patterns.number_of_labels)])
     assert ((shares >= 0) & (shares <= 1)).all()
     np.testing.assert_allclose(shares.sum(axis=0), 1, atol=1e-9)
     annotated = patterns.expand(patterns.present.any(axis=1), outside=False)
     np.testing.assert_array_equal(found.decision == UNDECIDED, ~annotated)
     if patterns.number_of_labels == 2:
         chosen = found.decision[annotated] == 1
-        np.testing.assert_array_equal(found.probability(1)[annotated] >= 0.5, chosen)
+        np.testing.assert_array_equal(probability(found, 1)[annotated] >= 0.5, chosen)
 
 
 @pytest.mark.parametrize("copies", [0, 1])
@@ -125,6 +125,6 @@ def test_reading_the_stack_changes_nothing_and_the_result_does_not_look_at_it(co
     np.testing.assert_array_equal(found.decision, expected.decision)
     assert found.groups == expected.groups
     for label in range(3):
-        np.testing.assert_array_equal(found.probability(label), expected.probability(label))
+        np.testing.assert_array_equal(probability(found, label), probability(expected, label))
     assert done == sorted(done)
     assert done[-1] == 1

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from stacks import Drawn, encode
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple import (
+from itk_consensus.algorithms.spatial_staple.performance_field import (
+    FieldSettings,
+    confusion_field,
+)
+from itk_consensus.algorithms.spatial_staple.windowed_staple import (
     SpatialResult,
     SpatialSettings,
-    confusion_field,
     spatial_staple,
 )
-from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import spatial_case
 
@@ -119,7 +121,7 @@ def whole(result: SpatialResult) -> np.ndarray:
     known = patterns.present.any(axis=1)
     volumes = []
     for label, posterior in enumerate(result.posterior):
-        volume = patterns.expand(np.where(known, result.vote.fractions[:, label], 0.0))
+        volume = patterns.expand(np.where(known, result.vote.probabilities[:, label], 0.0))
         result.voxels.write(posterior, volume)
         volumes.append(volume)
     return np.array(volumes)

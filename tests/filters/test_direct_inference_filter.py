@@ -5,7 +5,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.algorithms.direct_inference import direct_inference
+from itk_consensus.algorithms.direct_inference.most_probable_map import direct_inference
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.direct_inference import DirectInferenceFilter
 from itk_consensus.filters.process_object import ITERATION_EVENT

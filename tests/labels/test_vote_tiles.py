@@ -104,7 +104,9 @@ def test_corrected_votes_are_those_of_the_whole_volume(case, tile, threads):
         label_stack(case["drawn"]), case["sigma"], case["spacing"], weights=case["weights"]
     )
     for label in range(len(wanted)):
-        np.testing.assert_allclose(result.probability(label), wanted[label], atol=1e-6)
+        np.testing.assert_allclose(
+            result.tiles.share(label, unmixing=result.inverse), wanted[label], atol=1e-6
+        )
     ordered = np.sort(np.append(wanted, np.zeros((1, *wanted.shape[1:])), axis=0), axis=0)
     clear = whole.inside & (ordered[-1] - ordered[-2] > 10 * TIE_TOLERANCE)
     np.testing.assert_array_equal(result.decision()[clear], wanted.argmax(axis=0)[clear])

@@ -44,7 +44,7 @@ def assert_is_the_vote_on_patterns(stack: LabelStack, **options: Any) -> None:
     for label in range(len(stack.labels)):
         share = np.empty(stack.shape)
         vote.write_share(label, share)
-        expected = patterns.expand(np.ascontiguousarray(result.fractions[:, label]))
+        expected = patterns.expand(np.ascontiguousarray(result.probabilities[:, label]))
         np.testing.assert_allclose(share, expected, rtol=1e-13)
 
 

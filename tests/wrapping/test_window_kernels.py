@@ -10,7 +10,8 @@ from scipy.ndimage import distance_transform_edt
 from stacks import Drawn, encode
 
 from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple import FieldSettings, SpatialSettings, spatial_staple
+from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
+from itk_consensus.algorithms.spatial_staple.windowed_staple import SpatialSettings, spatial_staple
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.label_distances import LabelDistances
 from itk_consensus.labels.window_frame import WindowFrame

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.boundary_simple.local_correlation import (
+    Patches,
     correlation,
-    patches_of_raters,
+    raters_by_gaps,
 )
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, grown, in_space, relative_to, space_axes
@@ -55,9 +56,10 @@ def edge_agreement(
     patterns = voxels.patterns
     edges = edge_strength(image, voxels.region, spacing, scale)
     agreement = np.zeros((patterns.number_of_raters, len(voxels.places)))
-    for patches in patches_of_raters(voxels, radii):
+    for raters in raters_by_gaps(patterns):
+        patches = Patches(voxels, radii, raters)
         mean, variance = patches.mean_and_variance(edges)
-        for rater in patches.raters:
+        for rater in raters:
             contour = _contour(voxels.expand(patterns.patterns[:, rater]))
             own = patches.mean(contour.astype(np.float64))
             covariance = patches.mean(contour * edges) - own * mean

@@ -17,16 +17,9 @@ _CONSTANT = 1e-9
 
 
 class Patches:
-    """Means over what some raters annotated of the patch around each disputed voxel.
-
-    Attributes
-    ----------
-    raters : list of int
-        The raters, all of whom annotated the same voxels.
-    """
+    """Means over what raters, who all annotated the same voxels, say around each disputed voxel."""
 
     def __init__(self, voxels: DisputedVoxels, radii: tuple[int, ...], raters: list[int]) -> None:
-        self.raters = raters
         self._voxels, self._radii = voxels, radii
         annotated = voxels.patterns.present[:, raters[0]]
         # Outside the mask volumes are zero already.
@@ -49,13 +42,8 @@ class Patches:
         return self._voxels.take(box_sum(volume, self._radii, threads=threads))
 
 
-def patches_of_raters(voxels: DisputedVoxels, radii: tuple[int, ...]) -> list[Patches]:
-    """One member per group of raters who annotated the same voxels, since they share means."""
-    return [Patches(voxels, radii, raters) for raters in raters_by_gaps(voxels.patterns)]
-
-
 def raters_by_gaps(patterns: DecisionPatterns) -> list[list[int]]:
-    """Groups of raters who annotated the same voxels."""
+    """Groups of raters who annotated the same voxels, and so share means."""
     groups: dict[bytes, list[int]] = {}
     for rater in range(patterns.number_of_raters):
         groups.setdefault(patterns.present[:, rater].tobytes(), []).append(rater)

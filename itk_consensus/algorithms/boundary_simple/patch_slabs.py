@@ -47,24 +47,12 @@ def slabs_of(voxels: DisputedVoxels, radii: tuple[int, ...]) -> Iterator[PatchSl
 
 @dataclass(frozen=True)
 class PatchSlab:
-    """Some planes of disputed voxels, and all that their patches see.
+    """Some planes of disputed voxels, and all that their patches see."""
 
-    Attributes
-    ----------
-    around : DisputedVoxels
-        Of the planes and the halo.
-    radii : tuple of int
-        Half width of a patch.
-    part : slice
-        The slab's own voxels among all disputed ones.
-    first : int
-        The first of `around` among them.
-    """
-
-    around: DisputedVoxels
-    radii: tuple[int, ...]
-    part: slice
-    first: int
+    around: DisputedVoxels  #: Of the planes and the halo
+    radii: tuple[int, ...]  #: Half width of a patch
+    part: slice  #: The slab's own voxels among all disputed ones
+    first: int  #: The first of `around` among them
 
     @property
     def _patterns(self) -> DecisionPatterns:

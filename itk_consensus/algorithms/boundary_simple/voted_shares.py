@@ -15,21 +15,12 @@ from itk_consensus.labels.disputed_voxels import DisputedVoxels
 
 @dataclass(frozen=True)
 class VotedShares:
-    """Seen as an array it is (K, N).
+    """Seen as an array it is (K, N)."""
 
-    Attributes
-    ----------
-    members : sequence of (m,) ndarrays of uint32
-        For each label the disputed voxels to which somebody gave it, ascending.
-    values : sequence of (m,) ndarrays
-        The label's share at each of them.
-    number : int
-        N.
-    """
-
+    #: For each label the disputed voxels to which somebody gave it, ascending.
     members: Sequence[NDArray[np.uint32]]
-    values: Sequence[Floats]
-    number: int
+    values: Sequence[Floats]  #: The label's share at each of them
+    number: int  #: N
 
     @classmethod
     def of_votes(cls, voxels: DisputedVoxels, share_of: Any) -> VotedShares:

@@ -35,24 +35,12 @@ TIE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class BoundarySettings:
-    """Everything that boundary SIMPLE can be told.
+    """Everything that boundary SIMPLE can be told."""
 
-    Attributes
-    ----------
-    radii : tuple of int
-        Half width of the patch in voxels per array axis.
-    local_weight : float
-        Alpha of section 2.6, inside (0, 1); beta is 1 - alpha.
-    maximum_iterations : int
-    tolerance : float
-        Mean change of the shares, over disputed voxels, at which to stop.
-    tie_rule : TieRule
-    """
-
-    radii: tuple[int, ...]
-    local_weight: float = 0.8
+    radii: tuple[int, ...]  #: Half width of the patch in voxels per array axis
+    local_weight: float = 0.8  #: Alpha of section 2.6, inside (0, 1); beta is 1 - alpha
     maximum_iterations: int = 10
-    tolerance: float = 1e-5
+    tolerance: float = 1e-5  #: Mean change of the shares, over disputed voxels, at which to stop
     tie_rule: TieRule = "undecided"
 
     @property
@@ -63,30 +51,14 @@ class BoundarySettings:
 
 @dataclass(frozen=True)
 class BoundaryResult:
-    """What boundary SIMPLE makes of the disputed voxels.
-
-    Attributes
-    ----------
-    voxels : DisputedVoxels
-    vote : VoteResult
-        The answer at all other voxels.
-    shares : VotedShares
-        (K, N) weighted share of each label.
-    decision : (N,) ndarray of int32
-        Label index, or a code of `labels.ties`.
-    weights : (J,) ndarray
-        Mean weight of each rater; they sum to 1.
-    trace : tuple of float
-        Mean change of the shares in each iteration.
-    converged : bool
-    """
+    """What boundary SIMPLE makes of the disputed voxels."""
 
     voxels: DisputedVoxels
-    vote: VoteResult
-    shares: VotedShares
-    decision: NDArray[np.int32]
-    weights: Floats
-    trace: tuple[float, ...]
+    vote: VoteResult  #: The answer at all other voxels
+    shares: VotedShares  #: (K, N) weighted share of each label
+    decision: NDArray[np.int32]  #: (N,) label index, or a code of `labels.ties`
+    weights: Floats  #: (J,) mean weight of each rater; they sum to 1
+    trace: tuple[float, ...]  #: Mean change of the shares in each iteration
     converged: bool
 
     def fusion(self) -> DisputedFusion:
@@ -110,10 +82,8 @@ def boundary_simple(
     ----------
     voxels : DisputedVoxels
         In a box with a margin of `settings.radii`.
-    settings : BoundarySettings
     gate : (J, N) ndarray, optional
         Factor of each rater's weight at each disputed voxel.
-    observer : callable, optional
     tick : callable
         Told now and then which share of an iteration is done.
     """

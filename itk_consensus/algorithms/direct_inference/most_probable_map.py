@@ -138,18 +138,6 @@ def _switched(model: LabelEvidence, maps: Labels) -> NDArray[np.bool_]:
     return np.asarray(np.where(prior > 1, diagonal.mean(axis=0), 1.0).sum(axis=1) < 1)
 
 
-def _summary(model: LabelEvidence, search: Climb, winner: int) -> StartSummary:
-    return StartSummary(
-        winner,
-        search.log_evidence,
-        search.log_evidence,
-        search.rounds,
-        _switched(model, search.maps),
-        pairwise_overlap(search.maps, model.patterns.counts),
-        search.trace,
-    )
-
-
 def _result(
     model: LabelEvidence,
     search: Climb,
@@ -178,6 +166,15 @@ def _result(
     never = ~model.patterns.present.any(axis=0)
     for values in (theta, performance.mean, performance.deviation, performance.quantiles):
         values[never] = np.nan
+    summary = StartSummary(
+        winner,
+        search.log_evidence,
+        search.log_evidence,
+        search.rounds,
+        _switched(model, search.maps),
+        pairwise_overlap(search.maps, model.patterns.counts),
+        search.trace,
+    )
     return DirectInferenceResult(
         decision,
         probabilities,
@@ -186,7 +183,7 @@ def _result(
         theta,
         prior,
         performance,
-        _summary(model, search, winner),
+        summary,
         tuple(names),
         samples,
         settings,

@@ -57,7 +57,7 @@ def vote_map(patterns: DecisionPatterns) -> Labels:
 def _thresholded(vote: VoteResult) -> list[tuple[float, Labels]]:
     """Maps that leave the most frequent label where another has at least a share of the votes."""
     base = int(vote.frequencies.argmax())
-    shares = vote.fractions.copy()
+    shares = vote.probabilities.copy()
     shares[:, base] = 0.0
     rival, share = shares.argmax(axis=1), shares.max(axis=1)
     levels = np.unique(share[share > 0])

@@ -26,17 +26,12 @@ class ClosestLabels:
         Distances this close to the smallest count as tied.
     scale : float
         Distance by which odds fall by a factor e.
-
-    Attributes
-    ----------
-    nearest : (N,) ndarray of float32
-        Smallest distance; infinite where there is none.
-    odds : (N,) ndarray of float32
-        Sum over the labels of exp((nearest - distance) / scale).
     """
 
     def __init__(self, number: int, tolerance: float, scale: float) -> None:
+        #: (N,) smallest distance; infinite where there is none.
         self.nearest: Floats32 = np.full(number, np.inf, np.float32)
+        #: (N,) sum over the labels of exp((nearest - distance) / scale).
         self.odds: Floats32 = np.zeros(number, np.float32)
         self._tolerance, self._scale = tolerance, np.float32(scale)
         self._rivals: list[_Rivals] = []

@@ -49,16 +49,6 @@ class ShapeAverage:
         """The result and its probabilities."""
         return DisputedFusion(self.voxels, self.vote, self.decision, self.probability)
 
-    def distance(self, label: int) -> Floats32:
-        """(N,) mean signed distance, in mm, of the disputed voxels to a label index.
-
-        Infinite to a label that nobody drew in the volume, or not near enough to matter.
-        """
-        whole = np.full(len(self.decision), np.inf, np.float32)
-        members, distances = self.means.near(label)
-        whole[members] = distances
-        return whole
-
     def probability(self, label: int) -> Floats32:
         """(N,) probability of a label index, mean distances over the scale being log odds.
 

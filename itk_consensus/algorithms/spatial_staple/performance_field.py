@@ -8,12 +8,16 @@ observed labels, as in Asman & Landman: as the paper prints it a column would no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from itk_consensus.algorithms.confusion_model import with_diagonal
 from itk_consensus.array_types import Floats, Floats32
+from itk_consensus.labels.box_sum import box_sum
+
+if TYPE_CHECKING:
+    from itk_consensus.algorithms.spatial_staple.windowed_staple import SpatialResult
 
 RegularizationTarget = Literal["global", "uniform", "diagonal"]
 REGULARIZATION_TARGETS: tuple[RegularizationTarget, ...] = get_args(RegularizationTarget)
@@ -45,45 +49,35 @@ class FieldSettings:
         return np.broadcast_to(one.astype(np.float32), theta.shape)
 
 
-def scale_factor(observed: Floats32, share: Floats32, kappa: float) -> Floats32:
-    """Eq. 2.5.4's sigma: what a label lacks to a fair share of the window, times kappa.
+def confusion_field(result: SpatialResult, rater: int, observed: int, true: int) -> Floats32:
+    """Probability, at every voxel, that the rater says `observed` where the truth is `true`.
 
-    Parameters
-    ----------
-    observed : (...) ndarray
-        How often the rater said the label in the window.
-    share : (...) ndarray
-        The fair share: what the rater annotated there over the number of labels.
+    It is the M-step (eqs. 2.5.3 and 2.5.4) of the result's posterior, over the whole volume. Where
+    nothing is known about the rater, nor any regularisation, it is the target.
     """
-    return np.asarray(np.maximum(share - observed, 0) * np.float32(kappa))
+    patterns, fields = result.voxels.patterns, result.settings.fields
+    labels = patterns.number_of_labels
+    truth = patterns.expand(result.vote.of_label(true).astype(np.float32))
+    result.voxels.write(result.posterior[true], truth)
 
+    def pooled(volume: Floats32) -> Floats32:
+        return box_sum(volume, fields.radii, threads=patterns.threads)
 
-def regularised(
-    count: Floats32,
-    mass: Floats32,
-    sigma: Floats32,
-    leaning: Floats32,
-    target: float,
-    alpha: Floats32,
-    observed: int,
-) -> Floats32:
-    """Performance from pooled counts (eqs. 2.5.3 and 2.5.4); the target where nothing is known.
+    def says(label: int) -> Floats32:
+        return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))
 
-    Parameters
-    ----------
-    count : (...) ndarray
-        Posterior mass of the true label where the rater said `observed`.
-    mass : (...) ndarray
-        The same, whatever the rater said.
-    sigma, leaning : (...) ndarray
-        Scale factor of the label observed, and the sum over labels of scale factor times target.
-    target : float
-        Performance leant to.
-    alpha : (K,) ndarray
-        Pseudo-counts of the true label, by observed label.
-    observed : int
-    """
-    wanted = sigma * np.float32(target) + count + alpha[observed]
-    total = leaning + mass + alpha.sum()
-    unknown = np.full_like(wanted, target)
+    present = patterns.expand(patterns.present[:, rater].astype(np.float32))
+    share = pooled(present.copy()) / np.float32(labels)
+    target = fields.targets(result.theta)[rater, :, true]
+    leaning = np.zeros_like(share)
+    for label in range(labels):
+        # What the label lacks to its fair share of the window, times kappa: eq. 2.5.4's sigma.
+        sigma = np.maximum(share - pooled(says(label)), 0) * np.float32(fields.kappa)
+        leaning += target[label] * sigma
+        if label == observed:
+            own = sigma
+    alpha = fields.alpha(labels)[:, true].astype(np.float32)
+    wanted = own * target[observed] + pooled(truth * says(observed)) + alpha[observed]
+    total = leaning + pooled(truth * present) + alpha.sum()
+    unknown = np.full_like(wanted, target[observed])
     return np.asarray(np.divide(wanted, total, out=unknown, where=total > 0))

@@ -47,55 +47,27 @@ _STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
 
 @dataclass(frozen=True)
 class SpatialSettings:
-    """Everything that Spatial STAPLE can be told.
-
-    Attributes
-    ----------
-    fields : FieldSettings
-    prior : PriorMode
-        Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
-    fixed_prior : (K,) ndarray or None
-        None: equal shares.
-    stop : StopRule
-        The tolerance is on the mean change of a disputed voxel's posterior.
-    """
+    """Everything that Spatial STAPLE can be told."""
 
     fields: FieldSettings
+    #: Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
     prior: PriorMode = "local"
-    fixed_prior: Floats | None = None
-    stop: StopRule = _STOP
+    fixed_prior: Floats | None = None  #: (K,); None: equal shares
+    stop: StopRule = _STOP  #: The tolerance is on the mean change of a disputed voxel's posterior
 
 
 @dataclass(frozen=True)
 class SpatialResult:
-    """Spatial STAPLE's answer.
-
-    Attributes
-    ----------
-    voxels : DisputedVoxels
-    posterior : LabelWeights
-        (K, N) probability of each label at the disputed voxels.
-    decision : (N,) ndarray of int32
-        Label index, or undecided on a tie.
-    vote : VoteResult
-        The answer at all other voxels.
-    theta : (J, K, K) ndarray
-        Confusion of each rater [rater, observed, true], over all voxels.
-    log_likelihood : (iterations,) ndarray
-        Of the disputed voxels' votes, under the fields and prior of each iteration.
-    change : (iterations,) ndarray
-        Mean change of the disputed voxels' posteriors in each iteration.
-    converged : bool
-    settings : SpatialSettings
-    """
+    """Spatial STAPLE's answer."""
 
     voxels: DisputedVoxels
-    posterior: LabelWeights
-    decision: NDArray[np.int32]
-    vote: VoteResult
-    theta: Floats
+    posterior: LabelWeights  #: (K, N) probability of each label at the disputed voxels
+    decision: NDArray[np.int32]  #: (N,) label index, or undecided on a tie
+    vote: VoteResult  #: The answer at all other voxels
+    theta: Floats  #: (J, K, K) confusion of each rater [rater, observed, true], over all voxels
+    #: (iterations,) of the disputed voxels' votes, under the fields and prior of each iteration.
     log_likelihood: Floats
-    change: Floats
+    change: Floats  #: (iterations,) mean change of the disputed voxels' posteriors
     converged: bool
     settings: SpatialSettings
 
