@@ -39,7 +39,7 @@ from itk_consensus.algorithms.label_answers import (
     Indices,
     LabelAnswer,
     Leading,
-    MostlyOnes,
+    PackedShares,
     first_votes,
 )
 from itk_consensus.algorithms.over_labels import Tick, over_labels, ticking
@@ -82,17 +82,16 @@ class CoherenceResult:
             out.reshape(-1)[where] = float(restored == label)
 
     @cached_property
-    def _total(self) -> MostlyOnes:
-        """(\\*shape) sum of all labels' scores, made in a few parts."""
+    def _total(self) -> PackedShares:
+        """(\\*shape) sum of all labels' scores, made in some parts."""
         parts = []
-        for block in slabs(self._whole, max(VOXELS_AT_ONCE, math.prod(self.masks.shape) // 4)):
+        for block in slabs(self._whole, max(VOXELS_AT_ONCE, math.prod(self.masks.shape) // 8)):
             total = np.zeros([side.stop - side.start for side in block])
             for label in range(self.masks.number_of_labels):
                 for part, score in self._scores(label, intersection(block, self._region(label))):
                     total[relative_to(part, block)] += score
-            parts.append(MostlyOnes.pack(total))
-        others = [plane for part in parts for plane in part.others]
-        return MostlyOnes(self.masks.shape, others, [row for part in parts for row in part.values])
+            parts.append(PackedShares.pack(total))
+        return PackedShares.joined(parts)
 
     @property
     def _whole(self) -> Box:
@@ -113,12 +112,11 @@ class CoherenceResult:
     def _scores(self, label: int, box: Box) -> Iterator[tuple[Box, Floats]]:
         """Corrected share of a label, but for what was restored, in parts of a box."""
         found, annotated = self.answers.get(label), self.masks.annotated()
-        answer = None if found is None else found.probability
         for part in slabs(box, VOXELS_AT_ONCE):
             score = self.masks.share(label, part)
-            if found is not None and answer is not None:
+            if found is not None:
                 both = intersection(found.box, part)
-                score[relative_to(both, part)] = answer[relative_to(both, found.box)]
+                score[relative_to(both, part)] = found.probability(both)
             if annotated is not None:
                 score = np.where(annotated[part], score, self.frequencies[label])
             yield part, score
@@ -201,7 +199,7 @@ def _answer_labels(
         cut = find_cut(found, raters, masks.weights, sides, settings, threads)
         probability = probability_of(found, cut, threads)
         work.steps_done.append(label)
-        return LabelAnswer.pack(box, probability[relative_to(box, wide)], cut)
+        return LabelAnswer(box, PackedShares.pack(probability[relative_to(box, wide)]), cut)
 
     yield from zip(places, over_labels(answer, places, work.report), strict=True)
     work.report()

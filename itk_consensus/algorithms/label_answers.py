@@ -3,73 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.coherence_cut import TIE_TOLERANCE, Cut
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
-from itk_consensus.array_types import Floats
 from itk_consensus.labels.boxes import Box, relative_to, slabs
 from itk_consensus.labels.gaussian import Singles
 
-#: Label indices; 16 bits where they are enough.
-Indices = NDArray[np.int16] | NDArray[np.int32]
+#: Label indices, and codes of `labels.ties`, in as few bits as hold them.
+Indices = NDArray[np.signedinteger[Any]]
+
+
+class PackedShares(NamedTuple):
+    """A volume of which most voxels are exactly 0 or 1, plane by plane."""
+
+    shape: tuple[int, ...]
+    ones: NDArray[np.uint8]  #: (planes, bytes) a bit per voxel: whether it is 1
+    others: NDArray[np.uint8]  #: The same: whether it is neither 0 nor 1
+    begin: NDArray[np.int64]  #: (planes + 1,) where the values of each plane begin
+    values: NDArray[Any]  #: (n,) of those that are neither
+
+    @classmethod
+    def pack(cls, volume: NDArray[Any]) -> PackedShares:
+        """Keep what is neither 0 nor 1 only."""
+        planes = volume.reshape(len(volume), -1)
+        others = planes != 0
+        others &= planes != 1
+        begin = np.append(0, np.cumsum(np.count_nonzero(others, axis=1)))
+        ones = np.packbits(planes == 1, axis=1)
+        return cls(volume.shape, ones, np.packbits(others, axis=1), begin, planes[others])
+
+    @classmethod
+    def joined(cls, parts: Sequence[PackedShares]) -> PackedShares:
+        """Of parts that follow each other along the first axis."""
+        counts = np.concatenate([np.diff(part.begin) for part in parts])
+        return cls(
+            (len(counts), *parts[0].shape[1:]),
+            np.concatenate([part.ones for part in parts]),
+            np.concatenate([part.others for part in parts]),
+            np.append(0, np.cumsum(counts)),
+            np.concatenate([part.values for part in parts]),
+        )
+
+    def part(self, box: Box) -> NDArray[Any]:
+        """(\\*box)."""
+        planes, *rest = box
+        plane = math.prod(self.shape[1:])
+        volume = np.unpackbits(self.ones[planes], axis=1, count=plane).astype(self.values.dtype)
+        others = np.unpackbits(self.others[planes], axis=1, count=plane).view(bool)
+        # A box without planes may begin beyond the last of them.
+        volume[others] = self.values[
+            slice(*self.begin.take([planes.start, planes.stop], mode="clip"))
+        ]
+        return volume.reshape(-1, *self.shape[1:])[(slice(None), *rest)]
 
 
 class LabelAnswer(NamedTuple):
     """A label's answer in the part of the volume where raters differ about it."""
 
     box: Box
-    #: A bit per voxel of the box, packed: whether the probability is above 0.
-    possible: NDArray[np.uint8]
-    unsure: NDArray[np.uint8]  #: The same: whether it is below 1, too
-    #: (n,) probabilities that are neither: most of a label's box is other labels', or its own.
-    values: Singles
+    shares: PackedShares  #: (*box) of float32: most of it is other labels', or its own
     cut: Cut
 
-    @classmethod
-    def pack(cls, box: Box, probability: Singles, cut: Cut) -> LabelAnswer:
-        """Keep what is neither 0 nor 1 only."""
-        possible = probability > 0
-        unsure = possible & (probability < 1)
-        return cls(box, np.packbits(possible), np.packbits(unsure), probability[unsure], cut)
-
-    @property
-    def probability(self) -> Singles:
-        """(\\*box)."""
-        shape = [part.stop - part.start for part in self.box]
-        voxels = math.prod(shape)
-        volume = np.unpackbits(self.possible, count=voxels).astype(np.float32)
-        volume[np.unpackbits(self.unsure, count=voxels).view(bool)] = self.values
-        return volume.reshape(shape)
-
-
-class MostlyOnes(NamedTuple):
-    """A volume of which most voxels are exactly 1, plane by plane."""
-
-    shape: tuple[int, ...]
-    #: A bit per voxel of each plane, packed: whether it is anything else.
-    others: list[NDArray[np.uint8]]
-    values: list[Floats]  #: What those are
-
-    @classmethod
-    def pack(cls, volume: Floats) -> MostlyOnes:
-        """Keep what is not 1 only."""
-        planes = volume.reshape(len(volume), -1)
-        others = [np.packbits(plane != 1) for plane in planes]
-        return cls(volume.shape, others, [plane[plane != 1] for plane in planes])
-
-    def part(self, box: Box) -> Floats:
-        """(\\*box)."""
-        first, *rest = box
-        plane = math.prod(self.shape[1:])
-        volume = np.ones((first.stop - first.start, plane))
-        for row, z in zip(volume, range(first.start, first.stop), strict=True):
-            row[np.unpackbits(self.others[z], count=plane).view(bool)] = self.values[z]
-        return volume.reshape(-1, *self.shape[1:])[(slice(None), *rest)]
+    def probability(self, part: Box) -> Singles:
+        """(\\*part), of a part of the volume that lies in the box."""
+        return self.shares.part(relative_to(part, self.box))
 
 
 class Leading(NamedTuple):
@@ -90,13 +92,12 @@ class Leading(NamedTuple):
 
     def challenge(self, label: int, found: LabelAnswer, labels: int) -> None:
         """Let one of so many labels lead where its score is higher; of two, from one half on."""
-        scores = found.probability
-        if labels == 2:
-            self.decision[found.box] = scores > 0.5 - TIE_TOLERANCE / 2
-            return
         for part in slabs(found.box, VOXELS_AT_ONCE):
             score, decision = self.score[part], self.decision[part]
-            mine = scores[relative_to(part, found.box)]
+            mine = found.probability(part)
+            if labels == 2:
+                decision[...] = mine > 0.5 - TIE_TOLERANCE / 2
+                continue
             better = mine > score + np.float32(TIE_TOLERANCE)
             decision[better] = label
             score[better] = mine[better]
@@ -104,8 +105,7 @@ class Leading(NamedTuple):
 
 def first_votes(masks: RaterMasks) -> Indices:
     """Where all who annotated agree, their label; elsewhere whatever."""
-    few = masks.number_of_labels < np.iinfo(np.int16).max
-    decision: Indices = np.zeros(masks.shape, np.int16) if few else np.zeros(masks.shape, np.int32)
+    decision: Indices = np.zeros(masks.shape, np.min_scalar_type(-masks.number_of_labels - 1))
     patterns = masks.patterns
     if patterns is not None:
         first = patterns.present.argmax(axis=1)

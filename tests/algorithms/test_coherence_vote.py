@@ -31,7 +31,7 @@ from itk_consensus.algorithms.coherence_cut import (
     volume_level,
 )
 from itk_consensus.algorithms.coherence_vote import coherence_vote
-from itk_consensus.algorithms.label_answers import MostlyOnes
+from itk_consensus.algorithms.label_answers import PackedShares
 from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.labels.band_gains import KeptShares
 from itk_consensus.labels.contour_cut import CutCounts, Side, count_cut
@@ -76,7 +76,9 @@ def close_to_the_formulas(masks: RaterMasks, spacing, settings=DEFAULT_SETTINGS)
         np.testing.assert_allclose(ours.cut, wanted.cut, atol=1e-5)
         width = max(wanted.cut.inside - wanted.cut.outside, 1e-2)
         width *= min(wanted.cut.level, 1 - wanted.cut.level)
-        np.testing.assert_allclose(ours.probability, wanted.probability, atol=1e-5 / width)
+        np.testing.assert_allclose(
+            ours.probability(ours.box), wanted.probability, atol=1e-5 / width
+        )
     wanted_decision, lead = decide(masks, spacing, settings)
     clear = (lead > 1e-4) & (found.decision != UNDECIDED)
     for where in found.restored.values():
@@ -482,8 +484,12 @@ def test_resolutions_beyond_the_curve_are_bounds():
 
 
 @pytest.mark.parametrize("shape", [(5,), (4, 9), (3, 5, 6), (2, 3, 4, 5)])
-def test_volumes_of_ones_come_back_as_they_were(shape):
+def test_volumes_of_zeros_and_ones_come_back_as_they_were(shape):
     rng = np.random.default_rng(8)
-    volume = np.where(rng.random(shape) < 0.3, rng.random(shape), 1.0)
+    volume = np.where(rng.random(shape) < 0.3, rng.random(shape), rng.random(shape) < 0.6)
     box = (slice(1, shape[0]), *(slice(1, size - 1) for size in shape[1:]))
-    np.testing.assert_array_equal(MostlyOnes.pack(volume).part(box), volume[box])
+    nothing = (slice(shape[0] + 3, shape[0] + 3), *box[1:])
+    parts = PackedShares.pack(volume[:1]), PackedShares.pack(volume[1:])
+    for packed in (PackedShares.pack(volume), PackedShares.joined(parts)):
+        np.testing.assert_array_equal(packed.part(box), volume[box])
+        assert packed.part(nothing).shape == volume[nothing].shape
