@@ -36,6 +36,7 @@ html_theme = "furo"
 html_math_renderer = "mathml"
 html_static_path = ["style.css"]
 html_css_files = ["style.css"]
+html_domain_indices = False  # of one module
 html_title = f"itk_consensus {version}"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False

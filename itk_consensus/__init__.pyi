@@ -796,7 +796,7 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
         """Whether the consensus became stable."""
 
 class LogOpinionPoolFilter(LabelFusionFilter):
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
+    """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
@@ -968,8 +968,8 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
 class JointLabelFusionFilter(LabelFusionFilter):
     """Joint label fusion of plain intensity differences.
 
-    M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta and
-    w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1, intensities in units of the target's spread.
+    ``M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta`` and
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, in units of the target's spread.
     With `SearchRadius` each atlas votes from where its patch is nearest to the target's.
     """
     def __init__(self, **parameters: Any) -> None: ...
@@ -2969,7 +2969,7 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         The fused label map, of the first input's family, with its geometry and metadata.
     """
 def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
+    """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are
@@ -3022,7 +3022,7 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
         The fused label map, of the first input's family, with its geometry and metadata.
     """
 def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
+    """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,10 +43,10 @@ def _write_page(script: Path, folder: Path) -> str:
     printed, pictures = _run(script, folder)
     notebook = folder / f"{script.stem}.ipynb"
     notebook.write_text(json.dumps(_notebook(title, alone, printed), indent=1), encoding="utf-8")
-    words = about.replace(f"python examples/{script.name}", "").strip()
+    words = re.sub(r"^(python examples/.*)$", r"`\1`", about.strip(), flags=re.MULTILINE)
     parts = [f"# {title.rstrip('.')}", words, f"```python\n{code}\n```"]
     parts += ["It prints:", f"```text\n{printed}```", *(f"![]({name})" for name in pictures)]
-    parts += [f"{{download}}`As a notebook <{notebook.name}>`, with what it printed here."]
+    parts += [f"[As a notebook]({notebook.name}), with what it printed here."]
     page = "\n\n".join(part for part in parts if part) + "\n"
     (folder / f"{script.stem}.md").write_text(page, encoding="utf-8")
     return title

@@ -18,6 +18,8 @@ from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 
+_EVERY_FUSER = "# Every fuser\n\nEvery fuser has these parameters beside its own.\n\n{}\n"
+
 
 def page_name(filter_: type[ProcessObject]) -> str:
     """Name of a filter's page: how the command line calls it, or its module."""
@@ -31,10 +33,10 @@ def method_page(filter_: type[ProcessObject], model: str) -> str:
     parts += [_as_markdown(str(inspect.getdoc(filter_))), model.strip()]
     parts += ["## Parameters", parameter_table(filter_)]
     if issubclass(filter_, LabelFusionFilter):
-        parts += ["Those of every fuser are [here](every-fuser.md)."]
+        parts += ["And [those of every fuser](every-fuser.md)."]
     measured = [f"| Get{one.name}() | {one.doc} |" for one in measurements_of(filter_)]
     if measured:
-        parts += ["## Known after Execute", "\n".join(["| | |", "|---|---|", *measured])]
+        parts += ["## Known after Execute", "\n".join(["| call | gives |", "|---|---|", *measured])]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -78,7 +80,7 @@ def _line(filter_: type[ProcessObject]) -> str:
 def write_method_pages(models: Path, folder: Path) -> None:
     """Write every page whose text changed."""
     folder.mkdir(exist_ok=True)
-    pages = {"index": index_page(), "every-fuser": f"# Every fuser\n\n{common_table()}\n"}
+    pages = {"index": index_page(), "every-fuser": _EVERY_FUSER.format(common_table())}
     for filter_ in (*FUSERS, *OTHER_FILTERS):
         name = page_name(filter_)
         model = (models / f"{name}.md").read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ def parameter_table(filter_: type[ProcessObject]) -> str:
     rows = [_row(p) for p in parameters_of(filter_) if p.name not in common]
     if not rows:
         return "None of its own."
-    return "\n".join(["| parameter | value | default | |", "|---|---|---|---|", *rows])
+    return "\n".join(["| parameter | value | default | meaning |", "|---|---|---|---|", *rows])
 
 
 def _row(parameter: Parameter[object]) -> str:
@@ -46,7 +46,7 @@ def _row(parameter: Parameter[object]) -> str:
 def common_table() -> str:
     """Markdown table of the parameters that every fuser has."""
     rows = [_row(parameter) for parameter in parameters_of(LabelFusionFilter)]
-    return "\n".join(["| parameter | value | default | |", "|---|---|---|---|", *rows])
+    return "\n".join(["| parameter | value | default | meaning |", "|---|---|---|---|", *rows])
 
 
 def filter_table() -> str:

@@ -113,7 +113,8 @@ def beyond_the_raters(estimate: Estimate) -> Finding:
     if estimate.looks_at_neighbours:
         many = voxels > BEYOND_SHARE * max(estimate.volume(estimate.foreground), 1)
         severity = "note" if many else None
-    message = f"{voxels} voxels lie outside the raters' union or inside their intersection."
+    lie = "voxel lies" if voxels == 1 else "voxels lie"
+    message = f"{voxels} {lie} outside the raters' union or inside their intersection."
     return Finding("beyond the raters", voxels, severity, message, "No rater supports them.")
 
 

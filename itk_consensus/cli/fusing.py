@@ -58,8 +58,9 @@ def add_fusion_options(
         for line in wrapped(f"{name}: {filter_.summary}", width=76)
     ]
     parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
+    between = "\n" if description.endswith("\n") else " "
     parser.description = (
-        f"{description} The method decides what options it has;"
+        f"{description}{between}The method decides what options it has;"
         f"\nthese are the options of {fuser.method}."
     )
     parser.epilog = section("methods:", summaries)

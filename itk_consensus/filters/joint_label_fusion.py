@@ -21,8 +21,8 @@ from itk_consensus.labels.patch_weights import MOST_STEPS
 class JointLabelFusionFilter(AtlasFusionFilter):
     """Joint label fusion of plain intensity differences.
 
-    M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta and
-    w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1, intensities in units of the target's spread.
+    ``M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta`` and
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, in units of the target's spread.
     With `SearchRadius` each atlas votes from where its patch is nearest to the target's.
     """
 

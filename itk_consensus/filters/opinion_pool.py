@@ -23,7 +23,7 @@ TEMPERATURE_FLOOR = 1e-6
 
 
 class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
-    """Weighted geometric mean of opinions, p ~ prior * prod p_a^(w_a/T_a).
+    """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
     foreground probabilities from 0 to 1, and masks among them 0 or 1: cast label images that are

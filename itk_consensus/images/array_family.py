@@ -24,7 +24,7 @@ class ArrayFamily(WrappingFamily):
     def read(self, image: Array, where: str) -> ReadImage:
         """View the array, read-only."""
         geometry = ArrayGeometry.of_shape(image.shape)
-        if not isinstance(image, np.ma.MaskedArray):
+        if type(image) is np.ndarray or not isinstance(image, np.ma.MaskedArray):
             return ReadImage([real_numbers(image, where)], geometry)
         said = image.compressed()
         # What lies under the mask is no label: a value that occurs adds none to the table.

@@ -144,12 +144,12 @@ def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     findings = filter_.GetDiagnostics().findings
     explained = getattr(filter_, "Explanation", None)
     parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
-    concerns = sorted((one for one in findings if one.concern), key=lambda one: -one.grade)
-    if not concerns:
+    said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
+    if not any(one.concern for one in said):
         parts.append(tag("p", "No check gives reason for doubt."))
-    parts.append(tag("ul", *(_item(one, case.names) for one in concerns), class_="findings"))
-    passed = [_item(finding, case.names) for finding in findings if not finding.concern]
-    summary = tag("summary", f"{len(passed)} checks without concern")
+    parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
+    passed = [_item(finding, case.names) for finding in findings if not finding.severity]
+    summary = tag("summary", f"{len(passed)} checks in order")
     return [*parts, tag("details", summary, tag("ul", *passed, class_="findings"))]
 
 

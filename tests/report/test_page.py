@@ -193,6 +193,14 @@ def test_every_severity_has_a_word_and_a_colour() -> None:
             assert f".findings .{(severity or 'fine').replace(' ', '-')} " in style
 
 
+def test_notes_stand_in_the_open(tmp_path: Path) -> None:
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute(ic.sample_case()[:2])
+    shown, _, folded = page_of(filter_, tmp_path / "page.html").partition("<details")
+    assert "Note: few raters." in shown
+    assert "Note: " not in folded
+
+
 def test_simpleitk_images_have_an_underlay(tmp_path: Path) -> None:
     filter_ = ic.STAPLEImageFilter()
     probability = filter_.Execute(ic.sample_case())
