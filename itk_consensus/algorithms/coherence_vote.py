@@ -90,7 +90,7 @@ class CoherenceResult:
             for label in range(self.masks.number_of_labels):
                 for part, score in self._scores(label, intersection(block, self._region(label))):
                     total[relative_to(part, block)] += score
-            parts.append(PackedShares.pack(total))
+            parts.append(PackedShares.pack(total.astype(np.float32)))
         return PackedShares.joined(parts)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,15 @@ from scipy.ndimage import find_objects
 from itk_consensus.labels.boxes import Box, grown, in_space
 from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.distance import signed_distance
-from itk_consensus.labels.fusions import VolumeFusion, WriteProbability
+from itk_consensus.labels.fusions import VolumeFusion, WriteProbability, WriteUncertainty
+from itk_consensus.labels.uncertainty import UncertaintyKind
 
-#: Label index per voxel, and what writes the probability of a label index.
-Answer = tuple[NDArray[np.int32], WriteProbability]
+
+class Answer(NamedTuple):
+    """What one of the two can be asked for later."""
+
+    write_probability: WriteProbability
+    write_uncertainty: WriteUncertainty
 
 
 def contour_band(
@@ -52,16 +57,21 @@ def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
     return found, first - 1 + int(counts.argmax())
 
 
-def hybrid_fusion(band: NDArray[np.bool_], within: Answer, elsewhere: Answer) -> VolumeFusion:
-    """Take one answer in the band and the other elsewhere; the former's labels are overwritten."""
-    decision, write_within = within
-    np.copyto(decision, elsewhere[0], where=~band)
-    write_elsewhere = elsewhere[1]
+def hybrid_fusion(
+    decision: NDArray[Any], band: NDArray[np.bool_], within: Answer, elsewhere: Answer
+) -> VolumeFusion:
+    """One answer in the band and the other elsewhere, as the decision has it already."""
 
-    def write(label: int, out: NDArray[Any]) -> None:
-        write_within(label, out)
+    def write_probability(label: int, out: NDArray[Any]) -> None:
+        within.write_probability(label, out)
         kept = out[band]
-        write_elsewhere(label, out)
+        elsewhere.write_probability(label, out)
         out[band] = kept
 
-    return VolumeFusion.written(decision, write)
+    def write_uncertainty(kind: UncertaintyKind, out: NDArray[Any]) -> None:
+        within.write_uncertainty(kind, out)
+        kept = out[band]
+        elsewhere.write_uncertainty(kind, out)
+        out[band] = kept
+
+    return VolumeFusion.written(decision, write_probability, write_uncertainty)

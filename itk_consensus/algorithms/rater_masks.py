@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.algorithms.majority_vote import VoteShares
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels import rater_field
 from itk_consensus.labels.boxes import Box, bounding_box, moved, relative_to, slabs
@@ -142,6 +143,9 @@ class RaterMasks:
 
     def share(self, label: int, box: Box = ()) -> Floats:
         """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
+        if self.patterns is not None:
+            shares = VoteShares(self.patterns, self.weights, np.zeros(self.number_of_labels))
+            return self.patterns.crop(box).expand(shares.of_label(label))
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)
 
@@ -192,9 +196,7 @@ class RaterMasks:
         differ = voted.any(axis=1) & (~voted & self.patterns.present).any(axis=1)
         if not differ.any():
             return None
-        assert self.patterns.codes is not None
-        part = replace(self.patterns, codes=np.ascontiguousarray(self.patterns.codes[marked]))
-        found = part.region(differ, [0] * len(marked))
+        found = self.patterns.crop(marked).region(differ, [0] * len(marked))
         return moved(found, marked)
 
     def marked_box(self, label: int) -> Box | None:

@@ -64,8 +64,7 @@ class FusedImages:
 
     def uncertainty_image(self, kind: UncertaintyKind) -> Any:
         """How unsure the probabilities leave each voxel, as float32."""
-        number = len(self.labels)
-        return self.image(lambda out: self.fusion.write_uncertainty(kind, number, out), np.float32)
+        return self.image(lambda out: self.write_uncertainty(kind, out), np.float32)
 
     def image(self, write: Callable[[NDArray[Any]], Any], dtype: DTypeLike = np.float64) -> Any:
         """An image whose every voxel `write` fills in."""
@@ -89,6 +88,10 @@ class FusedImages:
         probability = np.empty(self.like.geometry.shape)
         self.write(label, probability)
         return probability
+
+    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[Any]) -> None:
+        """Write how unsure the probabilities leave each voxel."""
+        self.fusion.write_uncertainty(kind, len(self.labels), out)
 
     def write(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of a label at each voxel."""

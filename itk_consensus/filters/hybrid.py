@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.hybrid import contour_band, hybrid_fusion
+from itk_consensus.algorithms.hybrid import Answer, contour_band, hybrid_fusion
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
@@ -123,15 +123,13 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         boundary = self._run(self.BoundaryFilter or ConsensusFilter(), case)
         self._report(0.8)
         interior = self._run(self.InteriorFilter or MajorityVoteFilter(), case)
-        labels = self._label_values(case)
         band = self._band(case, interior)
         self._report(0.9)
         self.BandVoxels = int(np.count_nonzero(band))
-        return hybrid_fusion(
-            band,
-            (boundary.decision(labels), lambda k, out: boundary.write(labels[k], out)),
-            (interior.decision(labels), lambda k, out: interior.write(labels[k], out)),
-        )
+        labels = self._label_values(case)
+        decision = interior.decision(labels)
+        np.copyto(decision, boundary.decision(labels), where=band)
+        return hybrid_fusion(decision, band, _answer(boundary, labels), _answer(interior, labels))
 
     def _band(self, case: FusionCase, interior: FusedImages) -> NDArray[np.bool_]:
         width = self.BandWidth
@@ -143,3 +141,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
             vote = self._run(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
+
+
+def _answer(fused: FusedImages, labels: list[int]) -> Answer:
+    return Answer(lambda k, out: fused.write(labels[k], out), fused.write_uncertainty)

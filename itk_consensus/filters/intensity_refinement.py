@@ -74,7 +74,9 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         labels = self._label_values(case)
         decision = fused.decision(labels)
         if choice.weight == 0:
-            return VolumeFusion.written(decision, lambda k, out: fused.write(labels[k], out))
+            return VolumeFusion.written(
+                decision, lambda k, out: fused.write(labels[k], out), fused.write_uncertainty
+            )
         return _refined(model, choice.weight, fused, decision, labels)
 
     def _model(self, case: FusionCase) -> IntensityModel:

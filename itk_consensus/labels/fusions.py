@@ -188,6 +188,8 @@ class DisputedFusion:
 
 #: Writes the probability of a label index at every voxel.
 WriteProbability = Callable[[int, NDArray[Any]], None]
+#: Writes how unsure the probabilities leave every voxel.
+WriteUncertainty = Callable[[UncertaintyKind, NDArray[Any]], None]
 
 
 @dataclass(frozen=True)
@@ -198,9 +200,15 @@ class VolumeFusion:
     #: Gives the probability volume of a label index; made when asked for, to keep memory small.
     probability: Callable[[int], NDArray[Any]]
     write: WriteProbability | None = None  #: The same without a volume of its own, if it can be
+    unsure: WriteUncertainty | None = None  #: Uncertainty without asking label by label, likewise
 
     @classmethod
-    def written(cls, decision: NDArray[Any], write: WriteProbability) -> VolumeFusion:
+    def written(
+        cls,
+        decision: NDArray[Any],
+        write: WriteProbability,
+        unsure: WriteUncertainty | None = None,
+    ) -> VolumeFusion:
         """A result whose probabilities are written where they are wanted."""
 
         def probability(label: int) -> NDArray[np.float64]:
@@ -208,7 +216,7 @@ class VolumeFusion:
             write(label, share)
             return share
 
-        return cls(decision, probability, write)
+        return cls(decision, probability, write, unsure)
 
     @property
     def has_undecided(self) -> bool:
@@ -234,6 +242,9 @@ class VolumeFusion:
             self.write(label, out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        if self.unsure is not None:
+            self.unsure(kind, out)
+            return
         if self.write is None:
             uncertainty(kind, map(self.probability, range(labels)), out)
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,8 +121,7 @@ def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[
 
 def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
     """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
-    assert patterns.codes is not None
-    part = replace(patterns, codes=np.ascontiguousarray(patterns.codes[box]))
+    part = patterns.crop(box)
     assert part.codes is not None
     found = np.empty((rows.shape[1], *part.codes.shape), bool)
     for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
