@@ -70,7 +70,7 @@ class RaterMasks:
             kept=kept,
             pack=pack,
         )
-        vars(masks)["_marked_boxes"] = boxes_of_stack(stack, threads)
+        vars(kept)["_marked_boxes"] = vars(masks)["_marked_boxes"] = boxes_of_stack(stack, threads)
         return masks
 
     @classmethod
