@@ -69,8 +69,11 @@ ATLAS_WORKLOADS = (
         for name in FUSER_MODULES
         if name != "STAPLEImageFilter"  # of two labels only
     ),
-    Workload("probability of CorrectedVote, SimpleITK images", 15),
-    Workload("uncertainty of CorrectedVote, SimpleITK images", 15),
+    *(
+        Workload(f"{what} of {name}, SimpleITK images", 15)
+        for what in DERIVED
+        for name in ("CorrectedVote", "Consensus", "HybridFusion")
+    ),
 )
 #: Masks with noise at every voxel; the reference is SimpleITK's STAPLE.
 CROWD_WORKLOADS = (

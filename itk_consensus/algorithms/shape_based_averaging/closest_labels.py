@@ -55,16 +55,20 @@ class ClosestLabels:
         odds[members] = np.exp((nearest - distances) / self._scale)
         return odds
 
-    def decision(self, labels: NDArray[Any], rule: TieRule, prior: Floats) -> NDArray[np.int32]:
-        """(N,) label index, or a code of `labels.ties`; arguments as of `decide`."""
+    def decision(self, labels: NDArray[Any], rule: TieRule, prior: Floats) -> NDArray[Any]:
+        """(N,) label index, or a code of `labels.ties`; arguments as of `decide`.
+
+        After all labels: who could win is forgotten with it.
+        """
         self._sift()
-        settled = np.zeros(len(self.nearest), np.int32)
+        settled = np.zeros(len(self.nearest), np.min_scalar_type(-len(labels) - 2))
         number = np.zeros(len(self.nearest), np.uint16)
         for rivals in self._rivals:
             settled[rivals.members] = rivals.label
             number[rivals.members] += 1
         unsettled = np.flatnonzero(number != 1)
         settled[unsettled] = self._among_rivals(unsettled, labels, rule, prior)
+        self._rivals = []
         return settled
 
     def _among_rivals(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class ShapeAverage:
     """The labels of smallest mean distance, and what probabilities are made from."""
 
     voxels: DisputedVoxels  #: In the smallest box that keeps distances exact
-    decision: NDArray[np.int32]  #: (N,) label index, or a code of `labels.ties`
+    decision: NDArray[Any]  #: (N,) label index, or a code of `labels.ties`
     vote: VoteResult  #: The answer at all other voxels
     means: MeanDistances  #: Of each label, made again when asked for
     closest: ClosestLabels
