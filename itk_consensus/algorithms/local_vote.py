@@ -92,5 +92,7 @@ class _AgreedShares:
         return np.asarray(np.where(lowest == size, self._frequencies[label], agreed))
 
     def rows(self, part: slice) -> Floats:
-        labels = range(self.patterns.number_of_labels)
-        return np.stack([self.of_label(label)[part] for label in labels], axis=1)
+        lowest = self.patterns.lowest_vote[part, None]
+        labels = np.arange(self.patterns.number_of_labels)
+        agreed = self.patterns.unanimous[part, None] & (lowest == labels)
+        return np.where(lowest == len(labels), self._frequencies, agreed)

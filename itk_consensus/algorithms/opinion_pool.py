@@ -75,6 +75,7 @@ class PooledVotes:
 
     def of_label(self, label: int) -> Floats:
         """(P,) probability of a label."""
-        labels, number = self.patterns.number_of_labels, len(self.patterns.counts)
-        parts = chunks(number, max(1, SHARES_AT_ONCE // labels))
-        return np.concatenate([np.empty(0), *(self.rows(part)[:, label] for part in parts)])
+        shares = np.empty(len(self.patterns.counts))
+        for part in chunks(len(shares), max(1, SHARES_AT_ONCE // self.patterns.number_of_labels)):
+            shares[part] = self.rows(part)[:, label]
+        return shares

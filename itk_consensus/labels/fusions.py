@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
 from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
 
@@ -119,8 +120,11 @@ class PatternFusion:
         self.patterns.expand(values, out=out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        unsure = np.empty(len(self.decision), out.dtype)
-        uncertainty(kind, map(self.of_label, range(labels)), unsure)
+        unsure, shares = np.empty(len(self.decision), out.dtype), self.shares
+        # Some patterns at a time: of a single label shares may be as dear as of all.
+        for part in chunks(len(unsure), max(1, 16 * CHUNK // max(1, labels))):
+            rows = shares[part] if isinstance(shares, np.ndarray) else shares.rows(part)
+            uncertainty(kind, rows.T, unsure[part])
         self.patterns.expand(unsure, out=out)
 
 
