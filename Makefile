@@ -10,8 +10,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 BUILDING := "setuptools>=77" "nanobind>=3.1"
 # Python's own way to bring pip into an environment takes three seconds more; it is taken where the
 # pip outside is missing, or older than 22.3.
-FILLED_FROM_OUTSIDE := $(PYTHON) -m venv --without-pip $(VENV) && \
-    $(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile pip $(BUILDING)
+FILLED_FROM_OUTSIDE := { $(PYTHON) -m venv --without-pip $(VENV) && \
+    $(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile pip $(BUILDING); }
 
 .PHONY: demo test test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
 
