@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itk_consensus.algorithms import opinion_pool
 from itk_consensus.algorithms.class_pool import pool_class_probabilities
 from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -110,3 +113,18 @@ def test_where_nobody_spoke_the_prior_stands():
     masks = [np.array([1, 1, 0])] * 2
     found = foreground([np.array([0.3, 0.6, 0.1])] * 2, masks, settings)
     np.testing.assert_allclose(found[2], 0.8)
+
+
+def test_one_labels_probabilities_need_no_table_of_all(monkeypatch):
+    monkeypatch.setattr(opinion_pool, "SHARES_AT_ONCE", 1 << 10)
+    labels = 40
+    patterns = encode(np.random.default_rng(3).integers(0, labels, (6, 4000)))
+    settings = PoolSettings(np.full(6, 1 / 6), np.full(labels, 1 / labels))
+    pooled = pool_votes(patterns, settings)
+    wanted = pooled.probabilities[:, 7]
+    tracemalloc.start()
+    found = pooled.of_label(7)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert peak < labels * found.nbytes / 4

@@ -40,7 +40,7 @@ def test_each_fuser_answers_in_its_own_place(masks):
     assert band.any()
     assert not band.all()
     assert hybrid.GetBandVoxels() == np.count_nonzero(band)
-    for getter in ("GetLabelImage", "GetProbabilityImage"):
+    for getter in ("GetLabelImage", "GetProbabilityImage", "GetUncertaintyImage"):
         inside, outside = (getattr(fuser, getter)() for fuser in (interior, boundary))
         expected = np.where(band, outside, inside)
         np.testing.assert_array_equal(getattr(hybrid, getter)(), expected)
@@ -213,3 +213,34 @@ def test_progress_of_the_fuser_at_work_is_the_hybrids() -> None:
     hybrid.Execute([rng.integers(0, 2, (6, 7, 8)).astype(np.uint8) for _ in range(3)])
     assert any(0.5 < share < 1 for share in heard)
     assert not boundary.HasCommand(sitk.sitkProgressEvent)
+
+
+def test_a_fuser_with_another_foreground_does_not_get_the_hybrids_votes(masks):
+    """Patterns used to be shared by labels 0 and 1 alone, whichever of them was the foreground."""
+    staple = STAPLEImageFilter(ForegroundValue=0)
+    hybrid = HybridFusionFilter(InteriorFilter=staple, BoundaryFilter=ConsensusFilter())
+    hybrid.Execute(masks)
+    alone = STAPLEImageFilter(ForegroundValue=0)
+    alone.Execute(masks)
+    assert staple.GetSensitivity() == alone.GetSensitivity()
+    vote = MajorityVoteFilter()
+    vote.Execute(masks)
+    np.testing.assert_array_equal(hybrid.votes.patterns, vote.votes.patterns)
+
+
+def test_a_fuser_with_a_mask_of_its_own_keeps_it_to_itself(masks):
+    mask = np.zeros(masks[0].shape, np.uint8)
+    mask[2:-2, 2:-2] = 1
+    staple = STAPLEImageFilter(MaskImage=mask)
+    hybrid = HybridFusionFilter(InteriorFilter=MajorityVoteFilter(), BoundaryFilter=staple)
+    hybrid.Execute(masks)
+    assert staple.votes.number_of_voxels == np.count_nonzero(mask)
+    assert hybrid.votes.number_of_voxels == mask.size
+
+
+def test_patterns_are_made_once_for_all(masks):
+    simple, consensus = SIMPLEFilter(), ConsensusFilter()
+    hybrid = HybridFusionFilter(InteriorFilter=simple, BoundaryFilter=consensus)
+    hybrid.Execute(masks)
+    assert simple.votes is consensus.votes
+    assert hybrid.votes is consensus.votes
