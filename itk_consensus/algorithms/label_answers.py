@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from itk_consensus.algorithms.coherence_cut import TIE_TOLERANCE, Cut
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
 from itk_consensus.labels.boxes import Box, relative_to, slabs
+from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.gaussian import Singles
 
 #: Label indices, and codes of `labels.ties`, in as few bits as hold them.
@@ -30,6 +31,11 @@ class PackedShares(NamedTuple):
     @classmethod
     def pack(cls, volume: NDArray[Any]) -> PackedShares:
         """Keep what is neither 0 nor 1 only."""
+        step = max(1, VOXELS_AT_ONCE // max(1, volume[:1].size))
+        return cls.joined([cls._pack(volume[some]) for some in chunks(len(volume), step)])
+
+    @classmethod
+    def _pack(cls, volume: NDArray[Any]) -> PackedShares:
         planes = volume.reshape(len(volume), -1)
         others = planes != 0
         others &= planes != 1
