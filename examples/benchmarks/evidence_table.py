@@ -1,6 +1,9 @@
 """The evidence behind "which method when": fusers in every simulated setting and on real readers.
 
-python examples/benchmarks/evidence_table.py [--seeds 8]     writes evidence.json beside this file
+In examples/benchmarks:
+
+python evidence_table.py [--seeds 8]            prints it; without shared data, no real readers
+python evidence_table.py --save evidence.json   also keeps it
 
 ``make docs`` makes the tables of README and documentation from that file.
 """
@@ -29,7 +32,6 @@ from consensus_evidence import (
 import itk_consensus
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
-KEPT = Path(__file__).with_name("evidence.json")
 FIRST_SEED = 3000
 NAMES = ("vote", "smoothed", "corrected", "consensus", "sitk-staple", "staple-advanced")
 
@@ -69,15 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and keep."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=8, help="per setting, from 3000 on")
-    parser.add_argument("--save", type=Path, default=KEPT)
+    parser.add_argument("--save", type=Path, help="file to keep the results in")
     options = parser.parse_args(arguments)
     seeds = range(FIRST_SEED, FIRST_SEED + options.seeds)
     entries = []
     for entry in measured(seeds):
         entries.append(entry)
         print(f"{entry['setting']:24}", *(f"{n} {d:.3f}" for n, d in entry["dice"].items()))
-    kept = {"first_seed": FIRST_SEED, "seeds": options.seeds, "settings": entries}
-    options.save.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    if options.save is not None:
+        kept = {"first_seed": FIRST_SEED, "seeds": options.seeds, "settings": entries}
+        options.save.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
