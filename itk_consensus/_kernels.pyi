@@ -355,9 +355,11 @@ class WindowFrame:
 def annotated_in_windows(frame: WindowFrame, rater: int, threads: int) -> NDArray[np.float32]: ...
 def window_scale_factors(
     frame: WindowFrame,
-    rater: int,
-    seen: NDArray[np.float32],
+    part: int,
     kappa: float,
+    gaps: NDArray[np.uint8],
+    annotated: NDArray[np.float32],
+    seen: NDArray[np.float32],
     said: NDArray[np.float32],
     sum: NDArray[np.float32],
     threads: int,

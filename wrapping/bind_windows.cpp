@@ -77,15 +77,34 @@ ArrayOf<float> run_annotated(const Frame& frame, std::size_t rater, std::size_t 
   return out;
 }
 
-void run_scale_factors(const Frame& frame, std::size_t rater, const ArrayOf<float>& seen, double kappa,
-                       ArrayOf<float> said, ArrayOf<float> sum, std::size_t threads) {
-  const std::size_t number = frame.view().number;
-  for (const auto& array : {seen, said, sum}) require_extent(array, number);
-  const auto* counts = seen.data();
-  auto* own = said.mutable_data();
-  auto* all = sum.mutable_data();
+SeenInWindows seen_in_windows(const WindowFrame& view, const ArrayOf<std::uint8_t>& gaps,
+                              const ArrayOf<float>& annotated, const ArrayOf<float>& by_rater) {
+  require_extent(gaps, view.raters);
+  require_extent(annotated, view.number);
+  const auto* flags = gaps.data();
+  const bool used = std::any_of(flags, flags + view.raters, [](std::uint8_t flag) { return flag != 0; });
+  require_extent(by_rater, used ? view.raters * view.number : 0);
+  return {flags, annotated.data(), by_rater.data()};
+}
+
+// Of arrays (J, n) for the voxels of a part.
+template <class Real>
+ScaleFactors<Real> scale_factors_in(const WindowFrame& view, const Part& part, const ArrayOf<float>& said,
+                                    const ArrayOf<float>& sum, Real* to_said, Real* to_sum) {
+  const auto [first, last] = voxels_of_part(view, part);
+  for (const auto& array : {said, sum}) require_extent(array, view.raters * (last - first));
+  return {first, last - first, to_said, to_sum};
+}
+
+void run_scale_factors(const Frame& frame, std::size_t part, double kappa, const ArrayOf<std::uint8_t>& gaps,
+                       const ArrayOf<float>& annotated, const ArrayOf<float>& seen, ArrayOf<float> said,
+                       ArrayOf<float> sum, std::size_t threads) {
+  const WindowFrame& view = frame.view();
+  const SeenInWindows seen_in = seen_in_windows(view, gaps, annotated, seen);
+  const Part within = parts_of(view).at(part);
+  const auto out = scale_factors_in(view, within, said, sum, said.mutable_data(), sum.mutable_data());
   nb::gil_scoped_release release;
-  scale_factors(frame.view(), rater, counts, kappa, threads, own, all);
+  find_scale_factors(view, seen_in, kappa, within, threads, out);
 }
 
 std::vector<LabelArrays> run_joints(const Frame& frame, std::size_t part,
@@ -99,22 +118,19 @@ std::vector<LabelArrays> run_joints(const Frame& frame, std::size_t part,
   const std::size_t square = view.labels * view.labels;
   require_extent(targets, view.raters * square);
   require_extent(alpha, square);
-  require_extent(gaps, view.raters);
-  require_extent(annotated, view.number);
-  for (const auto& array : {sigma_said, sigma_sum}) require_extent(array, view.raters * view.number);
   const PerformanceModel model{kappa, targets.data(), alpha.data(), pointer_or_null(log_prior, view.labels),
-                               gaps.data(), annotated.data(), seen.data(), sigma_said.data(), sigma_sum.data(),
-                               mixed_target, least, shift};
+                               seen_in_windows(view, gaps, annotated, seen), mixed_target, least, shift};
   std::vector<WeightsInParts> weights(view.labels);
   for (const auto& labels : posterior) {
     if (labels.size() != view.labels) throw std::invalid_argument("a posterior of every label wanted");
     for (std::size_t label = 0; label < view.labels; ++label) weights[label].push_back(weights_of(labels[label]));
   }
   const Part within = parts_of(view).at(part);
+  const auto sigmas = scale_factors_in(view, within, sigma_said, sigma_sum, sigma_said.data(), sigma_sum.data());
   std::vector<std::vector<LabelJoints>> found;
   {
     nb::gil_scoped_release release;
-    found = joints_of_labels(view, model, within, weights, cut, threads);
+    found = joints_of_labels(view, model, within, sigmas, weights, cut, threads);
   }
   std::vector<LabelArrays> arrays;
   for (auto& pieces : found) arrays.push_back(arrays_of(pieces));
@@ -151,8 +167,8 @@ void bind_windows(nb::module_& m) {
         return voxels;
       });
   m.def("annotated_in_windows", &run_annotated, nb::arg("frame"), nb::arg("rater"), nb::arg("threads"));
-  m.def("window_scale_factors", &run_scale_factors, nb::arg("frame"), nb::arg("rater"), nb::arg("seen"),
-        nb::arg("kappa"), nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
+  m.def("window_scale_factors", &run_scale_factors, nb::arg("frame"), nb::arg("part"), nb::arg("kappa"),
+        nb::arg("gaps"), nb::arg("annotated"), nb::arg("seen"), nb::arg("said"), nb::arg("sum"), nb::arg("threads"));
   m.def("window_joints", &run_joints, nb::arg("frame"), nb::arg("part"), nb::arg("posterior"), nb::arg("kappa"),
         nb::arg("targets"), nb::arg("alpha"), nb::arg("log_prior"), nb::arg("gaps"), nb::arg("annotated"),
         nb::arg("seen"), nb::arg("sigma_said"), nb::arg("sigma_sum"), nb::arg("mixed_target"), nb::arg("least"),

@@ -97,14 +97,21 @@ class WindowFrame:
     def _annotated(self, rater: int) -> Floats32:
         return _kernels.annotated_in_windows(self._frame, rater, self.patterns.threads)
 
-    def scale_factors(self, kappa: float) -> tuple[Floats32, Floats32]:
-        """(J, N) Spatial STAPLE's sigma of what each rater said at a voxel, and over all labels."""
-        said, total = np.empty((2, len(self.gaps), len(self)), np.float32)
-        for rater, gaps in enumerate(self.gaps):
-            seen = self._seen[rater] if gaps else self.annotated
-            _kernels.window_scale_factors(
-                self._frame, rater, seen, kappa, said[rater], total[rater], self.patterns.threads
-            )
+    def scale_factors(self, part: int, kappa: float) -> tuple[Floats32, Floats32]:
+        """(J, n) sigma of what each rater said at a part's voxels, and its sum over all labels."""
+        voxels = self.parts[part]
+        said, total = np.empty((2, len(self.gaps), voxels.stop - voxels.start), np.float32)
+        _kernels.window_scale_factors(
+            self._frame,
+            part,
+            kappa,
+            self.gaps,
+            self.annotated,
+            self._seen,
+            said,
+            total,
+            self.patterns.threads,
+        )
         return said, total
 
     @cached_property
@@ -118,7 +125,6 @@ class WindowFrame:
         posterior: Sequence[Sequence[Weighted]],
         *,
         kappa: float,
-        scale_factors: tuple[Floats32, Floats32],
         targets: Floats32,
         alpha: Floats,
         log_prior: Floats | None,
@@ -131,8 +137,8 @@ class WindowFrame:
         ----------
         posterior : sequence of sequences of (voxels, weights)
             Of every label in the part and in those beside it, in order: what performance is of.
-        kappa, scale_factors
-            Strength of the regularisation, and what `scale_factors` gave for it.
+        kappa : float
+            Strength of the regularisation.
         targets : (J, K, K) ndarray
             [rater, observed, true] performance that sparse data lean to.
         alpha : (K, K) ndarray
@@ -156,7 +162,7 @@ class WindowFrame:
             self.gaps,
             self.annotated,
             self._seen,
-            *scale_factors,
+            *self.scale_factors(part, kappa),
             _mixed(off_diagonal),
             least,
             self._bits,

@@ -55,7 +55,8 @@ def test_scale_factors_equal_those_counted_in_every_window(drawn, radius, thread
     radii = (0,) * (len(shape) - min(len(shape), 3)) + (radius,) * min(len(shape), 3)
     patterns = encode(drawn, threads=threads)
     frame = WindowFrame(patterns, radii)
-    said, total = frame.scale_factors(0.5)
+    parts = [frame.scale_factors(part, 0.5) for part in range(len(frame.parts))]
+    said, total = np.concatenate(parts, axis=2)
     labels = patterns.number_of_labels
     found = list(windows(drawn, radii))
     assert len(frame) == len(found)

@@ -29,20 +29,37 @@ struct LabelWeights {
 // The same in parts of the voxels that follow each other.
 using WeightsInParts = std::vector<LabelWeights>;
 
+// How many voxels of each window were annotated.
+struct SeenInWindows {
+  const std::uint8_t* gaps;  // (J) whether the rater missed a voxel that another annotated
+  const float* annotated;    // (N) by anybody
+  const float* by_rater;     // (J, N) rows of raters without gaps are not used
+
+  const float* by(const WindowFrame& frame, std::size_t rater) const {
+    return gaps[rater] ? by_rater + rater * frame.number : annotated;
+  }
+};
+
 // What the M-step needs beyond sums; K labels, N voxels.
 struct PerformanceModel {
   double kappa;                // strength of the regularisation
   const double* targets;       // (J, K, K) [rater, observed, true]: what sparse data lean to
   const double* alpha;         // (K, K) [observed, true]: pseudo-counts
   const double* log_prior;     // (K), or null: the label's share of the window
-  const std::uint8_t* gaps;    // (J) whether the rater missed a voxel that another annotated
-  const float* annotated;      // (N) voxels in the window that anybody annotated
-  const float* seen;           // (J, N) the same that the rater annotated; rows of raters without gaps unused
-  const float* sigma_said;     // (J, N) scale factor of what the rater said at the voxel
-  const float* sigma_sum;      // (J, N) sum of the scale factors
+  SeenInWindows seen;
   bool mixed_target;           // whether targets are more than a diagonal and a rest
   double least;                // a vote is never less probable
   unsigned shift;              // weights are scaled by 2^shift
+};
+
+// Eq. 2.5.4's sigma at the n voxels of a part, (J, n): of what the rater said there, and the sum over all labels.
+template <class Real>
+struct ScaleFactors {
+  std::size_t first, number;  // of the part's voxels
+  Real* said;
+  Real* sum;
+
+  std::size_t at(std::size_t rater, std::size_t voxel) const { return rater * number + voxel - first; }
 };
 
 struct LabelJoints {
@@ -88,8 +105,8 @@ class Peaks {
 
 class JointsOfLabel {
  public:
-  JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model)
-      : frame_(frame), model_(model), sweep_(frame), scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
+  JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model, const ScaleFactors<const float>& sigmas)
+      : frame_(frame), model_(model), sigmas_(sigmas), sweep_(frame), scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
 
   // Appends the joints, of voxels in one part, that are not far below the voxel's known peak.
   void run(std::size_t label, const WeightsInParts& posterior, const Part& whole, Peaks& peaks, LabelJoints& found) {
@@ -167,7 +184,7 @@ class JointsOfLabel {
         log_joint_[k] = model_.log_prior[label_];
         probability_[k] = std::isinf(log_joint_[k]) ? 0.0 : 1.0;
       } else {
-        probability_[k] = mass(k) / static_cast<double>(model_.annotated[voxel]);
+        probability_[k] = mass(k) / static_cast<double>(model_.seen.annotated[voxel]);
       }
     });
   }
@@ -180,7 +197,7 @@ class JointsOfLabel {
   void add_votes(std::size_t rater) {
     votes_.resize(number_);
     for_each_voxel([&](std::size_t voxel, std::size_t k) { votes_[k] = static_cast<std::uint16_t>(frame_.vote(voxel, rater)); });
-    const std::size_t annotator = model_.gaps[rater] ? rater : frame_.raters;
+    const std::size_t annotator = model_.seen.gaps[rater] ? rater : frame_.raters;
     if (annotator != annotator_) sum_truth(annotator);
     sum_counts(rater);
     sum_said(rater);
@@ -194,12 +211,12 @@ class JointsOfLabel {
     for_each_voxel([&](std::size_t voxel, std::size_t k) {
       const std::size_t observed = votes_[k];
       if (observed == labels || probability_[k] == 0.0) return;
-      const std::size_t at = rater * frame_.number + voxel;
-      const double leant = model_.mixed_target ? leaning_[k] : rest * model_.sigma_sum[at] + more * sigma_true(rater, voxel, k);
+      const std::size_t at = sigmas_.at(rater, voxel);
+      const double leant = model_.mixed_target ? leaning_[k] : rest * sigmas_.sum[at] + more * sigma_true(rater, voxel, k);
       const double target = targets[observed * labels + label_];
       double count = static_cast<double>(count_[k]) * scale_;
       if (observed == label_) count += agreed_[k];
-      const double wanted = model_.sigma_said[at] * target + count + model_.alpha[observed * labels + label_];
+      const double wanted = sigmas_.said[at] * target + count + model_.alpha[observed * labels + label_];
       const double total = leant + mass(k) + pseudo;
       probability_[k] *= std::max(total > 0 ? wanted / total : target, model_.least);
       if (!flush) return;
@@ -210,9 +227,9 @@ class JointsOfLabel {
 
   // Scale factor of the label; that of two labels is known from what was said at the voxel.
   double sigma_true(std::size_t rater, std::size_t voxel, std::size_t k) const {
-    const std::size_t at = rater * frame_.number + voxel;
-    if (votes_[k] == label_) return model_.sigma_said[at];
-    if (frame_.labels == 2) return static_cast<double>(model_.sigma_sum[at]) - model_.sigma_said[at];
+    const std::size_t at = sigmas_.at(rater, voxel);
+    if (votes_[k] == label_) return sigmas_.said[at];
+    if (frame_.labels == 2) return static_cast<double>(sigmas_.sum[at]) - sigmas_.said[at];
     return sigma(rater, voxel, k);
   }
 
@@ -221,8 +238,7 @@ class JointsOfLabel {
   }
 
   double share(std::size_t rater, std::size_t voxel) const {
-    const float* seen = model_.gaps[rater] ? model_.seen + rater * frame_.number : model_.annotated;
-    return static_cast<double>(seen[voxel]) / static_cast<double>(frame_.labels);
+    return static_cast<double>(model_.seen.by(frame_, rater)[voxel]) / static_cast<double>(frame_.labels);
   }
 
   // Posterior of disputed voxels in the window to which the rater gave what was said at the voxel.
@@ -297,6 +313,7 @@ class JointsOfLabel {
 
   const WindowFrame& frame_;
   const PerformanceModel& model_;
+  const ScaleFactors<const float>& sigmas_;
   WindowSweep sweep_;
   double scale_;
   std::size_t label_ = 0, first_ = 0, number_ = 0;

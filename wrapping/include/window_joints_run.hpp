@@ -88,27 +88,26 @@ inline void annotated_in_windows(const WindowFrame& frame, std::size_t rater, st
   });
 }
 
-// Eq. 2.5.4's sigma of what the rater said at each voxel, and the sum over all labels.
-inline void scale_factors(const WindowFrame& frame, std::size_t rater, const float* seen, double kappa,
-                          std::size_t threads, float* said, float* sum) {
-  const auto parts = parts_of(frame);
+// They depend on votes alone, but of all parts together they would be the most of the memory.
+inline void find_scale_factors(const WindowFrame& frame, const SeenInWindows& seen_in, double kappa, const Part& part,
+                               std::size_t threads, const ScaleFactors<float>& out) {
   const auto labels = static_cast<double>(frame.labels);
-  for_each_task(parts.size(), threads, [&] { return WindowSweep(frame); }, [&](WindowSweep& sweep, std::size_t task) {
-    const Part& part = parts[task];
-    const auto ends = voxels_of_part(frame, part);
-    const std::size_t first = ends.first, last = ends.second;
-    std::vector<double> taken(last - first, 0.0);
-    for (std::size_t voxel = first; voxel < last; ++voxel) said[voxel] = 0.0F;
+  for_each_task(frame.raters, threads, [&] { return WindowSweep(frame); }, [&](WindowSweep& sweep, std::size_t rater) {
+    const float* seen = seen_in.by(frame, rater);
+    float* said = out.said + rater * out.number;
+    float* sum = out.sum + rater * out.number;
+    std::fill_n(said, out.number, 0.0F);
+    std::vector<double> taken(out.number, 0.0);
     for (std::size_t label = 0; label < frame.labels; ++label) {
       sweep.run(said_sources(frame, rater, label, part), part, [&](std::size_t voxel, std::uint64_t count) {
         const double share = static_cast<double>(seen[voxel]) / labels;
         const double held = std::min(static_cast<double>(count), share);
-        taken[voxel - first] += held;
-        if (frame.vote(voxel, rater) == label) said[voxel] = static_cast<float>(kappa * (share - held));
+        taken[voxel - out.first] += held;
+        if (frame.vote(voxel, rater) == label) said[voxel - out.first] = static_cast<float>(kappa * (share - held));
       });
     }
-    for (std::size_t voxel = first; voxel < last; ++voxel) {
-      sum[voxel] = static_cast<float>(kappa * std::max(static_cast<double>(seen[voxel]) - taken[voxel - first], 0.0));
+    for (std::size_t k = 0; k < out.number; ++k) {
+      sum[k] = static_cast<float>(kappa * std::max(static_cast<double>(seen[out.first + k]) - taken[k], 0.0));
     }
   });
 }
@@ -130,6 +129,7 @@ inline std::vector<Part> pieces_of(const Part& part, std::size_t number) {
 // ones come first: the others then know where they are too improbable to be kept.
 inline std::vector<std::vector<LabelJoints>> joints_of_labels(const WindowFrame& frame, const PerformanceModel& model,
                                                               const Part& part,
+                                                              const ScaleFactors<const float>& sigmas,
                                                               const std::vector<WeightsInParts>& posterior, float cut,
                                                               std::size_t threads) {
   struct Task {
@@ -150,9 +150,8 @@ inline std::vector<std::vector<LabelJoints>> joints_of_labels(const WindowFrame&
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) tasks.push_back({label, piece, pieces[piece]});
     joints[label].resize(pieces.size());
   }
-  const auto [first, last] = voxels_of_part(frame, part);
-  Peaks peaks(first, last - first, cut);
-  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel(frame, model); },
+  Peaks peaks(sigmas.first, sigmas.number, cut);
+  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel(frame, model, sigmas); },
                 [&](JointsOfLabel& worker, std::size_t k) {
                   const Task& task = tasks[k];
                   worker.run(task.label, posterior[task.label], task.planes, peaks, joints[task.label][task.piece]);

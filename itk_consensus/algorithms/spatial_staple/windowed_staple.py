@@ -160,7 +160,6 @@ class _SpatialModel:
                 number,
                 seen,
                 kappa=self.settings.fields.kappa,
-                scale_factors=self._scale_factors,
                 targets=targets,
                 alpha=self._alpha,
                 log_prior=log_prior,
@@ -177,10 +176,6 @@ class _SpatialModel:
             if voxels is not self.frame.parts[-1]:
                 self._tick((number + 1) / len(self.frame.parts))
         return new, evidence, moved
-
-    @cached_property
-    def _scale_factors(self) -> tuple[Floats32, Floats32]:
-        return self.frame.scale_factors(self.settings.fields.kappa)
 
     def _targets(self, posterior: Parts) -> Floats32:
         raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
