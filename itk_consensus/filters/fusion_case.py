@@ -95,7 +95,7 @@ class FusionCase:
             self.strata is None
             and other.strata is None
             and self.threads == other.threads
-            and self.stack.has_votes_of(other.stack)
+            and have_same_votes(self.stack, other.stack)
         )
 
     def without_inputs(self) -> FusionCase:
@@ -222,6 +222,33 @@ class RaterInputs(ProcessObject):
         return convert.load_one(
             image, loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
         )
+
+
+def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
+    """Whether every rater says the same in two stacks, by the same table of labels."""
+    first, second = ((*s.arrays, s.mask, *(s.rater_masks or ())) for s in (one, other))
+    return (
+        len(first) == len(second)
+        and all(map(_is_same, first, second))
+        and np.array_equal(one.labels, other.labels)
+        and _value_of_label_one(one) == _value_of_label_one(other)
+        and one.missing_label == other.missing_label
+    )
+
+
+def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    """Whether two arrays hold the same, which nobody needs to look for in the same memory."""
+    if one is None or other is None:
+        return one is other
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    return one.ctypes.data == other.ctypes.data or bool(np.array_equal(one, other))
+
+
+def _value_of_label_one(stack: LabelStack) -> float | None:
+    """Where 0 and 1 are the labels, whatever kind of stack it is."""
+    is_mask = stack.foreground is None and stack.labels.tolist() == [0, 1]
+    return 1 if is_mask else stack.foreground
 
 
 def both(mask: NDArray[Any] | None, other: NDArray[Any] | None) -> NDArray[Any] | None:

@@ -144,23 +144,6 @@ class LabelStack:
                 return True
         return False
 
-    def has_votes_of(self, other: LabelStack) -> bool:
-        """Whether every rater says the same in another stack, by the same table of labels."""
-        own, its = ((*s.arrays, s.mask, *(s.rater_masks or ())) for s in (self, other))
-        return (
-            len(own) == len(its)
-            and all(map(_is_same, own, its))
-            and np.array_equal(self.labels, other.labels)
-            and self._label_one == other._label_one
-            and self.missing_label == other.missing_label
-        )
-
-    @property
-    def _label_one(self) -> float | None:
-        """The value of label 1 where 0 and 1 are the labels, whatever kind of stack it is."""
-        is_mask = self.foreground is None and self.labels.tolist() == [0, 1]
-        return 1 if is_mask else self.foreground
-
     def votes(self) -> list[_kernels.RaterVotes]:
         """The present raters as the kernels read them."""
         masks = self.rater_masks or (None,) * len(self.arrays)
@@ -190,15 +173,6 @@ class LabelStack:
             None if mask is None else mask.reshape(-1),
             self.missing_digit,
         )
-
-
-def _is_same(one: AnyArray | None, other: AnyArray | None) -> bool:
-    """Whether two arrays hold the same, which nobody needs to look for in the same memory."""
-    if one is None or other is None:
-        return one is other
-    if one.dtype != other.dtype or one.shape != other.shape:
-        return False
-    return one.ctypes.data == other.ctypes.data or bool(np.array_equal(one, other))
 
 
 def label_table(

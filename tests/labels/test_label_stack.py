@@ -227,24 +227,3 @@ def test_default_threads_are_the_processors_this_process_may_use() -> None:
         assert default_threads() == 1
     finally:
         os.sched_setaffinity(0, allowed)
-
-
-def test_stacks_have_the_same_votes_if_every_rater_says_the_same() -> None:
-    arrays = [np.array([0, 1, 1], np.uint8), None, np.array([0, 0, 1], np.uint8)]
-    stack = LabelStack.multilabel(arrays)
-    assert stack.has_votes_of(LabelStack.multilabel([a if a is None else a.copy() for a in arrays]))
-    assert stack.has_votes_of(LabelStack.binary(arrays, 1))
-    mask = np.array([1, 1, 0])
-    assert LabelStack.multilabel(arrays, mask=mask).has_votes_of(
-        LabelStack.multilabel(arrays, mask=2 * mask)
-    )
-    for other in (
-        LabelStack.binary(arrays, 0),
-        LabelStack.multilabel(arrays[::2]),
-        LabelStack.multilabel(arrays, mask=mask),
-        LabelStack.multilabel(arrays, missing_label=9),
-        LabelStack.multilabel(arrays, rater_masks=[mask, None, None]),
-        LabelStack.multilabel([arrays[2], None, arrays[0]]),
-        LabelStack.multilabel([arrays[0].astype(np.int16), None, arrays[2]]),
-    ):
-        assert not stack.has_votes_of(other)
