@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from itk_consensus.labels.disputed_voxels import CHUNK, chunks
 from itk_consensus.labels.distance import signed_distance
 from itk_consensus.labels.fusions import VolumeFusion, WriteProbability, WriteUncertainty
 from itk_consensus.labels.uncertainty import UncertaintyKind
+
+#: Writes something for every voxel.
+Write = Callable[[NDArray[Any]], None]
 
 
 class Answer(NamedTuple):
@@ -62,16 +66,16 @@ def hybrid_fusion(
 ) -> VolumeFusion:
     """One answer in the band and the other elsewhere, as the decision has it already."""
 
-    def write_probability(label: int, out: NDArray[Any]) -> None:
-        within.write_probability(label, out)
+    def write(out: NDArray[Any], write_within: Write, write_elsewhere: Write) -> None:
+        write_within(out)
         kept = out[band]
-        elsewhere.write_probability(label, out)
+        write_elsewhere(out)
         out[band] = kept
 
+    def write_probability(label: int, out: NDArray[Any]) -> None:
+        write(out, *(partial(answer.write_probability, label) for answer in (within, elsewhere)))
+
     def write_uncertainty(kind: UncertaintyKind, out: NDArray[Any]) -> None:
-        within.write_uncertainty(kind, out)
-        kept = out[band]
-        elsewhere.write_uncertainty(kind, out)
-        out[band] = kept
+        write(out, *(partial(answer.write_uncertainty, kind) for answer in (within, elsewhere)))
 
     return VolumeFusion.written(decision, write_probability, write_uncertainty)
