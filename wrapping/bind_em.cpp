@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "confusion_em.hpp"
 #include "parallel.hpp"
+#include "slab_sums.hpp"
 
 namespace consensus {
 
@@ -75,12 +76,12 @@ nb::tuple summed(const PatternRows<Digit>& rows, std::size_t mass_rows, std::siz
     nb::gil_scoped_release release;
     const std::size_t bytes = (total.counts.size() + total.mass.size()) * sizeof(double);
     const auto slabs = fixed_slabs(rows.patterns, bytes);
-    std::vector<ExpectedCounts> parts(slabs.size());
+    SumsInOrder<ExpectedCounts> sums(total, slabs.size());
     share_slabs(slabs, threads, [&](std::size_t k, Slab slab) {
-      parts[k] = no_counts(rows, mass_rows);
-      expect_slab(slab, parts[k]);
+      ExpectedCounts part = no_counts(rows, mass_rows);
+      expect_slab(slab, part);
+      sums.add(k, std::move(part));
     });
-    for (const auto& part : parts) total.add(part);
   }
   return nb::make_tuple(reals({rows.raters, rows.labels, rows.starts, rows.truths}, total.counts),
                         reals({mass_rows, rows.starts, rows.truths}, total.mass),

@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "potts_field.hpp"
+#include "slab_sums.hpp"
 
 namespace consensus {
 

@@ -214,8 +214,10 @@ def maximize(
         else:
             theta, prior, log_likelihood = model.step(old, of_starts(now.prior, active))
         score[active] = model.log_posterior(log_likelihood, old)
-        new_theta = now.theta.copy()
-        new_theta[:, :, active] = damped(theta, old, damping)
+        new_theta = damped(theta, old, damping)
+        if now.converged.any():
+            moved, new_theta = new_theta, now.theta.copy()
+            new_theta[:, :, active] = moved
         new_prior = with_starts(now.prior, active, prior) if model.estimate_prior else now.prior
         moving = (new_prior,) if model.estimate_prior else ()
         converged = stillness.reached(new_theta, now.theta, *moving)

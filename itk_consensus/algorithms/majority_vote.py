@@ -47,7 +47,7 @@ def majority_vote(
         What a tie, or a vote that no label wins, becomes.
     """
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
-    total = patterns.present @ weights
+    total = weight_of(patterns.present, weights)
     labels = patterns.number_of_labels
     shares = VoteShares(patterns, weights, label_frequencies(patterns, weights))
     decision = np.empty(len(total), np.int64)

@@ -13,6 +13,7 @@ from itk_consensus.algorithms.confusion_model import TruthOfStart
 from itk_consensus.algorithms.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.expected_counts import mean_of_votes
 from itk_consensus.labels.fusions import PatternFusion, PatternProbabilities
 from itk_consensus.labels.ties import UNDECIDED
@@ -25,6 +26,9 @@ TIE_TOLERANCE = 1e-12
 
 #: Log posteriors closer than this are the same optimum, reached along another path.
 SAME_OPTIMUM = 1e-6
+
+#: Patterns whose labels in all starts are compared together.
+_PATTERNS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -165,9 +169,13 @@ def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
     With the first label as background this is the Dice of everything else pooled; for two labels
     it is the ordinary Dice. Two empty maps agree.
     """
-    foreground = decisions != 0
-    sizes = counts @ foreground
-    both = np.stack([counts @ ((decisions == one[:, None]) & foreground) for one in decisions.T])
+    both = np.zeros((decisions.shape[1],) * 2, np.int64)
+    sizes = np.zeros(len(both), np.int64)
+    for part in chunks(len(counts), _PATTERNS_AT_ONCE):
+        some, voxels = decisions[part], counts[part]
+        foreground = some != 0
+        sizes += voxels @ foreground
+        both += [voxels @ ((some == one[:, None]) & foreground) for one in some.T]
     total = sizes[:, None] + sizes[None, :]
     return np.asarray(np.divide(2.0 * both, total, out=np.ones(both.shape), where=total > 0))
 

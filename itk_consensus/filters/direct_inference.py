@@ -100,7 +100,7 @@ class DirectInferenceFilter(LabelFusionFilter):
         result = direct_inference(case.patterns, self._settings(), observer=self._after_iteration)
         self._store(result)
         self._warn_of_doubts(case, result.starts)
-        return PatternFusion(case.patterns, result.decision, result.probabilities)
+        return PatternFusion(case.patterns, result.decision, result.shares)
 
     def _settings(self) -> DirectInferenceSettings:
         return settings_from(

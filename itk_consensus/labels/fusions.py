@@ -92,8 +92,12 @@ class PatternFusion:
     @property
     def probabilities(self) -> NDArray[np.float64]:
         """(P, K); where patterns and labels are many, ask for `of_label` instead."""
+        return self.rows(slice(None))
+
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) probabilities of some patterns."""
         shares = self.shares
-        return shares if isinstance(shares, np.ndarray) else shares.rows(slice(None))
+        return shares[part] if isinstance(shares, np.ndarray) else shares.rows(part)
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         """(P,) probability of the label with this index."""
@@ -120,11 +124,10 @@ class PatternFusion:
         self.patterns.expand(values, out=out)
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
-        unsure, shares = np.empty(len(self.decision), out.dtype), self.shares
+        unsure = np.empty(len(self.decision), out.dtype)
         # Some patterns at a time: of a single label shares may be as dear as of all.
         for part in chunks(len(unsure), max(1, 16 * CHUNK // max(1, labels))):
-            rows = shares[part] if isinstance(shares, np.ndarray) else shares.rows(part)
-            uncertainty(kind, rows.T, unsure[part])
+            uncertainty(kind, self.rows(part).T, unsure[part])
         self.patterns.expand(unsure, out=out)
 
 

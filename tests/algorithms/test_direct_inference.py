@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import lgamma, log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stacks import Drawn, drawn_stacks, encode
 
-from itk_consensus.algorithms.direct_inference import evidence_search
+from itk_consensus.algorithms.direct_inference import block_scores, evidence_search
+from itk_consensus.algorithms.direct_inference.block_scores import BlockScores
 from itk_consensus.algorithms.direct_inference.evidence_search import climb
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.algorithms.direct_inference.most_probable_map import (
@@ -64,11 +66,23 @@ def test_evidence_is_the_chance_of_one_voxel_after_another(tiny: TinyStack, data
     assert evidence == pytest.approx(log(tiny.evidence_by_urns(chosen[codes])), abs=1e-9)
 
 
-@given(tiny_stacks(labels=3, most_voxels=9), st.integers(0, 2**32 - 1))
-def test_a_block_s_score_is_the_evidence_of_moving_it(tiny: TinyStack, seed: int):
+def scores_of(model: LabelEvidence, maps: np.ndarray) -> np.ndarray:
+    scores = np.full((*maps.shape, model.patterns.number_of_labels), np.nan)
+    for patterns, found in BlockScores(model, maps).of_patterns():
+        assert np.isnan(scores[patterns]).all()
+        scores[patterns] = found
+    return scores
+
+
+@pytest.mark.parametrize("fewest_alike", [-3, 64], ids=["by size", "one by one"])
+@given(tiny=tiny_stacks(labels=3, most_voxels=9), seed=st.integers(0, 2**32 - 1))
+def test_a_block_s_score_is_the_evidence_of_moving_it(
+    fewest_alike: int, tiny: TinyStack, seed: int
+):
     model = model_of(tiny)
     maps = np.random.default_rng(seed).integers(0, 3, (len(model.patterns.counts), 2))
-    scores = model.block_scores(maps)
+    with patch.object(block_scores, "_FEWEST_ALIKE", fewest_alike):
+        scores = scores_of(model, maps)
     for pattern, column in np.ndindex(maps.shape):
         moved = np.repeat(maps[:, [column]], 3, axis=1)
         moved[pattern] = np.arange(3)
@@ -90,7 +104,7 @@ def test_without_samples_a_probability_is_that_of_one_voxel_given_the_others(tin
         changed[:, voxel] = np.arange(3)
         evidence = tiny.log_evidence(changed)
         expected = np.exp(evidence - np.logaddexp.reduce(evidence))
-        found = [by_voxel(patterns, result.probabilities[:, k])[voxel] for k in range(3)]
+        found = [by_voxel(patterns, result.shares.of_label(k))[voxel] for k in range(3)]
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
@@ -100,7 +114,7 @@ def test_counts_of_a_billion_voxels_keep_every_number_finite():
     result = direct_inference(DecisionPatterns(votes, counts, np.array([0, 1])))
     assert np.isfinite(result.log_evidence)
     assert result.decision[[0, 3]].tolist() == [0, 1]
-    np.testing.assert_allclose(result.probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(result.shares.rows(slice(None)).sum(axis=1), 1)
 
 
 # -- the optimum ------------------------------------------------------------------------------
@@ -194,7 +208,7 @@ def test_every_round_of_moves_raises_the_evidence(tiny: TinyStack, seed: int):
         assert (row[going] >= before[going]).all()
         before = np.where(going, row, before)
     np.testing.assert_allclose(climbed.log_evidence, model.log_evidence(climbed.maps))
-    gains = model.block_scores(climbed.maps)
+    gains = scores_of(model, climbed.maps)
     stay = np.take_along_axis(gains, climbed.maps[..., None], axis=2)
     assert (gains - stay <= 1e-9).all()
 

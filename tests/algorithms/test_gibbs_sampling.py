@@ -55,7 +55,7 @@ def test_marginals_are_those_of_all_maps(tiny: TinyStack):
     maps, weights = tiny.posterior()
     for label in range(tiny.labels):
         exact = weights @ (maps == label)
-        found = patterns.expand(np.ascontiguousarray(result.probabilities[:, label]))
+        found = patterns.expand(np.ascontiguousarray(result.shares[:, label]))
         error = patterns.expand(np.ascontiguousarray(result.samples.marginal_errors[:, label]))
         assert (np.abs(found - exact) < STANDARD_ERRORS * error).all()
         # The error is small enough for the comparison to mean something.

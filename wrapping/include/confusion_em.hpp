@@ -268,21 +268,4 @@ void expect_votes(const PatternRows<Digit>& rows, const double* weights, VoteSha
   }
 }
 
-// Slabs that depend on the table alone: few enough that their sums stay small, enough for threads.
-inline std::vector<Slab> fixed_slabs(std::size_t patterns, std::size_t bytes_of_sums) {
-  constexpr std::size_t kSmallest = 2048;
-  constexpr std::size_t kMostSlabs = 8;
-  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
-  const std::size_t affordable = std::max<std::size_t>(2, kMostBytes / std::max<std::size_t>(1, bytes_of_sums));
-  return make_slabs(patterns, std::min(kMostSlabs, affordable), kSmallest);
-}
-
-// Calls work(k, slab) for every slab on at most `threads` threads.
-template <class Work>
-void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work) {
-  for_each_slab(make_slabs(slabs.size(), threads, 1), [&](std::size_t, Slab some) {
-    for (std::size_t k = some.begin; k < some.end; ++k) work(k, slabs[k]);
-  });
-}
-
 }  // namespace consensus

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.direct_inference.block_scores import BlockScores
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.algorithms.iteration import IterationObserver
-from itk_consensus.array_types import Floats, Labels
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import chunks
 
 #: Up to here all maps are tried, and the optimum is certain: any twelve binary voxels.
@@ -36,7 +37,7 @@ _CHAIN_WORK = 2**16
 class Climb:
     """Where maps ended."""
 
-    maps: Labels  #: (P, S)
+    maps: Maps  #: (P, S)
     log_evidence: Floats  #: (S,)
     rounds: NDArray[np.int64]  #: (S,)
     trace: Floats  #: (rounds, S) log evidence after each round; NaN once a map has stopped
@@ -48,7 +49,7 @@ class Climb:
         )
 
 
-def climb(model: LabelEvidence, maps: Labels, observer: IterationObserver | None = None) -> Climb:
+def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver | None = None) -> Climb:
     """Move whole patterns until no single move raises the evidence of any map.
 
     The observer is asked before every batch of maps: a round of many labels may take long.
@@ -77,7 +78,7 @@ def climb(model: LabelEvidence, maps: Labels, observer: IterationObserver | None
 
 
 def climb_best(
-    model: LabelEvidence, maps: Labels, observer: IterationObserver | None = None
+    model: LabelEvidence, maps: Maps, observer: IterationObserver | None = None
 ) -> Climb:
     """Climb from as many of the maps as is reasonable, the most probable ones; leave the others."""
     number = max(2, _CLIMB_WORK // _numbers_per_map(model))
@@ -93,8 +94,8 @@ def climb_best(
 
 
 def finish(
-    model: LabelEvidence, start: Labels, observer: IterationObserver | None = None
-) -> tuple[Labels, float]:
+    model: LabelEvidence, start: Maps, observer: IterationObserver | None = None
+) -> tuple[Maps, float]:
     """Best map that can be found from a climbed one (P,), and its log evidence.
 
     Of equally probable maps it is one with the most votes on its side, so labels that the evidence
@@ -124,13 +125,13 @@ def all_can_be_tried(model: LabelEvidence) -> bool:
     return bool(model.patterns.number_of_labels**patterns <= MOST_ENUMERATED)
 
 
-def preferred(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> int:
+def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
     """Index of the most probable map; of equals the one with the most votes, then the first."""
     near = np.flatnonzero(log_evidence >= log_evidence.max() - model.resolution)
     return int(near[model.agreement(maps[:, near]).argmax()])
 
 
-def _move(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> tuple[Labels, Floats]:
+def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
     """Make all useful moves at once, or the better half of them, and so on down to the best one.
 
     The best one alone raises the evidence, so a map that any move improves is improved.
@@ -149,15 +150,19 @@ def _move(model: LabelEvidence, maps: Labels, log_evidence: Floats) -> tuple[Lab
     return found, reached
 
 
-def _best_moves(model: LabelEvidence, maps: Labels) -> tuple[Floats, Labels]:
+def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
     """(P, S) gain of the best move of each pattern, and the label it moves to."""
-    scores = model.block_scores(maps)
-    stay = np.take_along_axis(scores, maps[..., None], axis=2)
-    np.put_along_axis(scores, maps[..., None], -np.inf, axis=2)
-    return scores.max(axis=2) - stay[..., 0], scores.argmax(axis=2)
+    gain, target = np.empty(maps.shape), np.empty_like(maps)
+    for patterns, scores in BlockScores(model, maps).of_patterns():
+        own = maps[patterns, :, None]
+        stay = np.take_along_axis(scores, own, axis=2)
+        np.put_along_axis(scores, own, -np.inf, axis=2)
+        gain[patterns] = scores.max(axis=2) - stay[..., 0]
+        target[patterns] = scores.argmax(axis=2)
+    return gain, target
 
 
-def _end_of_chains(model: LabelEvidence, start: Labels) -> Labels:
+def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
     """The most probable map on chains of forced moves from a map, no pattern moving twice.
 
     The first that is better than the start is taken at once.
@@ -193,15 +198,13 @@ def _numbers_per_map(model: LabelEvidence) -> int:
     return len(patterns.counts) * patterns.number_of_raters * patterns.number_of_labels
 
 
-def _renamed(model: LabelEvidence, labels: Labels) -> Labels:
+def _renamed(model: LabelEvidence, labels: Maps) -> Maps:
     """The map with its labels renamed so that the most votes agree with it."""
-    size = model.patterns.number_of_labels
-    table = np.zeros((size, size))
-    np.add.at(table, labels, model.label_votes)
-    return np.asarray(linear_sum_assignment(table, maximize=True)[1][labels])
+    renamed = linear_sum_assignment(model.votes_by_label(labels), maximize=True)[1]
+    return np.asarray(renamed[labels], labels.dtype)
 
 
-def _best_of_all(model: LabelEvidence) -> tuple[Labels, float]:
+def _best_of_all(model: LabelEvidence) -> tuple[Maps, float]:
     labels, places = model.patterns.number_of_labels, np.arange(len(model.patterns.counts))
     maps = np.arange(labels ** len(places)) // labels ** places[:, None] % labels
     log_evidence = model.log_evidence(maps)

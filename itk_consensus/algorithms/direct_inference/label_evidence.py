@@ -10,24 +10,29 @@ ln Γ(n + m) - ln Γ(n + m + c), c >= 0, in a rater's votes, where n is a vote's
 count of all votes; both are convex, because the trigamma function is positive and falls. The label
 the voxels leave has -m for m. So a map here is one label per pattern.
 
-Array layout: P patterns, J raters, S maps, K labels. A set of maps is (P, S).
+Array layout: P patterns, J raters, S maps, K labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from itk_consensus.array_types import Floats, Labels
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks
 
-#: Numbers that one step of `block_scores` handles; keeps its arrays in the processor's cache.
-_CHUNK = 2**17
+#: Numbers in the confusion matrices of the maps that are looked at together.
+_NUMBERS_AT_ONCE = 2**20
+
+#: (P, S) of integers: the label index that each of S maps gives each pattern.
+Maps = NDArray[Any]
 
 
 class ParameterPosterior(NamedTuple):
@@ -50,82 +55,56 @@ class LabelEvidence:
         size = float(gammaln(self.patterns.number_of_voxels + 2.0))
         return 16 * np.finfo(np.float64).eps * (self.patterns.number_of_raters + 1) * max(size, 1.0)
 
-    def parameter_posterior(self, maps: Labels) -> ParameterPosterior:
-        """Count voxels by label, and votes by rater, vote and label."""
+    def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
+        """The posterior given each map."""
+        voxels, votes = self._counted(maps)
+        return ParameterPosterior(voxels + 1, votes + self._concentration[:, None, :])
+
+    def _counted(self, maps: Maps) -> tuple[Floats, Floats]:
+        """(S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         sizes = self.patterns.counts.astype(np.float64)
-        prior = np.empty((maps.shape[1], labels))
-        confusion = np.empty((raters, labels, maps.shape[1], labels))
+        voxels = np.empty((maps.shape[1], labels))
+        votes = np.empty((raters, labels, maps.shape[1], labels))
         for start, chosen in enumerate(maps.T):
-            prior[start] = np.bincount(chosen, sizes, labels)
+            voxels[start] = np.bincount(chosen, sizes, labels)
             for rater, said in enumerate(self.patterns.patterns.T):
                 # One row more than labels: what a missing rater says is dropped.
                 cells = said.astype(np.int64) * labels + chosen
-                votes = np.bincount(cells, sizes, (labels + 1) * labels)
-                confusion[rater, :, start] = votes.reshape(labels + 1, labels)[:-1]
-        return ParameterPosterior(prior + 1, confusion + self._concentration[:, None, :])
+                counts = np.bincount(cells, sizes, (labels + 1) * labels)
+                votes[rater, :, start] = counts.reshape(labels + 1, labels)[:-1]
+        return voxels, votes
 
-    def log_evidence(self, maps: Labels) -> Floats:
+    def log_evidence(self, maps: Maps) -> Floats:
         """(S,) log p(t, D), eq. 25 with the constants of its priors."""
-        prior, confusion = self.parameter_posterior(maps)
-        raters = _log_beta(confusion, axis=1).sum(axis=(0, 2))
+        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         # What the integrals are without any voxel: the constants that make the priors densities.
-        constant = self.patterns.number_of_raters * _log_beta(self._concentration, axis=0).sum()
-        constant += _log_beta(np.ones(self.patterns.number_of_labels), axis=0)
-        return np.asarray(_log_beta(prior, axis=1) + raters - constant)
+        constant = raters * _log_beta(self._concentration, axis=0).sum()
+        constant += _log_beta(np.ones(labels), axis=0)
+        return np.concatenate(
+            [
+                _log_beta(prior, axis=1) + _log_beta(confusion, axis=1).sum(axis=(0, 2)) - constant
+                for prior, confusion in map(self.parameter_posterior, self.few_at_a_time(maps))
+            ]
+        )
 
-    def block_scores(self, maps: Labels, *, single_voxels: bool = False) -> Floats:
-        """(P, S, K) log p(t_b | D, t elsewhere), up to a constant, of a block b of equal voxels.
+    def few_at_a_time(self, maps: Maps) -> Iterator[Maps]:
+        """The maps in turn, so many together that their confusions take little memory."""
+        labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
+        size = max(1, _NUMBERS_AT_ONCE // (raters * labels * labels))
+        return (maps[:, part] for part in chunks(maps.shape[1], size))
 
-        Eq. 26, its factors n / N being rising factorials n (n+1) ... / N (N+1) ... for a block: all
-        voxels of a pattern, or a single one.
-        """
-        prior, confusion = self.parameter_posterior(maps)
-        present = self.patterns.present
-        total = confusion.sum(axis=1)
-        if present.all():
-            # Every rater voted as often as there are voxels: one column of totals serves for all.
-            total, present = total[:1], present[:, :1]
-        repeats = len(confusion) // len(total)
-        log_prior, log_confusion, log_total = gammaln(prior), gammaln(confusion), gammaln(total)
-        raters = np.arange(len(confusion))
-        scores = np.empty((*maps.shape, prior.shape[1]))
-        numbers_per_pattern = confusion.size // prior.shape[1]
-        for part in chunks(len(maps), max(1, _CHUNK // numbers_per_pattern)):
-            # Counts without the block's own voxels: they leave their label, or join another.
-            sign = np.where(maps[part, :, None] == np.arange(prior.shape[1]), -1.0, 1.0)
-            change = sign if single_voxels else self._sizes[part] * sign
-            # A rater who is missing here has no count that changes.
-            votes = change[:, None] * self.patterns.present[part, :, None, None]
-            here = raters, self._digits[part]
-            gained = (gammaln(confusion[here] + votes) - log_confusion[here]).sum(axis=1)
-            votes = change[:, None] * present[part, :, None, None]
-            gained -= repeats * (gammaln(total + votes) - log_total).sum(axis=1)
-            scores[part] = sign * (gained + gammaln(prior + change) - log_prior)
-        return scores
-
-    def agreement(self, maps: Labels) -> Floats:
+    def agreement(self, maps: Maps) -> Floats:
         """(S,) votes that agree with the map."""
-        return np.asarray(np.take_along_axis(self.label_votes, maps, axis=1).sum(axis=0))
+        return np.array([np.trace(self.votes_by_label(chosen)) for chosen in maps.T])
 
-    @cached_property
-    def label_votes(self) -> Floats:
-        """(P, K) votes of all voxels of a pattern for each label."""
-        return self.patterns.votes() * self._sizes[:, 0]
+    def votes_by_label(self, chosen: Maps) -> Floats:
+        """(K, K) votes of all raters by the label of a map (P,) and the label voted for."""
+        return np.asarray(self._counted(chosen[:, None])[1][:, :, 0].sum(axis=0).T)
 
     @cached_property
     def _concentration(self) -> Floats:
         return self.pseudo_counts + 1.0
-
-    @cached_property
-    def _sizes(self) -> Floats:
-        """(P, 1, 1) voxels of each pattern."""
-        return self.patterns.counts.astype(np.float64)[:, None, None]
-
-    @cached_property
-    def _digits(self) -> Labels:
-        """(P, J) voted label; 0, whose count is then left alone, for a missing rater."""
-        return np.where(self.patterns.present, self.patterns.patterns, 0).astype(np.int64)
 
 
 def _log_beta(parameters: Floats, axis: int) -> Floats:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from itk_consensus.algorithms.confusion_model import with_diagonal
+from itk_consensus.algorithms.direct_inference.block_scores import ConditionalShares
 from itk_consensus.algorithms.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
@@ -27,7 +28,7 @@ from itk_consensus.algorithms.direct_inference.gibbs_sampling import (
     SamplingPlan,
     sample,
 )
-from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps, vote_map
 from itk_consensus.algorithms.expectation_maximization import StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
@@ -77,7 +78,7 @@ class DirectInferenceResult:
     decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
     #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
     #: the rest of the map (eq. 26).
-    probabilities: Floats
+    shares: Floats | ConditionalShares
     log_evidence: float  #: log p(t, D) of the map
     exact: bool  #: Whether all maps were tried, so that none has a higher evidence for certain
     #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
@@ -116,8 +117,10 @@ def direct_inference(
         return _result(model, search, 0, names, settings, observer)
     names, maps = starting_maps(patterns, settings.plan, observer)
     # Starts often coincide; each distinct map is climbed from once.
-    distinct, which = np.unique(maps, axis=1, return_inverse=True)
-    search = climb_best(model, distinct, observer).of(which.reshape(-1))
+    first: dict[bytes, int] = {}
+    same_as = [first.setdefault(chosen.tobytes(), start) for start, chosen in enumerate(maps.T)]
+    distinct, which = np.unique(same_as, return_inverse=True)
+    search = climb_best(model, maps[:, distinct], observer).of(which)
     winner = preferred(model, search.maps, search.log_evidence)
     best = finish(model, search.maps[:, winner], observer)
     search.maps[:, winner], search.log_evidence[winner] = best
@@ -128,14 +131,16 @@ def _several_raters(patterns: DecisionPatterns) -> bool:
     return int(patterns.present.any(axis=0).sum()) > 1
 
 
-def _switched(model: LabelEvidence, maps: Labels) -> NDArray[np.bool_]:
+def _switched(model: LabelEvidence, maps: Maps) -> NDArray[np.bool_]:
     """(S,) whether the mean rater does worse than chance: the labels have changed places.
 
     A label without voxels cannot have been switched.
     """
-    prior, confusion = model.parameter_posterior(maps)
-    diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
-    return np.asarray(np.where(prior > 1, diagonal.mean(axis=0), 1.0).sum(axis=1) < 1)
+    right = []
+    for prior, confusion in map(model.parameter_posterior, model.few_at_a_time(maps)):
+        diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
+        right.append(np.where(prior > 1, diagonal.mean(axis=0), 1.0).sum(axis=1))
+    return np.concatenate(right) < 1
 
 
 def _result(
@@ -146,7 +151,7 @@ def _result(
     settings: DirectInferenceSettings,
     observer: IterationObserver | None,
 ) -> DirectInferenceResult:
-    decision = search.maps[:, winner]
+    decision = search.maps[:, winner].astype(np.int64)
     labels = model.patterns.number_of_labels
     posterior = model.parameter_posterior(decision[:, None])
     prior, confusion = posterior.prior[0], posterior.confusion[:, :, 0]
@@ -155,13 +160,11 @@ def _result(
         voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
         samples = sample(model, voxels, settings.sampling, observer)
     if samples is None:
-        scores = model.block_scores(decision[:, None], single_voxels=True)[:, 0]
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        probabilities = odds / odds.sum(axis=1, keepdims=True)
+        shares: Floats | ConditionalShares = ConditionalShares(model, decision)
         theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
         performance = _given_map(confusion)
     else:
-        probabilities, theta, prior = samples.marginals, samples.confusion, samples.prior
+        shares, theta, prior = samples.marginals, samples.confusion, samples.prior
         performance = _sampled(samples.performance)
     never = ~model.patterns.present.any(axis=0)
     for values in (theta, performance.mean, performance.deviation, performance.quantiles):
@@ -177,7 +180,7 @@ def _result(
     )
     return DirectInferenceResult(
         decision,
-        probabilities,
+        shares,
         float(search.log_evidence[winner]),
         _several_raters(model.patterns) and all_can_be_tried(model),
         theta,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from itk_consensus.algorithms.direct_inference.label_evidence import Maps
 from itk_consensus.algorithms.expectation_maximization import Optima, StartPlan
 from itk_consensus.algorithms.iteration import IterationObserver
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, run_em
-from itk_consensus.array_types import Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.expected_counts import ROUNDING, vote_frequencies
@@ -27,10 +27,11 @@ _MOST_EM_ITERATIONS = 1000
 
 def starting_maps(
     patterns: DecisionPatterns, plan: StartPlan, observer: IterationObserver | None = None
-) -> tuple[list[str], Labels]:
+) -> tuple[list[str], Maps]:
     """Names and (P, S) maps: the vote, the vote at every threshold, and where EM ends.
 
-    EM runs in its basic and its advanced variant; a posterior that is tied gives two maps.
+    EM runs in its basic and its advanced variant; a posterior that is tied gives two maps. Labels
+    have the small type of votes: with many patterns the maps are much of all memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
     for level, labels in _thresholded(majority_vote(patterns)):
@@ -39,6 +40,8 @@ def starting_maps(
     for variant in ("basic", "advanced"):
         optima = _where_em_ends(patterns, variant, plan, observer)
         for start in range(plan.number):
+            if observer is not None and not observer(start + 1):
+                return names, np.stack(maps, axis=1)
             lowest, highest = _most_probable(patterns, optima, start)
             names.append(f"{variant} EM {start}")
             maps.append(lowest)
@@ -48,31 +51,35 @@ def starting_maps(
     return names, np.stack(maps, axis=1)
 
 
-def vote_map(patterns: DecisionPatterns) -> Labels:
+def vote_map(patterns: DecisionPatterns) -> Maps:
     """(P,) label with most votes; the most frequent one where tied, or where nobody annotated."""
     vote = majority_vote(patterns, ties="prior")
-    return np.where(vote.decision < 0, vote.frequencies.argmax(), vote.decision)
+    decision = np.where(vote.decision < 0, vote.frequencies.argmax(), vote.decision)
+    return decision.astype(patterns.patterns.dtype)
 
 
-def _thresholded(vote: VoteResult) -> list[tuple[float, Labels]]:
+def _thresholded(vote: VoteResult) -> list[tuple[float, Maps]]:
     """Maps that leave the most frequent label where another has at least a share of the votes."""
     base = int(vote.frequencies.argmax())
-    shares = vote.probabilities.copy()
-    shares[:, base] = 0.0
-    rival, share = shares.argmax(axis=1), shares.max(axis=1)
+    rival, share = np.empty_like(vote.patterns.patterns[:, 0]), np.empty(len(vote.decision))
+    for part in chunks(len(share), _PATTERNS_AT_ONCE):
+        shares = vote.rows(part).copy()
+        shares[:, base] = 0.0
+        rival[part], share[part] = shares.argmax(axis=1), shares.max(axis=1)
     levels = np.unique(share[share > 0])
     step = len(levels) // _MOST_LEVELS + 1
-    return [(level, np.where(share >= level, rival, base)) for level in levels[::step]]
+    base_label = rival.dtype.type(base)
+    return [(level, np.where(share >= level, rival, base_label)) for level in levels[::step]]
 
 
-def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tuple[Labels, Labels]:
+def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tuple[Maps, Maps]:
     """(P,) lowest and highest of the most probable labels of one start."""
-    lowest, highest = [], []
+    lowest, highest = np.empty((2, len(patterns.counts)), patterns.patterns.dtype)
     for part in chunks(len(patterns.counts), _PATTERNS_AT_ONCE):
         shares = optima.truth.probabilities(start=start, part=part)[:, 0]
-        lowest.append(shares.argmax(1))
-        highest.append(shares.shape[1] - 1 - shares[:, ::-1].argmax(1))
-    return np.concatenate(lowest), np.concatenate(highest)
+        lowest[part] = shares.argmax(1)
+        highest[part] = shares.shape[1] - 1 - shares[:, ::-1].argmax(1)
+    return lowest, highest
 
 
 def _where_em_ends(
