@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
+from itk_consensus.errors import ProcessAborted
 
 State = TypeVar("State")
 Score = TypeVar("Score")
@@ -72,12 +73,21 @@ def iterate(
     maximum_iterations: int,
     observer: IterationObserver | None = None,
 ) -> Run[State, Score]:
-    """Repeat a step until it is done, the cap is reached or the observer says stop."""
+    """Repeat a step until it is done, the cap is reached or the observer says stop.
+
+    A step that is aborted counts for nothing: what the one before it left is the result, if there
+    was one.
+    """
     state, done = start, False
     del start  # a start may be large, and is needed no more
     trace: list[Score] = []
     while not done and len(trace) < maximum_iterations:
-        made = step(state)
+        try:
+            made = step(state)
+        except ProcessAborted:
+            if not trace:
+                raise
+            break
         state, done = made.state, made.done
         trace.append(made.score)
         if observer is not None and not observer(len(trace)):

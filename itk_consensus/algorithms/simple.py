@@ -18,6 +18,7 @@ from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.ties import TieRule
+from itk_consensus.labels.tiles import Progress
 
 #: Equal overlaps differ by rounding.
 _ROUNDING = 1e-12
@@ -51,10 +52,12 @@ def selective_simple(
     maximum_iterations: int = 10,
     ties: TieRule = "undecided",
     observer: IterationObserver | None = None,
+    tick: Progress = lambda _: None,
 ) -> SelectionResult:
     """Alternate between the weighted vote and the selection until it is stable.
 
-    Raters are dropped whose overlap is below mean - deviations * standard deviation.
+    Raters are dropped whose overlap is below mean - deviations * standard deviation. `tick` is told
+    now and then which share of an iteration is done.
     """
     annotated = np.asarray(patterns.present.any(axis=0))
 
@@ -63,7 +66,7 @@ def selective_simple(
         kept = _select(now.selected, overlaps, deviations)
         weights = np.where(kept, overlaps, 0.0) if overlaps[kept].any() else kept.astype(float)
         vote = majority_vote(patterns, weights=weights, ties=ties)
-        change = _change(patterns, vote, now.vote)
+        change = _change(patterns, vote, now.vote, tick)
         stable = bool((kept == now.selected).all())
         return Step(_Selection(kept, weights, vote), change, stable)
 
@@ -107,13 +110,15 @@ def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) ->
     return kept if kept.any() else selected
 
 
-def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) -> float:
+def _change(
+    patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult, tick: Progress
+) -> float:
     """Mean change of the label shares over disputed voxels; 0 without any."""
     counts = np.where(patterns.unanimous, 0, patterns.counts)
     if not counts.any():
         return 0.0
-    moved = sum(
-        np.abs(vote.of_label(label) - previous.of_label(label)) @ counts
-        for label in range(patterns.number_of_labels)
-    )
-    return float(moved / patterns.number_of_labels / counts.sum())
+    moved, labels = 0.0, patterns.number_of_labels
+    for label in range(labels):
+        tick(label / labels)
+        moved += float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
+    return float(moved / labels / counts.sum())

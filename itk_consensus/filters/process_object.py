@@ -154,11 +154,11 @@ class ProcessObject(GlobalDefaults):
         """How much of Execute is done, from 0 to 1."""
         return self._progress
 
-    def _report(self, progress: float) -> None:
-        """Move the progress, tell the observers, and stop here if they asked for it."""
+    def _report(self, progress: float, *, stops: bool = True) -> None:
+        """Move the progress, tell the observers, and stop here, if it can, on their Abort."""
         self._progress = progress
         self._invoke(PROGRESS_EVENT)
-        if self._aborting and progress < 1.0:
+        if stops and self._aborting and progress < 1.0:
             raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _after_iteration(self, number: int) -> bool:
@@ -168,21 +168,23 @@ class ProcessObject(GlobalDefaults):
         self._invoke(ITERATION_EVENT)
         return not self._aborting
 
-    def _counting_to(self, most: int) -> tuple[Callable[[int], bool], Callable[[float], None]]:
+    def _counting_to(
+        self, most: int, *, whole: bool = False
+    ) -> tuple[Callable[[int], bool], Callable[[float], None]]:
         """Observer of a loop of at most so many iterations, which moves the progress as well.
 
-        Also what tells how much of a long iteration is done.
+        Also what tells how much of a long iteration is done. Abort ends it there, and the estimate
+        is that of the last one, unless only `whole` iterations leave any.
         """
         done = 0
 
-        def during_iteration(share: float) -> None:
-            self._progress = 0.5 + 0.49 * (done + share) / most
-            self._invoke(PROGRESS_EVENT)
+        def during_iteration(share: float, stops: bool = not whole) -> None:
+            self._report(0.5 + 0.49 * (done + share) / most, stops=stops)
 
         def after_iteration(number: int) -> bool:
             nonlocal done
             done = number
-            during_iteration(0.0)
+            during_iteration(0.0, stops=False)
             return self._after_iteration(number)
 
         return after_iteration, during_iteration

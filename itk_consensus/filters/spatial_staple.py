@@ -151,7 +151,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        observer, tick = self._counting_to(self.MaximumIterations)
+        # An iteration lets go of the last one's estimate while it makes its own.
+        observer, tick = self._counting_to(self.MaximumIterations, whole=True)
         result = spatial_staple(case.patterns, self._settings(case), observer=observer, tick=tick)
         self._result = result
         self.ElapsedIterations = len(result.change)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy
 
@@ -32,11 +34,14 @@ def boxes_of_stack(stack: LabelStack, threads: int | None = None) -> list[Box | 
     ]
 
 
-def boxes_of_patterns(patterns: DecisionPatterns) -> list[Box | None]:
-    """The same of the voxels behind patterns, inside their mask."""
+def boxes_of_patterns(
+    patterns: DecisionPatterns, tick: Callable[[], None] = lambda: None
+) -> list[Box | None]:
+    """The same of the voxels behind patterns, inside their mask; ticks before each rater."""
     boxes: list[Box | None] = [None] * patterns.number_of_labels
     numbers = np.where(patterns.present, patterns.patterns.astype(np.int32) + 1, 0)
     for rater in np.ascontiguousarray(numbers.T):
+        tick()
         for label, box in enumerate(scipy.ndimage.find_objects(patterns.expand(rater))):
             boxes[label] = _around(boxes[label], box)
     return boxes

@@ -18,6 +18,7 @@ from itk_consensus.algorithms.iteration import (
 )
 from itk_consensus.algorithms.markov_field import MarkovField
 from itk_consensus.algorithms.staple import MULTILABEL, VARIANTS, StapleSettings, staple
+from itk_consensus.errors import ProcessAborted
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
@@ -39,6 +40,18 @@ def test_the_loop_ends_at_the_cap_or_when_the_observer_says_so() -> None:
     assert not iterate(halve, 4.0, 2).converged
     assert iterate(halve, 4.0, 100, lambda number: number < 3).trace == [4.0, 2.0, 1.0]
     assert iterate(halve, 4.0, 0).state == 4.0
+
+
+def test_a_step_that_is_aborted_leaves_what_was_there_before_it() -> None:
+    def halve_until_one(value: float) -> Step[float, float]:
+        if value <= 1:
+            raise ProcessAborted
+        return halve(value)
+
+    run = iterate(halve_until_one, 4.0, 100)
+    assert (run.state, run.trace, run.converged) == (1.0, [4.0, 2.0], False)
+    with pytest.raises(ProcessAborted):
+        iterate(halve_until_one, 1.0, 100)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 20])

@@ -7,7 +7,7 @@ between raters and favours those who drew where the image changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ def edge_agreement(
     radii: tuple[int, ...],
     spacing: Sequence[float],
     scale: float,
+    tick: Callable[[], None] = lambda: None,
 ) -> Floats:
     """Correlation, in a patch, of each rater's contour with the edges of an image.
 
@@ -46,6 +47,8 @@ def edge_agreement(
         Voxel size per array axis.
     scale : float
         Standard deviation, in mm, of the smoothing before the gradient is taken.
+    tick : callable
+        Called before each rater.
 
     Returns
     -------
@@ -60,6 +63,7 @@ def edge_agreement(
         patches = Patches(voxels, radii, raters)
         mean, variance = patches.mean_and_variance(edges)
         for rater in raters:
+            tick()
             contour = _contour(voxels.expand(patterns.patterns[:, rater]))
             own = patches.mean(contour.astype(np.float64))
             covariance = patches.mean(contour * edges) - own * mean

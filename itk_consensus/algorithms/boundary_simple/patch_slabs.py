@@ -25,6 +25,7 @@ from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.boxes import Box, grown, intersection
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
+from itk_consensus.labels.tiles import Progress
 
 #: A box of disputed voxels is cut into about so many slabs.
 _SLABS = 96
@@ -68,7 +69,9 @@ class PatchSlab:
         """(J, n) label index that each rater gave the slab's voxels."""
         return np.asarray(self._patterns.patterns.T[:, self.around.rows[self._own]])
 
-    def similarity(self, shares: VotedShares, labels: list[int], boxes: list[Box | None]) -> Floats:
+    def similarity(
+        self, shares: VotedShares, labels: list[int], boxes: list[Box | None], tick: Progress
+    ) -> Floats:
         """(J, n) correlation of each rater's patch with the consensus, from 0 to 1.
 
         Parameters
@@ -79,13 +82,16 @@ class PatchSlab:
             The labels that are looked at, all together.
         boxes : list of Box or None
             Of each label: where somebody says it.
+        tick : callable
+            Told before each label which share of them is done.
         """
         raters, number = self._patterns.number_of_raters, self.part.stop - self.part.start
         groups = [_Group(self, members) for members in raters_by_gaps(self._patterns)]
         covariance: Floats = np.zeros((raters, number))
         own = np.zeros_like(covariance)
         variances = np.zeros((len(groups), number))
-        for label in labels:
+        for done, label in enumerate(labels):
+            tick(done / len(labels))
             view = self._view(label, boxes[label])
             if view is None:
                 continue
@@ -147,7 +153,7 @@ class _View:
 
     def consensus(self, shares: VotedShares) -> Floats:
         """The label's share at every voxel of the box."""
-        patterns = self._cropped
+        patterns = self._slab.around.patterns  # which knows it already
         agreed = patterns.unanimous & (patterns.lowest_vote == self.label)
         volume = self.expand(agreed.astype(np.float64))
         first = self._slab.first

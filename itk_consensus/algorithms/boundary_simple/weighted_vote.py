@@ -13,7 +13,7 @@ method therefore loses to the plain vote; it is meant for contours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,12 @@ def boundary_simple(
 
     most = settings.stop.most_iterations if len(voxels.places) else 0
     nobody = np.zeros(patterns.number_of_raters)
-    run = iterate(step, (VotedShares.of_votes(voxels, vote.of_label), nobody), most, observer)
+    run = iterate(
+        step,
+        (VotedShares.of_votes(voxels, vote.of_label, partial(tick, 0.0)), nobody),
+        most,
+        observer,
+    )
     shares, weights = run.state
     decision = decide_voxels(
         shares,
@@ -129,21 +134,21 @@ class _LocalWeights:
         # Of two labels one is the other's complement and adds nothing to a correlation.
         number = patterns.number_of_labels
         self._labels = [1] if number == 2 else list(range(number))
-        self._boxes = boxes_of_patterns(patterns) if len(voxels.places) else []
+        begin = partial(tick, 0.0)
+        self._boxes = boxes_of_patterns(patterns, begin) if len(voxels.places) else []
 
     def step(self, shares: VotedShares) -> tuple[VotedShares, Floats]:
         """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
         local, annotated, alike = np.zeros((3, self._voxels.patterns.number_of_raters))
         votes = [np.zeros(len(members)) for members in shares.members]
         for slab in slabs_of(self._voxels, self._radii):
-            similarity = slab.similarity(shares, self._labels, self._boxes)
+            done = partial(self._done, slab, shares.number)
+            similarity = slab.similarity(shares, self._labels, self._boxes, done)
             alike += similarity.sum(axis=1)
             if self._gate is not None:
                 similarity *= self._gate[:, slab.part]
             local += similarity.sum(axis=1)
             _add_votes(votes, shares, slab, similarity, self._alpha)
-            if slab.part.stop < shares.number:
-                self._tick(slab.part.stop / shares.number)
         present = np.maximum(self._annotated, 1)
         overall = (1 - self._alpha) * _normalised(alike / present)
         total = np.zeros(shares.number)
@@ -154,11 +159,17 @@ class _LocalWeights:
                 common *= self._gate[:, slab.part]
             annotated += common.sum(axis=1)
             _add_votes(votes, shares, slab, common)
+            self._tick(1.0)
         for members, values in zip(shares.members, votes, strict=True):
             total[members] += values
         for members, values in zip(shares.members, votes, strict=True):
             values /= total[members]
         return shares.with_values(votes), self._alpha * local + annotated
+
+    def _done(self, slab: PatchSlab, number: int, share: float) -> None:
+        """Tell that all slabs before one are done, and a share of it."""
+        part = slab.part
+        self._tick((part.start + share * (part.stop - part.start)) / number)
 
     @cached_property
     def _annotated(self) -> Floats:
