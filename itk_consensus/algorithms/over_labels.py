@@ -24,7 +24,7 @@ def over_labels(work: Callable[[int], T], labels: Iterable[int], tick: Tick = No
     Parameters
     ----------
     tick : callable, optional
-        Called while the labels take their time.
+        Called before each result, and while it takes its time.
     """
     with ThreadPoolExecutor(default_threads()) as pool:
         futures = [pool.submit(work, label) for label in labels]
@@ -40,8 +40,11 @@ def over_labels(work: Callable[[int], T], labels: Iterable[int], tick: Tick = No
 
 def _watch(future: Future[T], tick: Tick) -> None:
     """Wait for a result, ticking meanwhile."""
-    while tick is not None and not wait([future], SECONDS_BETWEEN_TICKS).done:
+    while tick is not None:
+        # Also where no result is waited for: many quick ones are a long time together.
         tick()
+        if wait([future], SECONDS_BETWEEN_TICKS).done:
+            break
 
 
 def ticking(progress: Progress | None, share: float) -> Tick:

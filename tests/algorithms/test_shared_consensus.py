@@ -104,6 +104,19 @@ def test_probabilities_are_probabilities_whatever_the_votes(drawn):
         np.testing.assert_array_equal(probability(found, 1)[annotated] >= 0.5, chosen)
 
 
+def test_quick_labels_are_reported_too():
+    """A label that took less than a quarter of a second was not, nor a hundred of them."""
+    rng = np.random.default_rng(7)
+    patterns = DecisionPatterns.from_stack(
+        LabelStack.multilabel([rng.integers(0, 9, (4, 5, 6), np.uint8) for _ in range(3)])
+    )
+    done = []
+    shared_consensus(patterns, (1.0, 1.0, 1.0), progress=done.append)
+    assert sum(share < 1 for share in done) >= 2 * patterns.number_of_labels - 1
+    assert sum(share == 1 for share in done) >= patterns.number_of_labels - 1
+    assert done == sorted(done)
+
+
 @pytest.mark.parametrize("copies", [0, 1])
 def test_reading_the_stack_changes_nothing_and_the_result_does_not_look_at_it(copies):
     rng = np.random.default_rng(5)
