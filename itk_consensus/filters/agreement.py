@@ -13,14 +13,15 @@ from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
-from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
+from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
+from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import lent
 from itk_consensus.images import convert
 
 
-class AgreementFilter(RaterInputs):
+class AgreementFilter(FuserAtWorkMixin):
     """Agreement of raters, label by label: overlap, chance-corrected agreement, contour distances.
 
     Dice, Jaccard, generalised conformity index, specific agreement, volumes and their variation;
@@ -78,6 +79,7 @@ class AgreementFilter(RaterInputs):
                 named if name is None else [*named, name],
                 AgreementSettings(self.Surfaces, self.SurfaceTolerance),
                 reference=name,
+                progress=lambda share: self._report(0.5 + 0.49 * share),
             )
             return self._result
 
@@ -88,7 +90,7 @@ class AgreementFilter(RaterInputs):
         return self._result
 
     def _consensus(self, fuser: LabelFusionFilter, inputs: list[Any]) -> Any:
-        with lent(fuser, self._terms()):
+        with self._at_work_is(fuser):
             fuser.Execute(inputs)
         return convert.to_image(consensus_labels(fuser.fused), fuser.fused.like)
 

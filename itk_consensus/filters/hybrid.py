@@ -13,11 +13,11 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.filters.fused_images import FusedImages
+from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
-from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT, lent
 from itk_consensus.labels.fusions import Fusion
 
 
@@ -34,16 +34,8 @@ class Fuser(Kind[LabelFusionFilter]):
         return value
 
 
-class InnerFusersMixin(LabelFusionFilter):
+class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
     """A filter with fusers among its parameters, who see the same images on its terms."""
-
-    _at_work: LabelFusionFilter | None = None
-
-    def Abort(self) -> None:
-        """Stop at the next chance, the fuser at work included."""
-        super().Abort()
-        if self._at_work is not None:
-            self._at_work.Abort()
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -56,15 +48,12 @@ class InnerFusersMixin(LabelFusionFilter):
 
     def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
         """What a fuser makes of the case on this filter's terms."""
-        self._at_work, own = fuser, list(fuser._commands)
-        for event in (PROGRESS_EVENT, ITERATION_EVENT):
-            fuser.AddCommand(event, lambda: self._invoke(PROGRESS_EVENT))
         fuser._beside = case
         try:
-            with lent(fuser, self._terms()):
+            with self._at_work_is(fuser):
                 fuser.Execute(list(case.loaded.owners))
         finally:
-            self._at_work, fuser._beside, fuser._commands[:] = None, None, own
+            fuser._beside = None
         return fuser.fused
 
 
