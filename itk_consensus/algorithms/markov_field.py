@@ -23,6 +23,7 @@ the bound on the likelihood never falls.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -83,6 +84,8 @@ class MarkovField:
     #: Log odds that one nearest neighbour's label adds; None: estimated by pseudo-likelihood
     #: (Besag, The Statistician 24(3):179-195, 1975), a Newton step after every iteration.
     weight: float | None = RECOMMENDED_WEIGHT
+    #: Called now and then before the first iteration, which is long in coming.
+    tick: Callable[[], None] = lambda: None
 
     @cached_property
     def settled(self) -> NDArray[np.bool_]:
@@ -126,7 +129,7 @@ class MarkovField:
             return Step(_State(theta, beliefs, counts, weight, bound), trace, bool(done[0]))
 
         weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
-        counts, shares = _first_truth(model, starts)
+        counts, shares = _first_truth(model, starts, self.tick)
         felt = LabelLists(
             shares.indptr.astype(np.int64),
             shares.indices.astype(np.uint16),
@@ -243,7 +246,9 @@ class MarkovField:
         return number * pull * (1 - share), number * pull**2 * share * (1 - share)
 
 
-def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.sparse.csr_matrix]:
+def _first_truth(
+    model: ConfusionModel, starts: Starts, tick: Callable[[], None]
+) -> tuple[Floats, scipy.sparse.csr_matrix]:
     """What the first start says: (J, K, 1, K) expected voxels, and (P, K) shares."""
     counts: Floats = np.zeros((*starts.theta.shape[:2], 1, starts.theta.shape[3]))
     blocks = []
@@ -253,6 +258,7 @@ def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.s
         counts += part.patterns.tally(part.weights[:, None, None] * shares)
         shares[shares < _UNFELT] = 0.0
         blocks.append(scipy.sparse.csr_matrix(shares[:, 0]))
+        tick()
     return counts, scipy.sparse.vstack(blocks, format="csr")
 
 

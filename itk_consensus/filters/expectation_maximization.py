@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -151,7 +152,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
                 f"{self.GetName()}: NumberOfInitializations must be 1 with a SmoothnessWeight, "
                 f"got {self.NumberOfInitializations}"
             )
-        return MarkovField(case.patterns, case.spacing, None if weight == "estimate" else weight)
+        known = None if weight == "estimate" else weight
+        return MarkovField(case.patterns, case.spacing, known, partial(self._report, 0.5))
 
     def _check_raters(self, patterns: DecisionPatterns, asks_for_more: bool) -> bool:
         """Whether there are raters enough to estimate anything; if not, priors are an error."""

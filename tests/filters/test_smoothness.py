@@ -194,6 +194,16 @@ def test_diagnostics_know_the_smoothed_map(raters):
     assert found.value == pytest.approx((staple.GetLabelImage() != 0).mean())
 
 
+def test_the_field_reports_before_its_first_iteration(raters):
+    """It is made of the first truth of every pattern, which took more than a second."""
+    staple = itk_consensus.STAPLEImageFilter(**RECOMMENDED)
+    heard = []
+    staple.AddCommand(sitk.sitkProgressEvent, lambda: heard.append("progress"))
+    staple.AddCommand(sitk.sitkIterationEvent, lambda: heard.append("iteration"))
+    staple.Execute(raters)
+    assert heard.index("iteration") > 1  # one report is that of the images read
+
+
 def test_abort_returns_the_current_field(raters):
     staple = itk_consensus.STAPLEImageFilter(**RECOMMENDED)
     staple.AddCommand(sitk.sitkIterationEvent, staple.Abort)
