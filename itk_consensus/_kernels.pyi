@@ -130,6 +130,16 @@ def vote_share(
     out: NDArray[Any],
     threads: int,
 ) -> None: ...
+def vote_uncertainty(
+    raters: Sequence[RaterVotes],
+    labels: int,
+    kind: int,
+    mask: NDArray[np.uint8] | None,
+    weights: NDArray[np.float64],
+    nobody: float,
+    out: NDArray[np.float32],
+    threads: int,
+) -> None: ...
 def vote_counts(
     raters: Sequence[RaterVotes],
     labels: int,

@@ -1,9 +1,10 @@
-// Voting: labels, the share of one label, and how often each rater says each label.
+// Voting: labels, the share of one label, how unsure all shares leave voxels, and how often each rater says each label.
 #include "bindings.hpp"
 #include "memory.hpp"
 #include "parallel.hpp"
 #include "rater_votes.hpp"
 #include "symbols.hpp"
+#include "vote_uncertainty.hpp"
 #include "voting.hpp"
 
 namespace consensus {
@@ -84,6 +85,22 @@ void run_vote_share(const Raters& raters, std::uint32_t labels, std::uint32_t la
   });
 }
 
+void run_vote_uncertainty(const Raters& raters, std::uint32_t labels, int kind, const Mask& mask,
+                          const Reals& weights, double nobody, ArrayOf<float> out, std::size_t threads) {
+  const std::size_t extent = extent_of(out);
+  require_extent(out, extent);
+  if (kind < 0 || kind > static_cast<int>(Unsure::variance)) throw std::invalid_argument("no such uncertainty");
+  const auto votes = votes_of(raters, extent);
+  const auto of_raters = reals_of(weights, votes.size());
+  const std::uint8_t* inside = pointer_or_null(mask, extent);
+  float* to = out.mutable_data();
+  nb::gil_scoped_release release;
+  for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+    VoteUncertainty unsure(votes, of_raters, labels, static_cast<Unsure>(kind), nobody);
+    unsure.write(inside, slab.begin, slab.end, to);
+  });
+}
+
 ArrayOf<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t labels, const Mask& mask,
                                           std::size_t extent, std::size_t threads) {
   const auto votes = votes_of(raters, extent);
@@ -112,6 +129,8 @@ void bind_voting(nb::module_& m) {
         nb::arg("threshold"), nb::arg("tolerance"), nb::arg("ties"), nb::arg("prior"),
         nb::arg("values"), nb::arg("out"), nb::arg("threads"));
   m.def("vote_share", &run_vote_share, nb::arg("raters"), nb::arg("labels"), nb::arg("label"),
+        nb::arg("mask"), nb::arg("weights"), nb::arg("nobody"), nb::arg("out"), nb::arg("threads"));
+  m.def("vote_uncertainty", &run_vote_uncertainty, nb::arg("raters"), nb::arg("labels"), nb::arg("kind"),
         nb::arg("mask"), nb::arg("weights"), nb::arg("nobody"), nb::arg("out"), nb::arg("threads"));
   m.def("vote_counts", &run_vote_counts, nb::arg("raters"), nb::arg("labels"), nb::arg("mask"),
         nb::arg("extent"), nb::arg("threads"));

@@ -21,7 +21,7 @@ from itk_consensus.labels.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.labels.kept_stack import KeptStack
 from itk_consensus.labels.label_stack import LabelStack, default_threads
 from itk_consensus.labels.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
-from itk_consensus.labels.uncertainty import UncertaintyKind, uncertainty
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
 
 #: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
 TIE_SHARE = 1e-12
@@ -95,11 +95,22 @@ class StackVote:
             self.threads or default_threads(),
         )
 
-    def share(self, label: int) -> Floats:
-        """The same as a new volume."""
-        share = np.empty(self.stack.shape)
-        self.write_share(label, share)
-        return share
+    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[np.float32]) -> None:
+        """Write how unsure the shares of all labels leave each voxel, 0 outside the mask."""
+        self._check_out(out, np.dtype(np.float32))
+        nobody = np.zeros(1)
+        if self._nobody_possible:
+            uncertainty(kind, self.frequencies[:, None], nobody)
+        _kernels.vote_uncertainty(
+            self._votes,
+            len(self.stack.labels),
+            UNCERTAINTY_KINDS.index(kind),
+            self._mask,
+            self._weights,
+            float(nobody[0]),
+            out.reshape(-1),
+            self.threads or default_threads(),
+        )
 
     @cached_property
     def frequencies(self) -> Floats:
@@ -201,7 +212,7 @@ class StackVoteFusion:
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         for planes, vote in self._parts():
-            uncertainty(kind, map(vote.share, range(labels)), out[planes])
+            vote.write_uncertainty(kind, out[planes])
 
     def _parts(self) -> Iterator[tuple[slice, StackVote]]:
         """The vote, some planes at a time where what was kept of the stack must be restored."""

@@ -16,6 +16,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.ties import TIE_RULES, UNDECIDED
+from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.labels.voting import StackVote
 
 #: Written for background and undecided voxels, where no label of a drawn stack can be.
@@ -46,6 +47,11 @@ def assert_is_the_vote_on_patterns(stack: LabelStack, **options: Any) -> None:
         vote.write_share(label, share)
         expected = patterns.expand(np.ascontiguousarray(result.probabilities[:, label]))
         np.testing.assert_allclose(share, expected, rtol=1e-13)
+    for kind in UNCERTAINTY_KINDS:
+        unsure, wanted = np.empty((2, *stack.shape), np.float32)
+        vote.write_uncertainty(kind, unsure)
+        result.write_uncertainty(kind, len(stack.labels), wanted)
+        np.testing.assert_allclose(unsure, wanted, atol=1e-6)
 
 
 @given(
@@ -125,7 +131,9 @@ def test_threads_do_not_show(dtype: str) -> None:
         answers.append(labels_of(vote)[0].tobytes())
         share = np.empty(stack.shape)
         vote.write_share(2, share)
-        shares.append(share.tobytes() + vote.frequencies.tobytes())
+        unsure = np.empty(stack.shape, np.float32)
+        vote.write_uncertainty("entropy", unsure)
+        shares.append(share.tobytes() + vote.frequencies.tobytes() + unsure.tobytes())
     assert len(set(answers)) == len(set(shares)) == 1
 
 

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "unmixing.hpp"
+#include "unsure.hpp"
 #include "vote_shares.hpp"
 #include "vote_tile.hpp"
 
 namespace consensus {
-
-enum class Unsure { entropy, disagreement, variance };  // the kinds of labels/uncertainty.py
 
 template <class Vote>
 class SmoothedVote {
@@ -60,8 +59,7 @@ class SmoothedVote {
       each_share(voxels, [&](std::int32_t, const double* shares, std::size_t at, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) found_[at + i] = more_unsure(kind, found_[at + i], shares[i]);
       });
-      if (kind != Unsure::disagreement) return;
-      for (std::size_t i = 0; i < voxels; ++i) found_[i] = found_[i] > 0 ? std::max(1 - found_[i], 0.0) : 0.0;
+      for (std::size_t i = 0; i < voxels; ++i) found_[i] = unsure_at_last(kind, found_[i]);
     });
   }
 
@@ -212,12 +210,6 @@ class SmoothedVote {
       const std::size_t n = std::min(kChunk, voxels - at);
       unmixed(at, n, [&](std::int32_t label, const double* shares) { use(label, shares, at, n); });
     }
-  }
-
-  static double more_unsure(Unsure kind, double known, double share) {
-    if (kind == Unsure::disagreement) return std::max(known, share);
-    if (!(share > 0 && share < 1)) return known;
-    return kind == Unsure::entropy ? known - share * std::log(share) : known + share * (1 - share) / 2;
   }
 
   // Calls use(label, shares) for every label that can have a share, in increasing order.
