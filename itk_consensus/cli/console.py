@@ -31,7 +31,7 @@ class Console:
         self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
         self._columns_used = 0
-        self._drawn = 0.0
+        self._drawn, self._share = 0.0, 0.0
 
     def say(self, text: str) -> None:
         """Print one line, whatever line breaks `text` has."""
@@ -51,7 +51,7 @@ class Console:
         line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {doing}"[:columns]
         self._write("\r" + line.ljust(self._columns_used))
         self._columns_used = len(line)
-        self._drawn = time.monotonic()
+        self._drawn, self._share = time.monotonic(), share
 
     def clear(self) -> None:
         """Take the progress bar off the screen."""
@@ -72,18 +72,19 @@ class Console:
 
         iterations = 0
 
-        def after_progress() -> None:
-            self.progress(start + (stop - start) * filter_.GetProgress(), filter_.GetName())
+        def draw(more: str = "") -> None:
+            share = start + (stop - start) * filter_.GetProgress()
+            waited = time.monotonic() - self._drawn > _SECONDS_BETWEEN_REDRAWS
+            # Labels and iterations on patterns are far quicker than a terminal.
+            if waited or round(100 * share) != round(100 * self._share):
+                self.progress(share, filter_.GetName() + more)
 
         def after_iteration() -> None:
             nonlocal iterations
             iterations += 1
-            # Iterations on patterns are far quicker than a terminal.
-            if time.monotonic() - self._drawn > _SECONDS_BETWEEN_REDRAWS:
-                share = start + (stop - start) * filter_.GetProgress()
-                self.progress(share, f"{filter_.GetName()}, iteration {iterations}")
+            draw(f", iteration {iterations}")
 
-        filter_.AddCommand(PROGRESS_EVENT, after_progress)
+        filter_.AddCommand(PROGRESS_EVENT, draw)
         filter_.AddCommand(ITERATION_EVENT, after_iteration)
 
     @contextmanager

@@ -84,6 +84,17 @@ def test_a_filter_moves_the_bar_through_its_share(
     assert screen(drawn).endswith("90%  STAPLEImageFilter")
 
 
+def test_thousands_of_reports_draw_no_more_than_a_terminal_shows() -> None:
+    terminal = Terminal()
+    filter_ = STAPLEImageFilter()
+    Console(terminal).follow(filter_, 0.5, 0.9)
+    for share in np.linspace(0, 1, 5000):
+        filter_._report(share)
+    drawn = terminal.getvalue().count("\r")
+    assert 30 < drawn < 500
+    assert "90%" in terminal.getvalue()
+
+
 def test_package_warnings_are_one_line_and_others_are_left_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
