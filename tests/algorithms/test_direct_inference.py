@@ -341,3 +341,13 @@ def test_stopping_at_once_still_gives_a_map(masks):
     result = direct_inference(patterns, observer=lambda number: bool(calls.append(number)))
     assert calls
     assert set(result.decision.tolist()) <= {0, 1}
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5, 9, 20])
+def test_stopping_anywhere_leaves_every_start_with_its_name(masks, calls: int):
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(masks, 1.0))
+    left = iter([True] * (calls - 1))
+    result = direct_inference(patterns, observer=lambda _: next(left, False))
+    assert len(result.start_names) == len(result.starts.log_posterior)
+    assert result.start_names[0] == "majority_vote"
+    assert result.log_evidence == result.starts.log_posterior.max()

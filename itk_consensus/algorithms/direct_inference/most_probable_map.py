@@ -124,6 +124,8 @@ def direct_inference(
     winner = preferred(model, search.maps, search.log_evidence)
     best = finish(model, search.maps[:, winner], observer)
     search.maps[:, winner], search.log_evidence[winner] = best
+    if observer is not None:
+        observer(1)  # What is told of all starts takes a while.
     return _result(model, search, winner, names, settings, observer)
 
 

@@ -34,6 +34,8 @@ def starting_maps(
     have the small type of votes: with many patterns the maps are much of all memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
+    if observer is not None:
+        observer(1)  # Many patterns have taken a while; whether to go on is asked again.
     for level, labels in _thresholded(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
