@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "confusion_em.hpp"
+#include "few_labels_em.hpp"
 #include "parallel.hpp"
 #include "slab_sums.hpp"
 
@@ -98,12 +99,17 @@ nb::tuple run_expected_counts(const Array& digits, const Reals& weights, const R
   const Parameters parameters = given.checked(digits);
   require_extent(weights, digits.shape(0));
   return with_rows(digits, given.labels(), given.truths(), given.starts(), [&](auto rows) {
+    const std::size_t mass_rows = mass_by_row ? given.number_of_rows() : 1;
+    if (rows.truths <= kFewLabels) {
+      return summed(rows, mass_rows, threads, [&](Slab slab, ExpectedCounts& sums) {
+        expect_few_labels(rows, weights.data(), parameters, mass_by_row, slab, sums);
+      });
+    }
     const std::size_t table = rows.raters * rows.labels * rows.starts;
     const PossibleLabels possible(parameters.log_theta, table, rows.truths);
-    return summed(rows, mass_by_row ? given.number_of_rows() : 1, threads,
-                  [&](Slab slab, ExpectedCounts& sums) {
-                    expect(rows, weights.data(), parameters, possible, mass_by_row, slab, sums);
-                  });
+    return summed(rows, mass_rows, threads, [&](Slab slab, ExpectedCounts& sums) {
+      expect(rows, weights.data(), parameters, possible, mass_by_row, slab, sums);
+    });
   });
 }
 

@@ -143,13 +143,17 @@ def largest_change(new: Floats, old: Floats) -> Floats:
     axes = _all_but_runs(new)
     # fmax skips NaN: what stays undefined does not change.
     change = np.fmax.reduce(np.abs(new - old), axis=axes)
-    hopeless = np.isnan(new).all(axis=axes)
-    return np.where(np.isnan(change), np.where(hopeless, 0.0, np.inf), change)
+    if np.isnan(change).any():
+        hopeless = np.isnan(new).all(axis=axes)
+        change = np.where(np.isnan(change), np.where(hopeless, 0.0, np.inf), change)
+    return np.asarray(change)
 
 
 def _repeats(now: NDArray[Any], before: NDArray[Any]) -> NDArray[np.bool_]:
     """(S,) whether each run has every number, undefined ones included, that it had before."""
-    same = (now == before) | ((now != now) & (before != before))
+    same = now == before
+    if np.isnan(now).any():
+        same |= (now != now) & (before != before)
     return np.asarray(same.all(axis=_all_but_runs(now)))
 
 

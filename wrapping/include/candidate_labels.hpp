@@ -91,9 +91,10 @@ class PossibleLabels {
   std::vector<double> others_;
 };
 
-// Highest of some values, several at a time.
-CONSENSUS_WIDE static inline double highest_of(const double* values, std::size_t n) {
-  constexpr std::size_t kSeveral = 32;
+constexpr std::size_t kSeveral = 32;  // fewer values are no work for wide registers
+
+// Highest of values, several at a time.
+CONSENSUS_WIDE static inline double highest_of_many(const double* values, std::size_t n) {
   double highest[kSeveral];
   std::fill_n(highest, kSeveral, kImpossible);
   std::size_t i = 0;
@@ -102,6 +103,13 @@ CONSENSUS_WIDE static inline double highest_of(const double* values, std::size_t
   }
   for (; i < n; ++i) highest[0] = std::max(highest[0], values[i]);
   return *std::max_element(highest, highest + kSeveral);
+}
+
+inline double highest_of(const double* values, std::size_t n) {
+  if (n >= kSeveral) return highest_of_many(values, n);
+  double highest = kImpossible;
+  for (std::size_t i = 0; i < n; ++i) highest = std::max(highest, values[i]);
+  return highest;
 }
 
 }  // namespace consensus

@@ -50,6 +50,9 @@ struct Parameters {
 
 constexpr double kUnderflow = 745.2;  // exp of less than -kUnderflow is zero
 
+// The best label of all needs no exponential.
+inline double exp_below(double below) { return below == 0 ? 1.0 : std::exp(below); }
+
 // One pattern under one start: the labels that count, their log joint and posterior.
 struct Posterior {
   const std::uint16_t* labels;
@@ -138,7 +141,9 @@ class PosteriorOf {
   }
 
   void add(const double* from, const std::uint16_t* labels, std::size_t n, double* sum) const {
-    if (n == rows_.truths) {
+    if (n == rows_.truths && n < kSeveral) {
+      for (std::size_t i = 0; i < n; ++i) sum[i] += from[i];
+    } else if (n == rows_.truths) {
       add_scaled(from, 1.0, n, sum);
     } else {
       for (std::size_t i = 0; i < n; ++i) sum[i] += from[labels[i]];
@@ -157,7 +162,7 @@ class PosteriorOf {
       if (!(below > -parameters_.negligible)) continue;
       chosen_[kept] = posterior_.labels[i];
       log_joint[kept] = log_joint[i];
-      total += share[kept++] = std::exp(below);
+      total += share[kept++] = exp_below(below);
     }
     posterior_.labels = chosen_.data();
     posterior_.size = kept;
