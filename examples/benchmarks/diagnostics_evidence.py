@@ -7,6 +7,9 @@ more than .005; what lies between is neither. Hits are the share of bad results 
 ``--choose``, which prints both rates for a range of them; 3000 to 3999 are for reporting.
 
     python examples/benchmarks/diagnostics_evidence.py [--first-seed 3000] [--seeds 6] [--choose]
+
+With ``--raters`` it prints instead how often a deviating rater is noted in each setting, as it is
+and after one rater's mask has grown to twice its volume; no fuser is run for that.
 """
 
 from __future__ import annotations
@@ -19,11 +22,15 @@ from typing import NamedTuple
 import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
+from scipy import ndimage
 
 import itk_consensus
+from itk_consensus.algorithms.deviating_rater import farthest_rater
 from itk_consensus.algorithms.findings import Diagnostics
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import STRUCTURE_SETTINGS, SpacedCase, twelve_settings
 
@@ -129,6 +136,39 @@ def print_choices(of: Sequence[Run]) -> None:
             print(f"      and Dice to the consensus < {dice_:5}: {rates(flags.tolist(), of)}")
 
 
+def with_one_at_twice_the_volume(raters: Mask, rater: int) -> Mask:
+    """The raters after one has drawn far too much."""
+    grown, wanted = raters[rater], 2 * raters[rater].sum()
+    while 0 < grown.sum() < min(wanted, grown.size):
+        grown = ndimage.binary_dilation(grown)
+    changed = raters.copy()
+    changed[rater] = grown
+    return changed
+
+
+def print_deviating_raters(seeds: range) -> None:
+    """How often somebody is noted, and how often the one who drew twice the volume is."""
+    rows: dict[str, list[tuple[float, bool, bool]]] = {}
+    for index, (name, case) in enumerate(cases(seeds)):
+        raters = np.asarray(case.raters, bool)
+        grown = index % len(raters)
+        before, after = (
+            farthest_rater(DecisionPatterns.from_stack(LabelStack.binary(list(masks), 1.0)))
+            for masks in (raters, with_one_at_twice_the_volume(raters, grown))
+        )
+        if before is None or after is None:
+            continue
+        found = after.deviates and after.rater == grown
+        rows.setdefault(name, []).append((before.others_dice, before.deviates, found))
+    print(f"{'':28} {'others Dice':>11} {'noted':>7} {'noted after growth':>19}")
+    every = [case for of_setting in rows.values() for case in of_setting]
+    rows["all"] = every
+    rows["where others have > .85"] = [case for case in every if case[0] > 0.85]
+    for name, of_setting in rows.items():
+        agreement, noted, found = np.mean(of_setting, axis=0)
+        print(f"{name:28} {agreement:11.2f} {noted:7.3f} {found:19.3f}")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the rates of every method."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -136,8 +176,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=6, help="seeds per setting")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--choose", action="store_true", help="rates for a range of thresholds")
+    parser.add_argument("--raters", action="store_true", help="how often a rater deviates")
     options = parser.parse_args(arguments)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
+    if options.raters:
+        print_deviating_raters(seeds)
+        return
     for name in options.methods:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConsensusWarning)

@@ -7,6 +7,7 @@ how often they disturb good ones, and the thresholds below were chosen by it.
 
 from __future__ import annotations
 
+from itk_consensus.algorithms.deviating_rater import farthest_rater
 from itk_consensus.algorithms.findings import Diagnostics, Estimate, Finding, Severity
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.model_diagnostics import diagnose_model
@@ -28,6 +29,7 @@ def diagnose(estimate: Estimate) -> Diagnostics:
     findings = [
         few_raters(estimate),
         near_identical_raters(estimate),
+        deviating_rater(estimate),
         prevalence(estimate),
         undecided(estimate),
         volume_against_vote(estimate),
@@ -59,6 +61,20 @@ def near_identical_raters(estimate: Estimate) -> Finding:
     message = f"Raters {names} are nearly copies of each other."
     advice = "They count as several witnesses but are one; leave the copies out."
     return Finding(rule, number, "note", message, advice)
+
+
+def deviating_rater(estimate: Estimate) -> Finding:
+    """A rater far from others who are close to each other slipped, or is the only one right."""
+    rule, far = "deviating rater", farthest_rater(estimate.patterns)
+    if far is None:
+        return Finding(rule, None, None, "Fewer than three raters met each other.")
+    message = (
+        f"Rater {far.rater} has a mean Dice of {far.dice:.2f} to the others, who have "
+        f"{far.others_dice:.2f} among themselves, and marked {far.volume_ratio:.2f} times their "
+        "mean volume."
+    )
+    advice = "Look at this mask: a slip counts as much as any other vote."
+    return Finding(rule, far.dice, "note" if far.deviates else None, message, advice)
 
 
 def prevalence(estimate: Estimate) -> Finding:

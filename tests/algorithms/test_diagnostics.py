@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import SimpleITK as sitk
+from scipy import ndimage
 
 import itk_consensus
 from itk_consensus.algorithms.model_diagnostics import equivalent_threshold, with_more_background
@@ -256,6 +257,45 @@ def test_a_rater_who_never_met_another_is_no_copy(sound):
     staple = itk_consensus.STAPLEImageFilter()
     staple.Execute([images[0], None, *images[1:]])
     assert staple.GetDiagnostics()["near-identical raters"].value == 0
+
+
+def noted_rater(raters):
+    fuser = itk_consensus.MajorityVoteFilter()
+    fuser.Execute([None if rater is None else np.asarray(rater, np.uint8) for rater in raters])
+    return fuser.GetDiagnostics()["deviating rater"]
+
+
+@pytest.mark.parametrize("number", [3, 5, 8])
+def test_a_rater_who_drew_something_else_is_noted_with_numbers(number):
+    radii = [(22 + k % 3, 18 - k % 2) for k in range(number)]
+    raters = [ellipsoid_phantom((64, 64), radius).truth for radius in radii]
+    assert noted_rater(raters).severity is None
+    raters[1] = ndimage.binary_dilation(raters[1], iterations=8)
+    finding = noted_rater(raters)
+    assert finding.severity == "note"
+    assert finding.message.startswith("Rater 1 ")
+    dices = [dice(raters[1], other) for k, other in enumerate(raters) if k != 1]
+    assert finding.value == pytest.approx(np.mean(dices))
+    assert f"a mean Dice of {np.mean(dices):.2f} to the others" in finding.message
+
+
+def test_among_two_nobody_deviates_and_who_met_nobody_is_left_out(sound):
+    assert noted_rater([sound[0], ~sound[1].astype(bool)]).value is None
+    three = [*sound[:2], None, ndimage.binary_dilation(sound[2], iterations=8)]
+    assert noted_rater(three).message.startswith("Rater 3 ")
+
+
+def test_another_label_at_the_same_place_deviates_too(sound):
+    stack = [np.asarray(rater, np.uint8) for rater in sound[:4]]
+    stack[2] = 2 * stack[2]
+    finding = noted_rater(stack)
+    assert finding.severity == "note"
+    assert finding.value == 0
+
+
+def test_identical_raters_do_not_deviate(sound):
+    assert noted_rater([sound[0]] * 4).severity is None
+    assert noted_rater([sound[0]] * 3 + [sound[1]]).message.startswith("Rater 3 ")
 
 
 def test_voting_filters_and_many_labels_have_diagnostics_too(sound):
