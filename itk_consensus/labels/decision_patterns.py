@@ -84,7 +84,10 @@ class DecisionPatterns:
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
-        """(P, J): whether the rater annotated voxels of this pattern."""
+        """(P, J): whether the rater annotated voxels of this pattern; not to be written to."""
+        if self.patterns.max(initial=0) < self.number_of_labels:
+            # Most often nobody is missing, which a single value says.
+            return np.broadcast_to(np.True_, self.patterns.shape)
         return np.asarray(self.patterns != self.number_of_labels)
 
     @cached_property

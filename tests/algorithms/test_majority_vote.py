@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -218,3 +220,15 @@ def test_a_constant_vote_is_unchanged_by_smoothing(sigma: float) -> None:
     vote = smoothed(drawn, sigma, (1.0, 1.0))
     assert (vote.tiles.share(1) == 0.5).all()
     assert (vote.decision() == UNDECIDED).all()
+
+
+def test_a_vote_of_many_raters_makes_no_real_of_every_vote():
+    votes = np.random.default_rng(4).integers(0, 2, (60, 80_000)).astype(np.uint8)
+    patterns = encode(Drawn(list(votes)))
+    tracemalloc.start()
+    try:
+        majority_vote(patterns)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * patterns.patterns.size

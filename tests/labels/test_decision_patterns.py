@@ -367,6 +367,15 @@ def test_expand_never_writes_to_a_read_only_array() -> None:
 # -- what is read off the table ---------------------------------------------------------------
 
 
+def test_presence_takes_no_memory_where_nobody_is_missing() -> None:
+    arrays = [np.array([0, 1, 2]), np.array([0, 2, 2])]
+    complete = encode(Drawn(arrays))
+    assert complete.present.shape == complete.patterns.shape
+    assert complete.present.all()
+    assert complete.present.strides == (0, 0)
+    assert not encode(Drawn(arrays, missing_label=2)).present.all()
+
+
 @given(drawn_stacks())
 def test_presence_and_unanimity_are_those_of_the_rows(drawn: Drawn) -> None:
     patterns = encode(drawn)
