@@ -353,7 +353,7 @@ class WindowFrame:
         places: NDArray[np.uint32],
         row_begin: NDArray[np.uint32],
         patterns: NDArray[np.uint32],
-        votes: NDArray[np.uint16],
+        votes: NDArray[Any],
         labels: int,
         run_places: NDArray[np.uint32],
         run_lengths: NDArray[np.uint32],
@@ -361,14 +361,22 @@ class WindowFrame:
         run_begin: NDArray[np.int64],
     ) -> None: ...
     def parts(self) -> list[tuple[int, int]]: ...
+    def pieces(self, part: int) -> list[tuple[int, int]]: ...
 
-def annotated_in_windows(frame: WindowFrame, rater: int, threads: int) -> NDArray[np.float32]: ...
+def annotated_in_windows(
+    frame: WindowFrame,
+    part: int,
+    piece: int,
+    gaps: NDArray[np.uint8],
+    seen: NDArray[np.float32],
+    threads: int,
+) -> None: ...
 def window_scale_factors(
     frame: WindowFrame,
     part: int,
+    piece: int,
     kappa: float,
     gaps: NDArray[np.uint8],
-    annotated: NDArray[np.float32],
     seen: NDArray[np.float32],
     said: NDArray[np.float32],
     sum: NDArray[np.float32],
@@ -377,13 +385,13 @@ def window_scale_factors(
 def window_joints(
     frame: WindowFrame,
     part: int,
+    piece: int,
     posterior: Sequence[Sequence[tuple[NDArray[np.uint32], NDArray[np.float32]]]],
     kappa: float,
     targets: NDArray[np.float64],
     alpha: NDArray[np.float64],
     log_prior: NDArray[np.float64] | None,
     gaps: NDArray[np.uint8],
-    annotated: NDArray[np.float32],
     seen: NDArray[np.float32],
     sigma_said: NDArray[np.float32],
     sigma_sum: NDArray[np.float32],

@@ -14,7 +14,7 @@ from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.label_weights import Weighted
+from itk_consensus.labels.label_weights import LabelWeights, Weighted
 from itk_consensus.labels.tiles import four_axes
 
 #: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
@@ -50,7 +50,7 @@ class WindowFrame:
             places,
             places.searchsorted(rows).astype(np.uint32),
             self.pattern_of_voxel,
-            np.ascontiguousarray(patterns.patterns, np.uint16),
+            np.ascontiguousarray(patterns.patterns),
             patterns.number_of_labels,
             *self._agreed_runs(pattern_of, shape[3]),
         )
@@ -59,18 +59,20 @@ class WindowFrame:
         """Unanimous voxels as runs by label: places, lengths, patterns; where labels begin."""
         patterns = self.patterns
         labels = patterns.number_of_labels
-        agreed = np.where(patterns.unanimous, patterns.lowest_vote, labels)
+        agreed = np.append(np.where(patterns.unanimous, patterns.lowest_vote, labels), labels)
         first = np.ones(len(pattern_of), bool)
         np.not_equal(pattern_of[1:], pattern_of[:-1], out=first[1:])
         first[:: max(1, width)] = True
-        places = np.flatnonzero(first)
-        lengths = np.diff(places, append=len(pattern_of))
-        label = np.append(agreed, labels)[pattern_of[places]]
+        places = np.flatnonzero(first).astype(np.uint32)
+        lengths = np.diff(places, append=np.uint32(len(pattern_of)))
+        # Disputed voxels are the most of the runs, and are let go before the others are sorted.
+        some = np.flatnonzero(agreed[pattern_of[places]] < labels)
+        places, lengths = places[some], lengths[some]
+        label = agreed[pattern_of[places]]
         by_label = np.argsort(label, kind="stable")
         begin = label[by_label].searchsorted(np.arange(labels + 1))
-        by_label = by_label[: begin[-1]]
         runs = [places, lengths, pattern_of[places]]
-        return [*(run[by_label].astype(np.uint32) for run in runs), begin.astype(np.int64)]
+        return [*(run[by_label] for run in runs), begin.astype(np.int64)]
 
     def __len__(self) -> int:
         """N."""
@@ -82,42 +84,41 @@ class WindowFrame:
         present = self.patterns.present
         return np.asarray(~present[present.any(axis=1)].all(axis=0), np.uint8)
 
-    @cached_property
-    def annotated(self) -> Floats32:
-        """(N,) voxels in each window that anybody annotated."""
-        return self._annotated(self.patterns.number_of_raters)
+    def annotated(self, part: int, piece: int) -> Floats32:
+        """(1 + J, n) annotated voxels in each window of a piece: by anybody, then by each rater.
 
-    @cached_property
-    def _seen(self) -> Floats32:
-        """(J, N) the same by rater; empty if no rater has gaps."""
-        if not self.gaps.any():
-            return np.empty(0, np.float32)
-        return np.array([self._annotated(rater) for rater in range(len(self.gaps))])
+        Without gaps all rows would be the same, and there is but one; with gaps, those of raters
+        who have none are not made.
+        """
+        rows = 1 + len(self.gaps) if self.gaps.any() else 1
+        seen = self._of_piece(part, piece, rows)
+        _kernels.annotated_in_windows(
+            self._frame, part, piece, self.gaps, seen, self.patterns.threads
+        )
+        return seen
 
-    def _annotated(self, rater: int) -> Floats32:
-        return _kernels.annotated_in_windows(self._frame, rater, self.patterns.threads)
-
-    def scale_factors(self, part: int, kappa: float) -> tuple[Floats32, Floats32]:
-        """(J, n) sigma of what each rater said at a part's voxels, and its sum over all labels."""
-        voxels = self.parts[part]
-        said, total = np.empty((2, len(self.gaps), voxels.stop - voxels.start), np.float32)
+    def scale_factors(
+        self, part: int, piece: int, kappa: float, seen: Floats32
+    ) -> tuple[Floats32, Floats32]:
+        """(J, n) sigma of what each rater said at a piece's voxels, and its sum over all labels."""
+        said, total = (self._of_piece(part, piece, len(self.gaps)) for _ in range(2))
         _kernels.window_scale_factors(
-            self._frame,
-            part,
-            kappa,
-            self.gaps,
-            self.annotated,
-            self._seen,
-            said,
-            total,
-            self.patterns.threads,
+            self._frame, part, piece, kappa, self.gaps, seen, said, total, self.patterns.threads
         )
         return said, total
+
+    def _of_piece(self, part: int, piece: int, rows: int) -> Floats32:
+        voxels = self.pieces(part)[piece]
+        return np.zeros((rows, voxels.stop - voxels.start), np.float32)
 
     @cached_property
     def parts(self) -> list[slice]:
         """Disputed voxels whose windows lie in these and in the parts beside them."""
         return [slice(*ends) for ends in self._frame.parts()]
+
+    def pieces(self, part: int) -> list[slice]:
+        """A part in pieces, more of them for more raters, whose scale factors are much memory."""
+        return [slice(*ends) for ends in self._frame.pieces(part)]
 
     def joints(
         self,
@@ -151,24 +152,30 @@ class WindowFrame:
             Labels that are further below a voxel's most probable one are left out.
         """
         off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
-        return _kernels.window_joints(
-            self._frame,
-            part,
-            list(posterior),
-            kappa,
-            np.ascontiguousarray(targets, np.float64),
-            np.ascontiguousarray(alpha, np.float64),
-            log_prior,
-            self.gaps,
-            self.annotated,
-            self._seen,
-            *self.scale_factors(part, kappa),
-            _mixed(off_diagonal),
-            least,
-            self._bits,
-            cut,
-            self.patterns.threads,
-        )
+        mixed = _mixed(off_diagonal)
+        pieces = []
+        for piece in range(len(self.pieces(part))):
+            seen = self.annotated(part, piece)
+            joints = _kernels.window_joints(
+                self._frame,
+                part,
+                piece,
+                list(posterior),
+                kappa,
+                np.ascontiguousarray(targets, np.float64),
+                np.ascontiguousarray(alpha, np.float64),
+                log_prior,
+                self.gaps,
+                seen,
+                *self.scale_factors(part, piece, kappa, seen),
+                mixed,
+                least,
+                self._bits,
+                cut,
+                self.patterns.threads,
+            )
+            pieces.append(joints)
+        return list(LabelWeights.joined(pieces, len(alpha), len(self)).of)
 
 
 def _mixed(off_diagonal: NDArray[Any]) -> bool:

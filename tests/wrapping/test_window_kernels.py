@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,7 +29,7 @@ def stacks(draw: st.DrawFn) -> Drawn:
     wrong = draw(st.sampled_from([0.05, 0.4]))
     arrays = [
         np.where(rng.random(shape) < wrong, rng.integers(0, 5, shape), truth).astype(np.uint8)
-        for _ in range(3)
+        for _ in range(draw(st.sampled_from([3, 9])))
     ]
     masks = [rng.random(shape) < 0.8 for _ in arrays] if draw(st.booleans()) else None
     inside = rng.random(shape) < 0.9 if draw(st.booleans()) else None
@@ -55,15 +57,21 @@ def test_scale_factors_equal_those_counted_in_every_window(drawn, radius, thread
     radii = (0,) * (len(shape) - min(len(shape), 3)) + (radius,) * min(len(shape), 3)
     patterns = encode(drawn, threads=threads)
     frame = WindowFrame(patterns, radii)
-    parts = [frame.scale_factors(part, 0.5) for part in range(len(frame.parts))]
-    said, total = np.concatenate(parts, axis=2)
+    numbers = [len(frame.pieces(part)) for part in range(len(frame.parts))]
+    places = [(part, piece) for part, number in enumerate(numbers) for piece in range(number)]
+    by_piece = [frame.annotated(*place) for place in places]
+    factors = [
+        frame.scale_factors(*place, 0.5, seen) for place, seen in zip(places, by_piece, strict=True)
+    ]
+    seen, (said, total) = np.concatenate(by_piece, axis=1), np.concatenate(factors, axis=2)
     labels = patterns.number_of_labels
     found = list(windows(drawn, radii))
     assert len(frame) == len(found)
     for voxel, (own, around) in enumerate(found):
-        assert frame.annotated[voxel] == (around < labels).any(axis=0).sum()
+        assert seen[0, voxel] == (around < labels).any(axis=0).sum()
         for rater, votes in enumerate(around):
             counts = np.bincount(votes, minlength=labels + 1)[:labels]
+            assert not frame.gaps[rater] or seen[1 + rater, voxel] == counts.sum()
             sigma = 0.5 * np.maximum(counts.sum() / labels - counts, 0)
             assert total[rater, voxel] == pytest.approx(sigma.sum(), abs=1e-4)
             if own[rater] < labels:
@@ -81,6 +89,40 @@ def test_one_two_and_seven_threads_give_the_same_bits(prior, target):
         np.testing.assert_array_equal(results[0].posterior, other.posterior)
         np.testing.assert_array_equal(results[0].decision, other.decision)
         np.testing.assert_array_equal(results[0].log_likelihood, other.log_likelihood)
+
+
+def test_pieces_of_a_part_do_not_change_a_bit():
+    arrays = list(atlas_labels(5, (50, 12, 12), 5, 3).maps)
+    wanted = SpatialSettings(FieldSettings((3, 3, 3)), stop=StopRule(0.0, 3))
+    # Raters who annotated nothing change nothing but the number of pieces.
+    few, many = (encode(Drawn([*arrays, *[None] * absent])) for absent in (0, 22))
+    assert len(WindowFrame(few, (3, 3, 3)).pieces(0)) == 1
+    assert len(WindowFrame(many, (3, 3, 3)).pieces(0)) == 4
+    alone, among = (spatial_staple(patterns, wanted) for patterns in (few, many))
+    np.testing.assert_array_equal(alone.posterior, among.posterior)
+    np.testing.assert_array_equal(alone.log_likelihood, among.log_likelihood)
+    np.testing.assert_array_equal(alone.theta, among.theta[:3])
+
+
+def test_scale_factors_made_at_once_do_not_grow_with_raters():
+    most = {}
+    for raters in (8, 40):
+        arrays = list(np.random.default_rng(3).integers(0, 2, (raters, 40, 8, 8)).astype(np.uint8))
+        frame = WindowFrame(encode(Drawn(arrays)), (20, 2, 2))
+        pieces = [piece for part in range(len(frame.parts)) for piece in frame.pieces(part)]
+        assert [piece.start for piece in pieces[1:]] == [piece.stop for piece in pieces[:-1]]
+        most[raters] = raters * max(piece.stop - piece.start for piece in pieces)
+    assert most[40] <= 1.1 * most[8]
+
+
+def test_votes_of_two_bytes_give_the_bits_of_one():
+    narrow = encode(Drawn(list(atlas_labels(5, (30, 12, 12), 5, 3).maps)))
+    wide = replace(narrow, patterns=narrow.patterns.astype(np.uint16))
+    wanted = SpatialSettings(FieldSettings((3, 3, 3)), stop=StopRule(0.0, 2))
+    one, two = (spatial_staple(patterns, wanted) for patterns in (narrow, wide))
+    assert narrow.patterns.dtype == np.uint8
+    np.testing.assert_array_equal(one.posterior, two.posterior)
+    np.testing.assert_array_equal(one.log_likelihood, two.log_likelihood)
 
 
 @settings(max_examples=40)

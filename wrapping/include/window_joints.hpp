@@ -4,8 +4,7 @@
 // What a rater's confusion is there follows from window sums (window_sums.hpp); nothing is kept for
 // labels x voxels. A label far less probable than another of the voxel is left out.
 //
-// Preconditions (checked in Python): as in window_sums.hpp; arrays of N values per rater, or one
-// row for all of them, as said; weights of the posterior are in [0, 1].
+// Preconditions (checked in Python): as in window_sums.hpp; weights of the posterior are in [0, 1].
 #pragma once
 
 #include <algorithm>
@@ -29,15 +28,15 @@ struct LabelWeights {
 // The same in parts of the voxels that follow each other.
 using WeightsInParts = std::vector<LabelWeights>;
 
-// How many voxels of each window were annotated.
+// How many voxels of each window around the n voxels of a piece were annotated.
+template <class Real>
 struct SeenInWindows {
-  const std::uint8_t* gaps;  // (J) whether the rater missed a voxel that another annotated
-  const float* annotated;    // (N) by anybody
-  const float* by_rater;     // (J, N) rows of raters without gaps are not used
+  const std::uint8_t* gaps;   // (J) whether the rater missed a voxel that another annotated
+  std::size_t first, number;  // of the piece's voxels
+  Real* counts;               // (1 + J, n): by anybody, then by raters with gaps; or one row if none has
 
-  const float* by(const WindowFrame& frame, std::size_t rater) const {
-    return gaps[rater] ? by_rater + rater * frame.number : annotated;
-  }
+  Real* anybody() const { return counts; }
+  Real* by(std::size_t rater) const { return gaps[rater] ? counts + (rater + 1) * number : counts; }
 };
 
 // What the M-step needs beyond sums; K labels, N voxels.
@@ -46,16 +45,16 @@ struct PerformanceModel {
   const double* targets;       // (J, K, K) [rater, observed, true]: what sparse data lean to
   const double* alpha;         // (K, K) [observed, true]: pseudo-counts
   const double* log_prior;     // (K), or null: the label's share of the window
-  SeenInWindows seen;
+  SeenInWindows<const float> seen;
   bool mixed_target;           // whether targets are more than a diagonal and a rest
   double least;                // a vote is never less probable
   unsigned shift;              // weights are scaled by 2^shift
 };
 
-// Eq. 2.5.4's sigma at the n voxels of a part, (J, n): of what the rater said there, and the sum over all labels.
+// Eq. 2.5.4's sigma at the n voxels of a piece, (J, n): of what the rater said there, and the sum over all labels.
 template <class Real>
 struct ScaleFactors {
-  std::size_t first, number;  // of the part's voxels
+  std::size_t first, number;  // of the piece's voxels
   Real* said;
   Real* sum;
 
@@ -105,8 +104,10 @@ class Peaks {
 
 class JointsOfLabel {
  public:
-  JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model, const ScaleFactors<const float>& sigmas)
-      : frame_(frame), model_(model), sigmas_(sigmas), sweep_(frame), scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
+  JointsOfLabel(const WindowFrame& frame, const PerformanceModel& model, const ScaleFactors<const float>& sigmas,
+                const Mentions& mentions)
+      : frame_(frame), model_(model), sigmas_(sigmas), mentions_(mentions), sweep_(frame),
+        scale_(std::ldexp(1.0, -static_cast<int>(model.shift))) {}
 
   // Appends the joints, of voxels in one part, that are not far below the voxel's known peak.
   void run(std::size_t label, const WeightsInParts& posterior, const Part& whole, Peaks& peaks, LabelJoints& found) {
@@ -152,9 +153,10 @@ class JointsOfLabel {
       agreed_[voxel - first_] = static_cast<std::uint32_t>(sum);
     });
     Sources disputed;
+    SourceAt source_at(frame_);
     for_each_weight([&](std::size_t voxel, std::uint64_t weight) {
       if (rater < frame_.raters && frame_.vote(voxel, rater) == frame_.labels) return;
-      disputed.push_back(source_at(frame_, frame_.places[voxel], 1, weight));
+      disputed.push_back(source_at(frame_.places[voxel], 1, weight));
     });
     sweep_.run(disputed, part_, [&](std::size_t voxel, std::uint64_t sum) { truth_[voxel - first_] = sum; });
     reach_ = united(reach_of(frame_, agreed, part_), reach_of(frame_, disputed, part_));
@@ -171,7 +173,7 @@ class JointsOfLabel {
           of.voxels, end, low, [&](std::uint32_t voxel, std::uint32_t place) { return frame_.places[voxel] < place; });
       for (; at != end && frame_.places[*at] <= high; ++at) {
         const double weight = of.weights[at - of.voxels];
-        work(*at, static_cast<std::uint64_t>(std::llround(weight * scale)));
+        work(*at, static_cast<std::uint64_t>(weight * scale + 0.5));  // exact: a float's bits fit twice
       }
     }
   }
@@ -184,7 +186,7 @@ class JointsOfLabel {
         log_joint_[k] = model_.log_prior[label_];
         probability_[k] = std::isinf(log_joint_[k]) ? 0.0 : 1.0;
       } else {
-        probability_[k] = mass(k) / static_cast<double>(model_.seen.annotated[voxel]);
+        probability_[k] = mass(k) / static_cast<double>(model_.seen.anybody()[voxel - model_.seen.first]);
       }
     });
   }
@@ -238,16 +240,17 @@ class JointsOfLabel {
   }
 
   double share(std::size_t rater, std::size_t voxel) const {
-    return static_cast<double>(model_.seen.by(frame_, rater)[voxel]) / static_cast<double>(frame_.labels);
+    return static_cast<double>(model_.seen.by(rater)[voxel - model_.seen.first]) / static_cast<double>(frame_.labels);
   }
 
   // Posterior of disputed voxels in the window to which the rater gave what was said at the voxel.
   void sum_counts(std::size_t rater) {
     for (Sources& sources : by_vote_) sources.clear();
     by_vote_.resize(frame_.labels);
+    SourceAt source_at(frame_);
     for_each_weight([&](std::size_t voxel, std::uint64_t weight) {
       const std::size_t observed = frame_.vote(voxel, rater);
-      if (observed < frame_.labels) by_vote_[observed].push_back(source_at(frame_, frame_.places[voxel], 1, weight));
+      if (observed < frame_.labels) by_vote_[observed].push_back(source_at(frame_.places[voxel], 1, weight));
     });
     count_.assign(number_, 0);
     if (frame_.labels == 2) return sum_counts_of_two();
@@ -274,11 +277,11 @@ class JointsOfLabel {
 
   // How often the rater said the label in each window; or what the rater leans to, if targets mix.
   void sum_said(std::size_t rater) {
-    said_.assign(number_, 0);
     if (!model_.mixed_target) {
-      if (frame_.labels > 2) sum_observed(rater, label_);
+      if (frame_.labels > 2) sum_said_truth(rater);
       return;
     }
+    said_.resize(number_);
     leaning_.assign(number_, 0.0);
     const double* targets = model_.targets + rater * frame_.labels * frame_.labels;
     for (std::size_t observed = 0; observed < frame_.labels; ++observed) {
@@ -289,8 +292,18 @@ class JointsOfLabel {
     }
   }
 
+  // Of the label itself the unanimous voxels are summed already.
+  void sum_said_truth(std::size_t rater) {
+    said_ = agreed_;
+    Sources said;
+    add_said(frame_, mentions_, rater, label_, part_, said);
+    sweep_.run(said, part_, [&](std::size_t voxel, std::uint64_t sum) {
+      said_[voxel - first_] += static_cast<std::uint32_t>(sum);
+    });
+  }
+
   void sum_observed(std::size_t rater, std::size_t observed) {
-    sweep_.run(said_sources(frame_, rater, observed, part_), part_, [&](std::size_t voxel, std::uint64_t sum) {
+    sweep_.run(said_sources(frame_, mentions_, rater, observed, part_), part_, [&](std::size_t voxel, std::uint64_t sum) {
       said_[voxel - first_] = static_cast<std::uint32_t>(sum);
     });
   }
@@ -314,6 +327,7 @@ class JointsOfLabel {
   const WindowFrame& frame_;
   const PerformanceModel& model_;
   const ScaleFactors<const float>& sigmas_;
+  const Mentions& mentions_;
   WindowSweep sweep_;
   double scale_;
   std::size_t label_ = 0, first_ = 0, number_ = 0;

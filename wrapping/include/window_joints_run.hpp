@@ -33,6 +33,25 @@ inline std::vector<Part> parts_of(const WindowFrame& frame) {
   return parts;
 }
 
+// A part in pieces of some planes each.
+inline std::vector<Part> pieces_of(const Part& part, std::size_t number) {
+  std::vector<Part> pieces;
+  for (const Slab& planes : make_slabs(part.high[0] - part.low[0], number, 1)) {
+    pieces.push_back(part);
+    pieces.back().low[0] = part.low[0] + planes.begin;
+    pieces.back().high[0] = part.low[0] + planes.end;
+  }
+  return pieces;
+}
+
+// Scale factors are of every rater: so many raters share a piece, that they are not the most of the
+// memory. Smaller pieces would read the sources around them more often.
+constexpr std::size_t kRatersOfPiece = 8;
+
+inline std::vector<Part> pieces_of_part(const WindowFrame& frame, std::size_t part) {
+  return pieces_of(parts_of(frame).at(part), (frame.raters + kRatersOfPiece - 1) / kRatersOfPiece);
+}
+
 // Calls work(worker, task); threads take the next task when they are done with one.
 template <class MakeWorker, class Work>
 void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work work) {
@@ -57,73 +76,84 @@ inline void label_boxes(const WindowFrame& frame, std::int64_t* boxes) {
       box[axis + 3] = std::max(box[axis + 3], at[axis] + (axis == 2 ? source.length : 1));
     }
   };
+  SourceAt source_at(frame);
   for (std::size_t label = 0; label < frame.labels; ++label) {
     for (auto run = frame.run_begin[label]; run < frame.run_begin[label + 1]; ++run) {
-      widen(label, source_at(frame, frame.run_places[run], frame.run_lengths[run], 1));
+      widen(label, source_at(frame.run_places[run], frame.run_lengths[run], 1));
     }
   }
   for (std::size_t voxel = 0; voxel < frame.number; ++voxel) {
-    const Source source = source_at(frame, frame.places[voxel], 1, 1);
+    const Source source = source_at(frame.places[voxel], 1, 1);
     for (std::size_t rater = 0; rater < frame.raters; ++rater) {
       if (frame.vote(voxel, rater) < frame.labels) widen(frame.vote(voxel, rater), source);
     }
   }
 }
 
-// (N) voxels in each window that the rater (or, at `raters`, anybody) annotated.
-inline void annotated_in_windows(const WindowFrame& frame, std::size_t rater, std::size_t threads, float* out) {
-  const auto parts = parts_of(frame);
-  for_each_task(parts.size(), threads, [&] { return WindowSweep(frame); }, [&](WindowSweep& sweep, std::size_t task) {
-    Sources sources;
-    for (std::size_t label = 0; label < frame.labels; ++label) add_agreed(frame, label, rater, parts[task], 1, sources);
-    const auto [low, high] = reached_places(frame, parts[task]);
-    const std::uint32_t* end = frame.places + frame.number;
-    for (const std::uint32_t* at = std::lower_bound(frame.places, end, low); at != end && *at <= high; ++at) {
-      const auto voxel = static_cast<std::size_t>(at - frame.places);
-      if (rater < frame.raters && frame.vote(voxel, rater) == frame.labels) continue;
-      sources.push_back(source_at(frame, *at, 1, 1));
+// Counts at the voxels of some planes which the rater (or, at `raters`, anybody) annotated.
+inline void count_annotated(const WindowFrame& frame, std::size_t rater, const Part& planes, WindowSweep& sweep,
+                            std::size_t first, float* out) {
+  Sources sources;
+  SourceAt source_at(frame);
+  for (std::size_t label = 0; label < frame.labels; ++label) add_agreed(frame, label, rater, planes, 1, sources);
+  const auto [low, high] = reached_places(frame, planes);
+  const std::uint32_t* end = frame.places + frame.number;
+  for (const std::uint32_t* at = std::lower_bound(frame.places, end, low); at != end && *at <= high; ++at) {
+    const auto voxel = static_cast<std::size_t>(at - frame.places);
+    if (rater < frame.raters && frame.vote(voxel, rater) == frame.labels) continue;
+    add_to_runs(source_at(*at, 1, 1), sources);
+  }
+  std::sort(sources.begin(), sources.end(), lies_before);
+  sweep.run(sources, planes, [&](std::size_t voxel, std::uint64_t sum) { out[voxel - first] = static_cast<float>(sum); });
+}
+
+inline void find_annotated(const WindowFrame& frame, const Part& piece, std::size_t threads,
+                           const SeenInWindows<float>& out) {
+  struct Task {
+    std::size_t rater;
+    Part planes;
+  };
+  std::vector<Task> tasks;
+  for (const Part& planes : pieces_of(piece, threads)) {
+    tasks.push_back({frame.raters, planes});
+    for (std::size_t rater = 0; rater < frame.raters; ++rater) {
+      if (out.gaps[rater]) tasks.push_back({rater, planes});
     }
-    std::sort(sources.begin(), sources.end(), lies_before);
-    sweep.run(sources, parts[task], [&](std::size_t voxel, std::uint64_t sum) { out[voxel] = static_cast<float>(sum); });
+  }
+  for_each_task(tasks.size(), threads, [&] { return WindowSweep(frame); }, [&](WindowSweep& sweep, std::size_t k) {
+    const std::size_t rater = tasks[k].rater;
+    count_annotated(frame, rater, tasks[k].planes, sweep, out.first,
+                    rater < frame.raters ? out.by(rater) : out.anybody());
   });
 }
 
-// They depend on votes alone, but of all parts together they would be the most of the memory.
-inline void find_scale_factors(const WindowFrame& frame, const SeenInWindows& seen_in, double kappa, const Part& part,
-                               std::size_t threads, const ScaleFactors<float>& out) {
+// At the voxels of a piece. They depend on votes alone, but of all pieces together they would be the
+// most of the memory.
+inline void find_scale_factors(const WindowFrame& frame, const SeenInWindows<const float>& seen_in, double kappa,
+                               const Part& part, std::size_t threads, const ScaleFactors<float>& out) {
   const auto labels = static_cast<double>(frame.labels);
+  const Mentions mentions = mentions_around(frame, part);
   for_each_task(frame.raters, threads, [&] { return WindowSweep(frame); }, [&](WindowSweep& sweep, std::size_t rater) {
-    const float* seen = seen_in.by(frame, rater);
+    const float* seen = seen_in.by(rater);
     float* said = out.said + rater * out.number;
     float* sum = out.sum + rater * out.number;
     std::fill_n(said, out.number, 0.0F);
     std::vector<double> taken(out.number, 0.0);
     for (std::size_t label = 0; label < frame.labels; ++label) {
-      sweep.run(said_sources(frame, rater, label, part), part, [&](std::size_t voxel, std::uint64_t count) {
-        const double share = static_cast<double>(seen[voxel]) / labels;
+      sweep.run(said_sources(frame, mentions, rater, label, part), part, [&](std::size_t voxel, std::uint64_t count) {
+        const double share = static_cast<double>(seen[voxel - out.first]) / labels;
         const double held = std::min(static_cast<double>(count), share);
         taken[voxel - out.first] += held;
         if (frame.vote(voxel, rater) == label) said[voxel - out.first] = static_cast<float>(kappa * (share - held));
       });
     }
     for (std::size_t k = 0; k < out.number; ++k) {
-      sum[k] = static_cast<float>(kappa * std::max(static_cast<double>(seen[out.first + k]) - taken[k], 0.0));
+      sum[k] = static_cast<float>(kappa * std::max(static_cast<double>(seen[k]) - taken[k], 0.0));
     }
   });
 }
 
-// A part in pieces of some planes each.
-inline std::vector<Part> pieces_of(const Part& part, std::size_t number) {
-  std::vector<Part> pieces;
-  for (const Slab& planes : make_slabs(part.high[0] - part.low[0], number, 1)) {
-    pieces.push_back(part);
-    pieces.back().low[0] = part.low[0] + planes.begin;
-    pieces.back().high[0] = part.low[0] + planes.end;
-  }
-  return pieces;
-}
-
-// The joints of each label at the voxels of one part, in pieces of the part.
+// The joints of each label at the voxels of one piece, again in pieces.
 //
 // A label that has more than a thread's share of the posterior is done in pieces, and the large
 // ones come first: the others then know where they are too improbable to be kept.
@@ -151,7 +181,8 @@ inline std::vector<std::vector<LabelJoints>> joints_of_labels(const WindowFrame&
     joints[label].resize(pieces.size());
   }
   Peaks peaks(sigmas.first, sigmas.number, cut);
-  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel(frame, model, sigmas); },
+  const Mentions mentions = mentions_around(frame, part);
+  for_each_task(tasks.size(), threads, [&] { return JointsOfLabel(frame, model, sigmas, mentions); },
                 [&](JointsOfLabel& worker, std::size_t k) {
                   const Task& task = tasks[k];
                   worker.run(task.label, posterior[task.label], task.planes, peaks, joints[task.label][task.piece]);

@@ -29,7 +29,8 @@ struct WindowFrame {
   const std::uint32_t* places;      // (N) flat, ascending
   const std::uint32_t* row_begin;   // (rows + 1) first disputed voxel of each row of the frame
   const std::uint32_t* patterns;    // (N)
-  const std::uint16_t* votes;       // (P, J); `labels` where the rater is missing
+  const std::uint8_t* narrow;       // (P, J) votes; `labels` where the rater is missing
+  const std::uint16_t* wide;        // the same where a byte does not hold them; one of the two is null
   std::size_t number, raters, labels;
   const std::uint32_t* run_places;  // unanimous voxels in runs along x, by label, then by place
   const std::uint32_t* run_lengths;
@@ -38,7 +39,11 @@ struct WindowFrame {
   const std::int64_t* boxes;        // (labels, 6): z, y, x from, z, y, x to; of who said the label
 
   std::size_t vote(std::size_t voxel, std::size_t rater) const {
-    return votes[std::size_t{patterns[voxel]} * raters + rater];
+    return vote_of(patterns[voxel], rater);
+  }
+  std::size_t vote_of(std::size_t pattern, std::size_t rater) const {
+    const std::size_t at = pattern * raters + rater;
+    return narrow != nullptr ? narrow[at] : wide[at];
   }
   std::size_t row(std::size_t volume, std::size_t z, std::size_t y) const {
     return (volume * shape[1] + z) * shape[2] + y;
@@ -71,13 +76,34 @@ struct Source {
 
 using Sources = std::vector<Source>;
 
-inline Source source_at(const WindowFrame& frame, std::uint32_t place, std::uint32_t length,
-                        std::uint64_t weight) {
-  const std::size_t row = place / frame.shape[3];
-  const std::size_t plane = row / frame.shape[2];
-  return {static_cast<std::uint32_t>(plane % frame.shape[1]),
-          static_cast<std::uint32_t>(row % frame.shape[2]),
-          static_cast<std::uint32_t>(place % frame.shape[3]), length, weight};
+// Makes sources of places. Most lie in the row of the one before, which saves dividing.
+class SourceAt {
+ public:
+  explicit SourceAt(const WindowFrame& frame)
+      : depth_(static_cast<std::uint32_t>(frame.shape[1])), height_(static_cast<std::uint32_t>(frame.shape[2])),
+        width_(static_cast<std::uint32_t>(frame.shape[3])) {}
+
+  Source operator()(std::uint32_t place, std::uint32_t length, std::uint64_t weight) {
+    if (place - first_ >= width_) {
+      const std::uint32_t row = place / width_;
+      first_ = row * width_;
+      y_ = row % height_;
+      z_ = row / height_ % depth_;
+    }
+    return {z_, y_, place - first_, length, weight};
+  }
+
+ private:
+  std::uint32_t depth_, height_, width_;
+  std::uint32_t first_ = 0, y_ = 0, z_ = 0;  // of the row
+};
+
+// Neighbours in a row that weigh the same become one source.
+inline void add_to_runs(const Source& source, Sources& sources) {
+  const bool follows = !sources.empty() && sources.back().z == source.z && sources.back().y == source.y &&
+                       sources.back().x + sources.back().length == source.x && sources.back().weight == source.weight;
+  if (!follows) return sources.push_back(source);
+  sources.back().length += source.length;
 }
 
 // First and last place of the planes that windows of a part reach.
@@ -222,40 +248,55 @@ inline void add_agreed(const WindowFrame& frame, std::size_t label, std::size_t 
   const auto [first, last] = reached_places(frame, part);
   const std::uint32_t* begin = frame.run_places + frame.run_begin[label];
   const std::uint32_t* end = frame.run_places + frame.run_begin[label + 1];
+  SourceAt source_at(frame);
   for (const std::uint32_t* at = std::lower_bound(begin, end, first); at != end && *at <= last; ++at) {
     const auto run = static_cast<std::size_t>(at - frame.run_places);
-    const std::size_t row = std::size_t{frame.run_patterns[run]} * frame.raters;
-    if (rater < frame.raters && frame.votes[row + rater] == frame.labels) continue;
-    sources.push_back(source_at(frame, *at, frame.run_lengths[run], weight));
+    if (rater < frame.raters && frame.vote_of(frame.run_patterns[run], rater) == frame.labels) continue;
+    sources.push_back(source_at(*at, frame.run_lengths[run], weight));
   }
 }
 
-// Disputed voxels of a label's box, as far as windows of the part reach, that `chosen` chooses.
-template <class Chosen>
-void add_disputed(const WindowFrame& frame, std::size_t label, const Part& part, Chosen chosen, Sources& sources) {
-  const std::int64_t* box = frame.boxes + 6 * label;
-  const auto low_z = std::max<std::size_t>(box[0], part.low[0] - std::min(part.low[0], frame.radii[1]));
-  const auto high_z = std::min<std::size_t>(box[3], part.high[0] + frame.radii[1]);
-  for (std::size_t z = low_z; z < high_z; ++z) {
-    for (auto y = static_cast<std::size_t>(box[1]); y < static_cast<std::size_t>(box[4]); ++y) {
-      const std::size_t row = frame.row(part.volume, z, y), first = row * frame.shape[3];
-      for (std::size_t voxel = frame.row_begin[row]; voxel < frame.row_begin[row + 1]; ++voxel) {
-        if (!chosen(voxel)) continue;
-        sources.push_back({static_cast<std::uint32_t>(z), static_cast<std::uint32_t>(y),
-                           static_cast<std::uint32_t>(frame.places[voxel] - first), 1, 1});
-      }
+// For each label the disputed voxels, in order, to which anybody gave it: few of those around it.
+using Mentions = std::vector<std::vector<std::uint32_t>>;
+
+// As far as windows of the part reach.
+inline Mentions mentions_around(const WindowFrame& frame, const Part& part) {
+  Mentions mentions(frame.labels);
+  const auto [low, high] = reached_places(frame, part);
+  const std::uint32_t* end = frame.places + frame.number;
+  for (const std::uint32_t* at = std::lower_bound(frame.places, end, low); at != end && *at <= high; ++at) {
+    const auto voxel = static_cast<std::uint32_t>(at - frame.places);
+    for (std::size_t rater = 0; rater < frame.raters; ++rater) {
+      const std::size_t label = frame.vote(voxel, rater);
+      if (label == frame.labels) continue;
+      auto& voxels = mentions[label];
+      if (voxels.empty() || voxels.back() != voxel) voxels.push_back(voxel);
     }
   }
+  return mentions;
 }
 
 inline bool lies_before(const Source& a, const Source& b) { return a.z < b.z; }
 
+// Disputed voxels that the rater gave a label.
+inline void add_said(const WindowFrame& frame, const Mentions& mentions, std::size_t rater, std::size_t label,
+                     const Part& part, Sources& sources) {
+  const auto [low, high] = reached_places(frame, part);
+  SourceAt source_at(frame);
+  for (const std::uint32_t voxel : mentions[label]) {
+    const std::uint32_t place = frame.places[voxel];
+    if (place < low || place > high || frame.vote(voxel, rater) != label) continue;
+    sources.push_back(source_at(place, 1, 1));
+  }
+}
+
 // All voxels that the rater gave a label.
-inline Sources said_sources(const WindowFrame& frame, std::size_t rater, std::size_t label, const Part& part) {
+inline Sources said_sources(const WindowFrame& frame, const Mentions& mentions, std::size_t rater, std::size_t label,
+                            const Part& part) {
   Sources sources;
   add_agreed(frame, label, rater, part, 1, sources);
   const auto agreed = static_cast<std::ptrdiff_t>(sources.size());
-  add_disputed(frame, label, part, [&](std::size_t voxel) { return frame.vote(voxel, rater) == label; }, sources);
+  add_said(frame, mentions, rater, label, part, sources);
   std::inplace_merge(sources.begin(), sources.begin() + agreed, sources.end(), lies_before);
   return sources;
 }
