@@ -13,7 +13,6 @@ from itk_consensus.algorithms.confusion_model import TruthOfStart
 from itk_consensus.algorithms.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.disputed_voxels import chunks
 from itk_consensus.labels.expected_counts import mean_of_votes
 from itk_consensus.labels.fusions import PatternFusion, PatternProbabilities
 from itk_consensus.labels.ties import UNDECIDED
@@ -171,7 +170,8 @@ def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
     """
     both = np.zeros((decisions.shape[1],) * 2, np.int64)
     sizes = np.zeros(len(both), np.int64)
-    for part in chunks(len(counts), _PATTERNS_AT_ONCE):
+    for first in range(0, len(counts), _PATTERNS_AT_ONCE):
+        part = slice(first, first + _PATTERNS_AT_ONCE)
         some, voxels = decisions[part], counts[part]
         foreground = some != 0
         sizes += voxels @ foreground

@@ -15,7 +15,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.label_weights import LabelWeights, Weighted
-from itk_consensus.labels.tiles import four_axes
+from itk_consensus.labels.tiles import Progress, four_axes
 
 #: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
 _MOST_BITS = 36
@@ -131,6 +131,7 @@ class WindowFrame:
         log_prior: Floats | None,
         least: float,
         cut: float,
+        progress: Progress = lambda _: None,
     ) -> list[Weighted]:
         """Log probability of a voxel's votes, in one part, together with each true label.
 
@@ -150,12 +151,18 @@ class WindowFrame:
             A vote is never less probable.
         cut : float
             Labels that are further below a voxel's most probable one are left out.
+        progress : callable
+            Called with the share of the part that is done.
         """
         off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
         mixed = _mixed(off_diagonal)
-        pieces = []
-        for piece in range(len(self.pieces(part))):
+        pieces: list[Any] = []
+        number = len(self.pieces(part))
+        for piece in range(number):
+            progress(piece / number)
             seen = self.annotated(part, piece)
+            factors = self.scale_factors(part, piece, kappa, seen)
+            progress((piece + 0.5) / number)
             joints = _kernels.window_joints(
                 self._frame,
                 part,
@@ -167,7 +174,7 @@ class WindowFrame:
                 log_prior,
                 self.gaps,
                 seen,
-                *self.scale_factors(part, piece, kappa, seen),
+                *factors,
                 mixed,
                 least,
                 self._bits,

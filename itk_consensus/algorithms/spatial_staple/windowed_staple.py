@@ -10,7 +10,7 @@ more background beyond their windows changes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -165,6 +165,7 @@ class _SpatialModel:
                 log_prior=log_prior,
                 least=LEAST_PROBABILITY,
                 cut=_CUT,
+                progress=partial(self._done, number),
             )
             sums = normalised(
                 joints, posterior[number], voxels, LEAST_PROBABILITY, self.patterns.threads
@@ -173,9 +174,11 @@ class _SpatialModel:
             new.append(joints)
             if number > 0:
                 posterior[number - 1] = []
-            if voxels is not self.frame.parts[-1]:
-                self._tick((number + 1) / len(self.frame.parts))
         return new, evidence, moved
+
+    def _done(self, part: int, share: float) -> None:
+        """Tell that all parts before one are done, and a share of it."""
+        self._tick((part + share) / len(self.frame.parts))
 
     def _targets(self, posterior: Parts) -> Floats32:
         raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
