@@ -59,21 +59,23 @@ def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
         yield "Raters differ nowhere."
     elif len(resolution) == 1:
         (value,) = resolution.values()
-        yield f"Contours agree {_words(value)}."
+        yield f"Raters share {_words(value)}."
     else:
         finest = min(resolution, key=lambda label: resolution[label].millimetres)
         coarsest = max(resolution, key=lambda label: resolution[label].millimetres)
         yield (
-            f"Contours agree {_words(resolution[finest])} at best (label {finest}), and "
+            f"Raters share {_words(resolution[finest])} at best (label {finest}), and "
             f"{_words(resolution[coarsest])} at worst (label {coarsest})."
         )
 
 
 def _words(resolution: Resolution) -> str:
     size = f"{resolution.millimetres:.2g} mm"
-    return {"=": f"to {size}", "<=": f"to {size} or finer", ">=": f"at no scale up to {size}"}[
-        resolution.bound
-    ]
+    return {
+        "=": f"detail down to {size}",
+        "<=": f"detail down to {size} or finer",
+        ">=": f"no detail up to {size}",
+    }[resolution.bound]
 
 
 def _lone(lone: tuple[int, int]) -> Iterator[str]:
