@@ -81,20 +81,22 @@ nb::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::
     using Code = typename decltype(tag)::type;
     auto* out = static_cast<Code*>(codes.mutable_data());
     const auto slabs = make_slabs(extent, threads);
-    std::vector<HashedEncoder<Code>> encoders(slabs.size(), HashedEncoder<Code>(stack));
+    std::vector<std::optional<HashedEncoder<Code>>> encoders(slabs.size());
     std::vector<char> fits(slabs.size(), 1);
     {
       nb::gil_scoped_release release;
       for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-        fits[k] = encoders[k].encode(slab.begin, slab.end, out);
+        encoders[k].emplace(stack);
+        fits[k] = encoders[k]->encode(slab.begin, slab.end, out);
       });
     }
     nb::list parts;
     for (std::size_t k = 0; k < slabs.size(); ++k) {
       if (!fits[k]) return nb::none();
       parts.append(radix <= 256
-                       ? slab_patterns<std::uint8_t>(encoders[k], slabs[k], raters.size())
-                       : slab_patterns<std::uint16_t>(encoders[k], slabs[k], raters.size()));
+                       ? slab_patterns<std::uint8_t>(*encoders[k], slabs[k], raters.size())
+                       : slab_patterns<std::uint16_t>(*encoders[k], slabs[k], raters.size()));
+      encoders[k].reset();  // its table is needed no more
     }
     return parts;
   });

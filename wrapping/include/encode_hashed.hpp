@@ -1,12 +1,13 @@
 // Encoding when the possible patterns are too many to give each its own code.
 //
-// Raters are taken in groups whose digits fill at most 32 bits. A chain of tables turns
-// (index so far, digits of the next group) into the next index, so any number of raters and of
-// patterns is exact. The stratum, where there is one, is the first link of the chain.
+// Raters are taken in groups whose digits fill at most 32 bits. A pattern is a row of such words, one
+// for each group, after its stratum where there is one; a table gives rows their numbers, so any
+// number of raters and of patterns is exact.
 //
 // Preconditions (checked in Python): every digit is below the radix; at most 2^32 - 2 voxels a slab.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,9 @@ namespace consensus {
 template <class Code>
 class HashedEncoder {
  public:
-  explicit HashedEncoder(const Stack& stack) : stack_(stack), groups_(make_groups(stack)) {
-    tables_.resize(groups_.size() + (stack.strata ? 1 : 0));
-  }
+  explicit HashedEncoder(const Stack& stack)
+      : stack_(stack), groups_(make_groups(stack)), table_(groups_.size() + (stack.strata ? 1 : 0)),
+        rows_(kShortRun * table_.words()) {}
 
   // False as soon as the patterns outnumber the codes; the caller starts again with a wider Code.
   bool encode(std::size_t begin, std::size_t end, Code* codes) {
@@ -35,7 +36,7 @@ class HashedEncoder {
           const Code code = inside ? code_at(at) : Code{0};
           if (overflow_) return;  // the last pattern found no code: there is nothing to count it under
           std::fill_n(codes + at, n, code);
-          if (inside) counts_[code - first_code()] += static_cast<std::int64_t>(n);
+          if (inside) counts_[code - first_code()] += static_cast<std::uint32_t>(n);
         },
         [&](std::size_t at, std::size_t n) {
           if (!overflow_) encode_voxels(at, n, codes);
@@ -48,21 +49,19 @@ class HashedEncoder {
   std::size_t size() const { return counts_.size(); }
   std::int64_t count(std::size_t pattern) const { return counts_[pattern]; }
 
-  // Walks the chain of tables back to the pattern's digits and stratum.
+  // Writes the pattern's digits; returns its stratum.
   template <class Digit>
   std::uint32_t decode(std::size_t pattern, Digit* digits) const {
-    std::uint64_t index = pattern;
-    std::size_t rater = stack_.raters.size();
-    for (std::size_t g = groups_.size(); g-- > 0;) {
-      const std::uint64_t key = tables_[g + (stack_.strata ? 1 : 0)].key(index);
-      auto rest = static_cast<std::uint32_t>(key);
-      for (std::size_t k = 0; k < groups_[g].size(); ++k) {
-        digits[--rater] = static_cast<Digit>(rest % stack_.radix);
-        rest /= stack_.radix;
+    const std::uint32_t* word = table_.row(pattern);
+    const std::uint32_t stratum = stack_.strata ? *word++ : 0;
+    for (const Group& group : groups_) {
+      std::uint32_t rest = *word++;
+      for (std::size_t k = group.size(); k-- > 0; rest /= stack_.radix) {
+        digits[k] = static_cast<Digit>(rest % stack_.radix);
       }
-      index = key >> 32;
+      digits += group.size();
     }
-    return stack_.strata ? static_cast<std::uint32_t>(tables_[0].key(index)) : 0;
+    return stratum;
   }
 
  private:
@@ -94,61 +93,56 @@ class HashedEncoder {
   }
 
   Code code_at(std::size_t at) {
-    std::size_t link = 0;
-    std::uint64_t index = 0;
-    if (stack_.strata) index = tables_[link++].index_of(stack_.strata[at]);
+    std::uint32_t* word = rows_.data();
+    if (stack_.strata) *word++ = stack_.strata[at];
     for (const Group& group : groups_) {
       std::uint32_t digits = 0;
       for (const Votes* rater : group) digits = digits * stack_.radix + rater->digit(at);
-      index = tables_[link++].index_of(index << 32 | digits);
+      *word++ = digits;
     }
-    return code_of(static_cast<std::uint32_t>(index));
+    return code_of(table_.index_of(rows_.data()));
   }
 
+  // Outside voxels are left out of the table, so that a pattern seen only there does not exist.
   void encode_voxels(std::size_t at, std::size_t n, Code* codes) {
-    std::array<std::uint32_t, kShortRun> indices{};
-    std::size_t link = 0;
-    if (stack_.strata) {
-      for (std::size_t k = 0; k < n; ++k) indices[k] = tables_[0].index_of(stack_.strata[at + k]);
-      ++link;
-    }
-    for (const Group& group : groups_) {
-      std::array<std::uint32_t, kShortRun> digits{};
-      for (const Votes* rater : group) rater->append(at, n, stack_.radix, digits.data());
-      chain(tables_[link++], at, n, digits.data(), indices.data());
-    }
-    for (std::size_t k = 0; k < n && !overflow_; ++k) {
+    read_rows(at, n);
+    const std::size_t words = table_.words();
+    const std::uint32_t* previous = nullptr;
+    Code code = 0;
+    for (std::size_t k = 0; k < n; ++k) {
       if (!stack_.inside(at + k)) {
         codes[at + k] = 0;
         continue;
       }
-      codes[at + k] = code_of(indices[k]);
-      if (!overflow_) ++counts_[indices[k]];
+      const std::uint32_t* row = rows_.data() + k * words;
+      if (!previous || !std::equal(row, row + words, previous)) code = code_of(table_.index_of(row));
+      if (overflow_) return;
+      previous = row;
+      codes[at + k] = code;
+      ++counts_[code - first_code()];
     }
   }
 
-  // Outside voxels are left out of the tables, so that a pattern seen only there does not exist.
-  void chain(PatternTable& table, std::size_t at, std::size_t n, const std::uint32_t* digits,
-             std::uint32_t* indices) {
-    std::uint64_t previous = 0;
-    std::uint32_t answer = 0;
-    bool known = false;
-    for (std::size_t k = 0; k < n; ++k) {
-      if (!stack_.inside(at + k)) continue;
-      const std::uint64_t key = std::uint64_t{indices[k]} << 32 | digits[k];
-      if (!known || key != previous) {
-        answer = table.index_of(key);
-        previous = key;
-        known = true;
-      }
-      indices[k] = answer;
+  void read_rows(std::size_t at, std::size_t n) {
+    const std::size_t words = table_.words();
+    std::size_t word = 0;
+    if (stack_.strata) {
+      for (std::size_t k = 0; k < n; ++k) rows_[k * words] = stack_.strata[at + k];
+      ++word;
+    }
+    for (const Group& group : groups_) {
+      std::array<std::uint32_t, kShortRun> digits{};
+      for (const Votes* rater : group) rater->append(at, n, stack_.radix, digits.data());
+      for (std::size_t k = 0; k < n; ++k) rows_[k * words + word] = digits[k];
+      ++word;
     }
   }
 
   const Stack& stack_;
   std::vector<Group> groups_;
-  std::vector<PatternTable> tables_;
-  std::vector<std::int64_t> counts_;
+  PatternTable table_;
+  std::vector<std::uint32_t> rows_;    // of some voxels
+  std::vector<std::uint32_t> counts_;  // of each pattern; a slab has fewer voxels than that
   bool overflow_ = false;
 };
 

@@ -1,6 +1,7 @@
-// Gives each distinct 64-bit key the next free index; exact, open addressing.
+// Gives each distinct row of words the next free index; exact, open addressing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,48 +10,67 @@ namespace consensus {
 
 class PatternTable {
  public:
-  std::uint32_t index_of(std::uint64_t key) {
-    std::size_t slot = home(key);
+  explicit PatternTable(std::size_t words) : words_(words) {}
+
+  std::uint32_t index_of(const std::uint32_t* wanted) {
+    std::size_t slot = home(wanted);
     while (slots_[slot] != kFree) {
-      if (keys_[slots_[slot]] == key) return slots_[slot];
+      if (std::equal(wanted, wanted + words_, row(slots_[slot]))) return slots_[slot];
       slot = (slot + 1) & (slots_.size() - 1);
     }
-    return insert(key, slot);
+    return insert(wanted, slot);
   }
 
-  std::uint64_t key(std::size_t index) const { return keys_[index]; }
-  std::size_t size() const { return keys_.size(); }
+  const std::uint32_t* row(std::size_t index) const {
+    return blocks_[index / kRowsOfBlock].data() + index % kRowsOfBlock * words_;
+  }
+  std::size_t words() const { return words_; }
+  std::size_t size() const { return size_; }
 
  private:
   static constexpr std::uint32_t kFree = 0xFFFFFFFFu;
+  static constexpr std::size_t kRowsOfBlock = 1 << 12;
 
-  std::size_t home(std::uint64_t key) const {
-    // Fibonacci hashing after a fold, so that both halves of the key reach the high bits.
-    key ^= key >> 32;
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ull) >> shift_);
+  std::size_t home(const std::uint32_t* row) const {
+    // Fibonacci hashing, word by word; the fold lets every word reach the high bits.
+    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ull;
+    std::uint64_t hash = 0;
+    for (std::size_t w = 0; w < words_; ++w) {
+      hash = (hash ^ row[w]) * kGolden;
+      hash ^= hash >> 32;
+    }
+    return static_cast<std::size_t>((hash * kGolden) >> shift_);
   }
 
-  std::uint32_t insert(std::uint64_t key, std::size_t slot) {
-    const auto index = static_cast<std::uint32_t>(keys_.size());
-    keys_.push_back(key);
+  std::uint32_t insert(const std::uint32_t* row, std::size_t slot) {
+    const auto index = static_cast<std::uint32_t>(size_);
+    // Blocks, since a single array would be copied as it grows, and so be there twice.
+    if (size_ % kRowsOfBlock == 0) {
+      blocks_.emplace_back();
+      blocks_.back().reserve(kRowsOfBlock * words_);
+    }
+    blocks_.back().insert(blocks_.back().end(), row, row + words_);
+    ++size_;
     slots_[slot] = index;
-    if (keys_.size() * 2 > slots_.size()) grow();
+    if (size_ * 2 > slots_.size()) grow();
     return index;
   }
 
   void grow() {
     --shift_;
     slots_.assign(slots_.size() * 2, kFree);
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      std::size_t slot = home(keys_[i]);
+    for (std::size_t i = 0; i < size_; ++i) {
+      std::size_t slot = home(row(i));
       while (slots_[slot] != kFree) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = static_cast<std::uint32_t>(i);
     }
   }
 
+  std::size_t words_;
+  std::size_t size_ = 0;
   int shift_ = 64 - 10;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024, kFree);
-  std::vector<std::uint64_t> keys_;
+  std::vector<std::vector<std::uint32_t>> blocks_;
 };
 
 }  // namespace consensus
