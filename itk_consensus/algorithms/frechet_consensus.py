@@ -86,7 +86,7 @@ def frechet_consensus(
     """
     if not patterns.present.all():
         raise InputError("frechet_consensus: every rater must annotate every voxel")
-    marked = (patterns.patterns == foreground).any(axis=1)
+    marked = _said_by_any(patterns, foreground)
     table = _table(patterns, foreground, marked)
     best = _highest_dice(table, tick)
     if measure == "jaccard":
@@ -118,21 +118,30 @@ def frechet_labels(
         share = label / complete.number_of_labels
         taken = frechet_consensus(complete, measure, label, partial(progress, share)).taken
         # Label by label: a table of patterns and labels is much memory where both are many.
-        votes = np.count_nonzero(complete.patterns == label, axis=1)
-        better = (2 * taken > complete.counts) & (votes > claimed)
-        decision[better], claimed[better] = label, votes[better]
+        rows = np.flatnonzero(2 * taken > complete.counts)
+        votes = np.count_nonzero(complete.patterns[rows] == label, axis=1)
+        better = votes > claimed[rows]
+        decision[rows[better]], claimed[rows[better]] = label, votes[better]
         progress(share)
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     overlaps = {}
     for label in range(1, complete.number_of_labels):
         chosen = decision == label
-        rows = chosen | (complete.patterns == label).any(axis=1)
+        rows = chosen | _said_by_any(complete, label)
         table = _table(complete, label, rows)
         voxels = np.where(chosen[rows], complete.counts[rows], 0)
         taken = np.bincount(table.set_of, voxels, len(table.counts)).astype(np.int64)
         overlaps[label] = float(mean(table, taken))
         progress(share)
     return FrechetLabels(decision, overlaps)
+
+
+def _said_by_any(patterns: DecisionPatterns, label: int) -> Mask:
+    """(P,) patterns in which some rater says a label."""
+    said = np.zeros(len(patterns.counts), bool)
+    for votes in patterns.patterns.T:
+        said |= votes == label
+    return said
 
 
 def _table(patterns: DecisionPatterns, label: int, rows: Mask) -> _Table:
@@ -183,7 +192,7 @@ def _highest_dice(table: _Table, tick: Callable[[], None]) -> NDArray[np.int64]:
         if low > high or _dice_bound(table, low, high) <= highest + TOLERANCE:
             continue
         middle = (low + high) // 2
-        _, candidate = _most_valuable(table, middle, middle)
+        candidate = _most_valuable(table, middle)
         value = float(_mean_dice(table, candidate))
         if value > highest:
             best, highest = candidate, value
@@ -192,20 +201,35 @@ def _highest_dice(table: _Table, tick: Callable[[], None]) -> NDArray[np.int64]:
     return best
 
 
-def _most_valuable(table: _Table, size: int, number: int) -> tuple[Floats, NDArray[np.int64]]:
-    """What a voxel of each pattern is worth in a mask of `size`, and the best `number` of them."""
+def _by_worth(table: _Table, size: int) -> tuple[Floats, NDArray[np.intp], NDArray[np.int64]]:
+    """Worth of a voxel of each set in a mask of `size`, sets by that, and voxels up to each."""
     worth = table.marks @ (2 / (table.sizes + size)) / len(table.sizes)
     order = np.argsort(-worth, kind="stable")
-    before = np.cumsum(table.counts[order]) - table.counts[order]
+    return worth, order, np.cumsum(table.counts[order])
+
+
+def _most_valuable(table: _Table, size: int) -> NDArray[np.int64]:
+    """The best mask of `size` voxels."""
+    _, order, ends = _by_worth(table, size)
     taken = np.empty_like(table.counts)
-    taken[order] = (number - before).clip(0, table.counts[order])
-    return worth, taken
+    taken[order] = (size - ends + table.counts[order]).clip(0, table.counts[order])
+    return taken
 
 
 def _dice_bound(table: _Table, low: int, high: int) -> float:
-    """No mask of `low` to `high` voxels has a higher mean Dice: voxels are worth most in `low`."""
-    worth, taken = _most_valuable(table, low, high)
-    return float(worth @ taken)
+    """No mask of `low` to `high` voxels has a higher mean Dice.
+
+    A mask of m voxels is worth at most what the best m of them are worth where `low` voxels count;
+    and that times (S + low) / (S + m) for the largest rater S, of whom this is the largest. Between
+    the sizes where one set is used up it is monotone in m, so these sizes and the ends tell.
+    """
+    worth, order, ends = _by_worth(table, low)
+    total = np.cumsum(worth[order] * table.counts[order])
+    between = slice(*np.searchsorted(ends, (low, high)))
+    sizes = np.concatenate([[low, high], ends[between]])
+    best = np.interp(sizes, np.append(0, ends), np.append(0.0, total))
+    largest = table.sizes.max()
+    return float((best * (largest + low) / (largest + sizes)).max())
 
 
 def _mean_jaccard(table: _Table, taken: NDArray[np.int64]) -> Floats:
