@@ -73,10 +73,11 @@ def _encode_direct(
     )
     outside = None if stack.mask is None else number_of_codes - 1
     slots = np.flatnonzero(counts if outside is None else counts[:-1])
-    places = radix ** np.arange(len(votes) - 1, -1, -1, dtype=np.int64)
-    digits = slots[:, None] // places % radix
+    digits = np.empty((len(slots), len(votes)), np.min_scalar_type(len(stack.labels)))
+    for place, said in enumerate(digits.T[::-1]):
+        said[:] = slots // radix**place % radix
     return Encoding(
-        _with_missing_raters(digits.astype(np.min_scalar_type(len(stack.labels))), stack),
+        _with_missing_raters(digits, stack),
         counts[slots],
         None,
         codes,

@@ -55,6 +55,8 @@ ATLAS_WORKLOADS = (
     Workload("Consensus, SimpleITK images", 15, 20),
     Workload("ShapeBasedAveraging, SimpleITK images", 15, 20),
     Workload("SpatialSTAPLE, SimpleITK images", 5, 400),
+    Workload("DirectInference, SimpleITK images", 15),
+    Workload("SpatialSTAPLE, SimpleITK images", 15),
     Workload("FrechetConsensus, SimpleITK images", 15),
     Workload("SIMPLE, SimpleITK images", 15),
     Workload("BoundarySIMPLE, SimpleITK images", 15),
