@@ -351,3 +351,15 @@ def test_stopping_anywhere_leaves_every_start_with_its_name(masks, calls: int):
     assert len(result.start_names) == len(result.starts.log_posterior)
     assert result.start_names[0] == "majority_vote"
     assert result.log_evidence == result.starts.log_posterior.max()
+
+
+def test_a_round_of_many_patterns_is_reported_within(monkeypatch):
+    monkeypatch.setattr(block_scores, "_CHUNK", 1)
+    monkeypatch.setattr(evidence_search, "_PARTS_BETWEEN_TICKS", 8)
+    rng = np.random.default_rng(1)
+    arrays = [rng.integers(0, 3, 400).astype(np.uint8) for _ in range(4)]
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(arrays))
+    model = LabelEvidence(patterns, DirectInferenceSettings().pseudo_count_table(3))
+    told: list[int] = []
+    climb(model, arrays[0][: len(patterns.counts), None], lambda number: not told.append(number))
+    assert told.count(1) == 1 + len(patterns.counts) // 8

@@ -136,7 +136,7 @@ class BlockScores:
 
     def _gain_of_totals(self, totals: _Counts, votes: Floats) -> Floats:
         """(n, ...) what the (1 or n, J, ...) totals of all raters gain by (n, J, ...) votes."""
-        if self.model.patterns.present.all():
+        if self.model.all_present:
             # Every rater voted as often as there are voxels: one of the totals serves for all.
             first = totals.at((slice(None), 0))
             return np.asarray(self.model.patterns.number_of_raters * first.gain(votes[:, 0]))

@@ -8,7 +8,9 @@ are few maps, all are tried.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,12 @@ _CLIMB_WORK = 2**21
 #: Numbers that one round of chains may look at; sets how many start, and how far they go.
 _CHAIN_WORK = 2**16
 
+#: Parts of the patterns whose moves are looked at between two reports: a fraction of a second.
+_PARTS_BETWEEN_TICKS = 64
+
+#: Reports that the work goes on.
+Tick = Callable[[], object]
+
 
 @dataclass(frozen=True)
 class Climb:
@@ -52,7 +60,8 @@ class Climb:
 def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver | None = None) -> Climb:
     """Move whole patterns until no single move raises the evidence of any map.
 
-    The observer is asked before every batch of maps: a round of many labels may take long.
+    The observer is asked before every batch of maps, and told within: a round of many labels may
+    take long.
     """
     maps, log_evidence = maps.copy(), model.log_evidence(maps)
     rounds = np.zeros(maps.shape[1], dtype=np.int64)
@@ -67,7 +76,10 @@ def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver | None =
             if not going_on:
                 break
             part = active[batch]
-            maps[:, part], log_evidence[part] = _move(model, maps[:, part], log_evidence[part])
+            tick = partial(observer, len(trace) + 1) if observer else _nothing
+            maps[:, part], log_evidence[part] = _move(
+                model, maps[:, part], log_evidence[part], tick
+            )
         if not going_on and (log_evidence[active] == before).all():
             break
         trace.append(np.full(maps.shape[1], np.nan))
@@ -106,7 +118,8 @@ def finish(
     best, evidence = start, float(model.log_evidence(start[:, None])[0])
     improved = True
     while improved and (observer is None or observer(1)):
-        others = np.stack([_end_of_chains(model, best), _renamed(model, best)], axis=1)
+        tick = partial(observer, 1) if observer else _nothing
+        others = np.stack([_end_of_chains(model, best, tick), _renamed(model, best)], axis=1)
         climbed = climb(model, others, observer)
         higher = int(climbed.log_evidence.argmax())
         improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
@@ -131,12 +144,18 @@ def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
     return int(near[model.agreement(maps[:, near]).argmax()])
 
 
-def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
+def _move(
+    model: LabelEvidence, maps: Maps, log_evidence: Floats, tick: Tick
+) -> tuple[Maps, Floats]:
     """Make all useful moves at once, or the better half of them, and so on down to the best one.
 
     The best one alone raises the evidence, so a map that any move improves is improved.
     """
-    gain, target = _best_moves(model, maps)
+    gain, target = _best_moves(model, maps, tick)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
     moves = (gain > model.resolution).sum(axis=0)
     found, reached = maps.copy(), log_evidence.copy()
@@ -150,10 +169,12 @@ def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps,
     return found, reached
 
 
-def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
+def _best_moves(model: LabelEvidence, maps: Maps, tick: Tick) -> tuple[Floats, Maps]:
     """(P, S) gain of the best move of each pattern, and the label it moves to."""
     gain, target = np.empty(maps.shape), np.empty_like(maps)
-    for patterns, scores in BlockScores(model, maps).of_patterns():
+    for number, (patterns, scores) in enumerate(BlockScores(model, maps).of_patterns()):
+        if number % _PARTS_BETWEEN_TICKS == _PARTS_BETWEEN_TICKS - 1:
+            tick()
         own = maps[patterns, :, None]
         stay = np.take_along_axis(scores, own, axis=2)
         np.put_along_axis(scores, own, -np.inf, axis=2)
@@ -162,7 +183,7 @@ def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
     return gain, target
 
 
-def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
+def _end_of_chains(model: LabelEvidence, start: Maps, tick: Tick) -> Maps:
     """The most probable map on chains of forced moves from a map, no pattern moving twice.
 
     The first that is better than the start is taken at once.
@@ -173,14 +194,14 @@ def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
     chains = np.arange(breadth)
     maps = np.repeat(start[:, None], breadth, axis=1)
     moved = np.zeros(maps.shape, dtype=bool)
-    gain, target = _best_moves(model, start[:, None])
+    gain, target = _best_moves(model, start[:, None], tick)
     pattern = np.argsort(-gain[:, 0], kind="stable")[:breadth]
     label, total = target[pattern, 0], gain[pattern, 0]
     best, highest = start, -np.inf
     for _ in range(depth - 1):
         maps[pattern, chains] = label
         moved[pattern, chains] = True
-        gain, target = _best_moves(model, maps)
+        gain, target = _best_moves(model, maps, tick)
         pattern = np.where(moved, -np.inf, gain).argmax(axis=0)
         label, total = target[pattern, chains], total + gain[pattern, chains]
         chain = int(total.argmax())

@@ -55,6 +55,11 @@ class LabelEvidence:
         size = float(gammaln(self.patterns.number_of_voxels + 2.0))
         return 16 * np.finfo(np.float64).eps * (self.patterns.number_of_raters + 1) * max(size, 1.0)
 
+    @cached_property
+    def all_present(self) -> bool:
+        """Whether every rater annotated every voxel."""
+        return bool(self.patterns.present.all())
+
     def parameter_posterior(self, maps: Maps) -> ParameterPosterior:
         """The posterior given each map."""
         voxels, votes = self._counted(maps)

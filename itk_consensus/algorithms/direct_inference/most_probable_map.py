@@ -171,12 +171,15 @@ def _result(
     never = ~model.patterns.present.any(axis=0)
     for values in (theta, performance.mean, performance.deviation, performance.quantiles):
         values[never] = np.nan
+    switched = _switched(model, search.maps)
+    if observer is not None:
+        observer(1)
     summary = StartSummary(
         winner,
         search.log_evidence,
         search.log_evidence,
         search.rounds,
-        _switched(model, search.maps),
+        switched,
         pairwise_overlap(search.maps, model.patterns.counts),
         search.trace,
     )

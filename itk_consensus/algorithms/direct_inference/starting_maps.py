@@ -39,6 +39,8 @@ def starting_maps(
     for level, labels in _thresholded(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
+    if observer is not None:
+        observer(1)
     for variant in ("basic", "advanced"):
         optima = _where_em_ends(patterns, variant, plan, observer)
         for start in range(plan.number):
