@@ -12,6 +12,7 @@ sparse product.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -69,10 +70,9 @@ class KnownTruth:
 
     def decisions(self, tolerance: float) -> Labels:
         """(P, S) label of highest score, or undecided where scores tie."""
-        _, starts, labels = self.scores.shape
-        every = np.arange(labels)
-        decided = [decide(self.scores[:, s], every, tolerance=tolerance) for s in range(starts)]
-        return np.stack(decided, axis=1)
+        every = np.arange(self.scores.shape[2])
+        starts = self.scores.swapaxes(0, 1)
+        return np.stack([decide(of, every, tolerance=tolerance) for of in starts], axis=1)
 
     def probabilities(
         self,
@@ -140,16 +140,17 @@ class Expectation(NamedTuple):
     log_likelihood: Floats  #: (S,) of the weighted voxels
 
 
-class Maximization:
+class Maximization(ABC):
     """What EM asks of a model, and the M-step that all have; beliefs about patterns stay inside."""
 
     pseudo_counts: Floats
     estimate_prior: bool
 
+    @abstractmethod
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
         """One iteration of EM: the next theta and prior, and the (S,) log likelihood of these."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step_from_votes(
         self, shares: VoteShares, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
@@ -157,16 +158,15 @@ class Maximization:
 
         Where nobody annotated, its shares are (K,) or (R, K) `frequencies`.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def truth(self, theta: Floats, prior: Floats) -> Any:
         """What parameters say of the truth."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def _absent_raters(self) -> NDArray[np.int64]:
         """Raters who gave no vote at all."""
-        raise NotImplementedError
 
     def _maximum(self, counts: Floats, mass: Floats, prior: Floats) -> tuple[Floats, Floats]:
         """Theta from (J, K, S, K) expected votes, the prior from (R, S, K) expected voxels."""

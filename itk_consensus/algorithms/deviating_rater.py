@@ -6,11 +6,12 @@ right; a vote counts it like any other. Which of the two, only a person can tell
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
@@ -30,13 +31,14 @@ class Deviation(NamedTuple):
     rater: int
     dice: float  #: Mean to the others
     others_dice: float  #: Mean among the others
-    volume_ratio: float  #: To the others' mean volume; NaN if they marked nothing
+    volume_ratio: float  #: To the others' volume where both annotated; NaN if they marked nothing
 
     @property
     def times_as_far(self) -> float:
         """Distance 1 - Dice to the others, in units of theirs among each other."""
-        among = 1 - self.others_dice
-        return (1 - self.dice) / among if among > 0 else np.inf if self.dice < 1 else 1.0
+        if self.others_dice == 1:
+            return 1.0 if self.dice == 1 else np.inf
+        return (1 - self.dice) / (1 - self.others_dice)
 
     @property
     def deviates(self) -> bool:
@@ -45,24 +47,34 @@ class Deviation(NamedTuple):
 
 
 def farthest_rater(patterns: DecisionPatterns) -> Deviation | None:
-    """The rater who is farthest from the others; None where fewer than three met each other."""
-    dices, volumes = _pairs(patterns)
+    """The rater who is farthest from the others; None where fewer than three met each other.
+
+    Dice is that of all labels but 0 together, of voxels that both raters annotated.
+    """
+    pairs = PairCounts.of(patterns)
+    drawn = patterns.labels != 0
+    marked, shared = pairs.marked[drawn].sum(axis=0), pairs.shared[drawn].sum(axis=0)
+    either = marked + marked.T
+    dices = np.divide(2 * shared, either, out=np.ones(either.shape), where=either > 0)
+    dices[pairs.marked.sum(axis=0) == 0] = np.nan
+    np.fill_diagonal(dices, np.nan)
     met = np.flatnonzero(np.isfinite(dices).any(axis=0))
     if len(met) < LEAST_RATERS:
         return None
-    found = [_deviation(dices, volumes, int(rater), met[met != rater]) for rater in met]
+    found = [_deviation(dices, marked, int(rater), met[met != rater]) for rater in met]
     known = [one for one in found if np.isfinite(one.dice) and np.isfinite(one.others_dice)]
     return max(known, key=lambda one: one.times_as_far, default=None)
 
 
-def _deviation(dices: Floats, volumes: Floats, rater: int, others: Floats) -> Deviation:
-    among = dices[np.ix_(others, others)]
-    typical = volumes[others].mean()
+def _deviation(
+    dices: Floats, marked: NDArray[np.int64], rater: int, others: NDArray[np.intp]
+) -> Deviation:
+    theirs = marked[others, rater].sum()
     return Deviation(
         rater,
         _mean(dices[rater, others]),
-        _mean(among),
-        float(volumes[rater] / typical) if typical else np.nan,
+        _mean(dices[np.ix_(others, others)]),
+        float(marked[rater, others].sum() / theirs) if theirs else np.nan,
     )
 
 
@@ -70,20 +82,3 @@ def _mean(values: Floats) -> float:
     """Mean of those that are known."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else np.nan
-
-
-def _pairs(patterns: DecisionPatterns) -> tuple[Floats, Floats]:
-    """(J, J) Dice of all labels but 0 where both raters annotated, NaN if nowhere; (J,) voxels."""
-    # By columns: rows of a long table are far apart.
-    votes, present = np.ascontiguousarray(patterns.patterns.T), patterns.present.T
-    background = np.flatnonzero(patterns.labels == 0)
-    marked = present & (votes != background[0]) if background.size else present.copy()
-    counts, raters = patterns.counts, len(votes)
-    dices = np.full((raters, raters), np.nan)
-    for i, j in itertools.combinations(range(raters), 2):
-        both = present[i] & present[j]
-        total = counts[marked[i] & both].sum() + counts[marked[j] & both].sum()
-        same = counts[marked[i] & marked[j] & (votes[i] == votes[j])].sum()
-        if both.any():
-            dices[i, j] = dices[j, i] = 2 * same / total if total else 1.0
-    return dices, np.array([counts[own].sum() for own in marked], np.float64)

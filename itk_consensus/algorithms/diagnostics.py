@@ -7,6 +7,8 @@ how often they disturb good ones, and the thresholds below were chosen by it.
 
 from __future__ import annotations
 
+import numpy as np
+
 from itk_consensus.algorithms.deviating_rater import farthest_rater
 from itk_consensus.algorithms.findings import Diagnostics, Estimate, Finding, Severity
 from itk_consensus.algorithms.majority_vote import majority_vote
@@ -70,11 +72,13 @@ def deviating_rater(estimate: Estimate) -> Finding:
         return Finding(rule, None, None, "Fewer than three raters met each other.")
     message = (
         f"Rater {far.rater} has a mean Dice of {far.dice:.2f} to the others, who have "
-        f"{far.others_dice:.2f} among themselves, and marked {far.volume_ratio:.2f} times their "
-        "mean volume."
+        f"{far.others_dice:.2f} among themselves"
     )
+    # Others who marked nothing have no volume to compare with.
+    if np.isfinite(far.volume_ratio):
+        message += f", and marked {far.volume_ratio:.2f} times their mean volume"
     advice = "Look at this mask: a slip counts as much as any other vote."
-    return Finding(rule, far.dice, "note" if far.deviates else None, message, advice)
+    return Finding(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
 
 
 def prevalence(estimate: Estimate) -> Finding:

@@ -18,6 +18,12 @@ Score = TypeVar("Score")
 #: Called after each iteration with its number from 1; returning False stops the loop.
 IterationObserver = Callable[[int], bool]
 
+
+def unobserved(_: int) -> bool:
+    """The observer of a loop that nobody watches."""
+    return True
+
+
 #: Smallest tolerance that means something next to probabilities, which sum to one.
 _NO_CHANGE = float(np.finfo(np.float64).eps)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -71,7 +72,7 @@ class StartSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StapleEstimate:
+class StapleEstimate(ABC):
     """What STAPLE says of the raters."""
 
     #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
@@ -104,9 +105,9 @@ class StapleEstimate:
             right = table / table.sum(axis=2, keepdims=True)
         return np.asarray(np.einsum("jkk->jk", right))
 
+    @abstractmethod
     def _expected_votes(self) -> Floats:
         """(J, K, K) voxels by rater, observed and true label."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

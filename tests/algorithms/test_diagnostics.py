@@ -293,6 +293,26 @@ def test_another_label_at_the_same_place_deviates_too(sound):
     assert finding.value == 0
 
 
+def test_a_rater_with_gaps_is_compared_where_others_annotated_too():
+    disc = ellipsoid_phantom((64, 64), (22, 18)).truth.astype(np.uint8)
+    seen = np.zeros_like(disc)
+    seen[:32] = 1
+    fuser = itk_consensus.MajorityVoteFilter(RaterMasks=[None, None, seen])
+    fuser.Execute([disc, disc, ndimage.binary_dilation(disc, iterations=8).astype(np.uint8)])
+    message = fuser.GetDiagnostics()["deviating rater"].message
+    assert message.startswith("Rater 2 ")
+    grown = ndimage.binary_dilation(disc, iterations=8)[:32].sum() / disc[:32].sum()
+    assert f"marked {grown:.2f} times" in message
+
+
+def test_beside_raters_who_marked_nothing_no_volume_is_told(sound):
+    empty = np.zeros_like(sound[0])
+    message = noted_rater([empty, empty, sound[0]]).message
+    assert message == (
+        "Rater 2 has a mean Dice of 0.00 to the others, who have 1.00 among themselves."
+    )
+
+
 def test_identical_raters_do_not_deviate(sound):
     assert noted_rater([sound[0]] * 4).severity is None
     assert noted_rater([sound[0]] * 3 + [sound[1]]).message.startswith("Rater 3 ")

@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 
 from itk_consensus.algorithms.direct_inference.block_scores import BlockScores
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence, Maps
-from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.algorithms.iteration import IterationObserver, unobserved
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.disputed_voxels import chunks
 
@@ -57,7 +57,7 @@ class Climb:
         )
 
 
-def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver | None = None) -> Climb:
+def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver = unobserved) -> Climb:
     """Move whole patterns until no single move raises the evidence of any map.
 
     The observer is asked before every batch of maps, and told within: a round of many labels may
@@ -72,11 +72,11 @@ def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver | None =
     while active.size and going_on:
         before = log_evidence[active]
         for batch in chunks(active.size, at_once):
-            going_on = observer is None or observer(len(trace) + 1)
+            going_on = observer(len(trace) + 1)
             if not going_on:
                 break
             part = active[batch]
-            tick = partial(observer, len(trace) + 1) if observer else _nothing
+            tick = partial(observer, len(trace) + 1)
             maps[:, part], log_evidence[part] = _move(
                 model, maps[:, part], log_evidence[part], tick
             )
@@ -89,9 +89,7 @@ def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver | None =
     return Climb(maps, log_evidence, rounds, np.array(trace).reshape(-1, maps.shape[1]))
 
 
-def climb_best(
-    model: LabelEvidence, maps: Maps, observer: IterationObserver | None = None
-) -> Climb:
+def climb_best(model: LabelEvidence, maps: Maps, observer: IterationObserver = unobserved) -> Climb:
     """Climb from as many of the maps as is reasonable, the most probable ones; leave the others."""
     number = max(2, _CLIMB_WORK // _numbers_per_map(model))
     log_evidence = model.log_evidence(maps)
@@ -106,7 +104,7 @@ def climb_best(
 
 
 def finish(
-    model: LabelEvidence, start: Maps, observer: IterationObserver | None = None
+    model: LabelEvidence, start: Maps, observer: IterationObserver = unobserved
 ) -> tuple[Maps, float]:
     """Best map that can be found from a climbed one (P,), and its log evidence.
 
@@ -117,9 +115,10 @@ def finish(
         return _best_of_all(model)
     best, evidence = start, float(model.log_evidence(start[:, None])[0])
     improved = True
-    while improved and (observer is None or observer(1)):
-        tick = partial(observer, 1) if observer else _nothing
-        others = np.stack([_end_of_chains(model, best, tick), _renamed(model, best)], axis=1)
+    while improved and observer(1):
+        others = np.stack(
+            [_end_of_chains(model, best, partial(observer, 1)), _renamed(model, best)], axis=1
+        )
         climbed = climb(model, others, observer)
         higher = int(climbed.log_evidence.argmax())
         improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
@@ -142,10 +141,6 @@ def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
     """Index of the most probable map; of equals the one with the most votes, then the first."""
     near = np.flatnonzero(log_evidence >= log_evidence.max() - model.resolution)
     return int(near[model.agreement(maps[:, near]).argmax()])
-
-
-def _nothing() -> None:
-    """Nobody wants to know."""
 
 
 def _move(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
-from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.algorithms.iteration import IterationObserver, unobserved
 from itk_consensus.array_types import Floats
 
 #: Batches whose means give the Monte-Carlo error of a mean.
@@ -48,7 +48,7 @@ def sample(
     model: LabelEvidence,
     start: Floats,
     plan: SamplingPlan,
-    observer: IterationObserver | None = None,
+    observer: IterationObserver = unobserved,
 ) -> GibbsSamples | None:
     """Run the chain from (P, K) voxels of each label; None if stopped before the first sample.
 
@@ -71,7 +71,7 @@ def sample(
             performance.append(np.einsum("jkk->jk", confusion))
             confusion_sum += confusion
             prior_sum += prior
-        if observer is not None and not observer(step + plan.burn_in + 1):
+        if not observer(step + plan.burn_in + 1):
             break
     if not performance:
         return None

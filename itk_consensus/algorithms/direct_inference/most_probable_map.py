@@ -31,7 +31,7 @@ from itk_consensus.algorithms.direct_inference.gibbs_sampling import (
 from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.algorithms.direct_inference.starting_maps import starting_maps, vote_map
 from itk_consensus.algorithms.expectation_maximization import StartPlan
-from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.algorithms.iteration import IterationObserver, unobserved
 from itk_consensus.algorithms.staple_result import StartSummary, pairwise_overlap
 from itk_consensus.array_types import Floats, Labels
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -98,7 +98,7 @@ def direct_inference(
     patterns: DecisionPatterns,
     settings: DirectInferenceSettings | None = None,
     *,
-    observer: IterationObserver | None = None,
+    observer: IterationObserver = unobserved,
 ) -> DirectInferenceResult:
     """Find the label map of highest evidence.
 
@@ -124,8 +124,7 @@ def direct_inference(
     winner = preferred(model, search.maps, search.log_evidence)
     best = finish(model, search.maps[:, winner], observer)
     search.maps[:, winner], search.log_evidence[winner] = best
-    if observer is not None:
-        observer(1)  # What is told of all starts takes a while.
+    observer(1)  # What is told of all starts takes a while.
     return _result(model, search, winner, names, settings, observer)
 
 
@@ -151,7 +150,7 @@ def _result(
     winner: int,
     names: list[str],
     settings: DirectInferenceSettings,
-    observer: IterationObserver | None,
+    observer: IterationObserver,
 ) -> DirectInferenceResult:
     decision = search.maps[:, winner].astype(np.int64)
     labels = model.patterns.number_of_labels
@@ -172,8 +171,7 @@ def _result(
     for values in (theta, performance.mean, performance.deviation, performance.quantiles):
         values[never] = np.nan
     switched = _switched(model, search.maps)
-    if observer is not None:
-        observer(1)
+    observer(1)
     summary = StartSummary(
         winner,
         search.log_evidence,

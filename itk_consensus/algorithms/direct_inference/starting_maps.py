@@ -8,7 +8,7 @@ import numpy as np
 
 from itk_consensus.algorithms.direct_inference.label_evidence import Maps
 from itk_consensus.algorithms.expectation_maximization import Optima, StartPlan
-from itk_consensus.algorithms.iteration import IterationObserver
+from itk_consensus.algorithms.iteration import IterationObserver, unobserved
 from itk_consensus.algorithms.majority_vote import VoteResult, majority_vote
 from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, run_em
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -26,7 +26,7 @@ _MOST_EM_ITERATIONS = 1000
 
 
 def starting_maps(
-    patterns: DecisionPatterns, plan: StartPlan, observer: IterationObserver | None = None
+    patterns: DecisionPatterns, plan: StartPlan, observer: IterationObserver = unobserved
 ) -> tuple[list[str], Maps]:
     """Names and (P, S) maps: the vote, the vote at every threshold, and where EM ends.
 
@@ -34,17 +34,15 @@ def starting_maps(
     have the small type of votes: with many patterns the maps are much of all memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
-    if observer is not None:
-        observer(1)  # Many patterns have taken a while; whether to go on is asked again.
+    observer(1)  # Many patterns have taken a while; whether to go on is asked again.
     for level, labels in _thresholded(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
-    if observer is not None:
-        observer(1)
+    observer(1)
     for variant in ("basic", "advanced"):
         optima = _where_em_ends(patterns, variant, plan, observer)
         for start in range(plan.number):
-            if observer is not None and not observer(start + 1):
+            if not observer(start + 1):
                 return names, np.stack(maps, axis=1)
             lowest, highest = _most_probable(patterns, optima, start)
             names.append(f"{variant} EM {start}")
@@ -87,7 +85,7 @@ def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tu
 
 
 def _where_em_ends(
-    patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver | None
+    patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver
 ) -> Optima:
     """Where STAPLE's starts end, by its own rules for two labels or more."""
     defaults = StapleSettings() if patterns.number_of_labels == 2 else MULTILABEL
