@@ -19,7 +19,7 @@ look shared: `near_copies` finds them, `RaterMasks.merged` makes them one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ from itk_consensus.algorithms.coherence_bands import (
     coherence,
     smallest_sides,
 )
-from itk_consensus.algorithms.coherence_cut import find_cut, probability_of
+from itk_consensus.algorithms.coherence_cut import Cut, find_cut, probability_of
 from itk_consensus.algorithms.components import lost_components
 from itk_consensus.algorithms.label_answers import (
     Indices,
@@ -42,6 +42,7 @@ from itk_consensus.algorithms.label_answers import (
     PackedShares,
     first_votes,
 )
+from itk_consensus.algorithms.label_voters import LabelVoters
 from itk_consensus.algorithms.over_labels import Tick, over_labels, ticking
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
 from itk_consensus.array_types import Floats, Mask
@@ -52,6 +53,8 @@ from itk_consensus.labels.tiles import Progress
 
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
+
+NO_VOTERS: Mapping[int, LabelVoters] = {}
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ def coherence_vote(
     settings: CoherenceSettings = DEFAULT_SETTINGS,
     groups: Sequence[Sequence[int]] | None = None,
     progress: Progress | None = None,
+    voters: Mapping[int, LabelVoters] = NO_VOTERS,
 ) -> CoherenceResult:
     """Keep what raters share, smooth the rest, and cut it where the contour is.
 
@@ -139,6 +143,8 @@ def coherence_vote(
         Raters who count as one, from `near_copies`.
     progress : callable, optional
         Called with the share of the labels that are done.
+    voters : mapping of int to LabelVoters, optional
+        By label index: who is asked about it, of the groups. Without it everybody is.
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
@@ -146,7 +152,7 @@ def coherence_vote(
     answers: dict[int, LabelAnswer] = {}
     boxes = {label: place.box for label, place in places.items()}
     leading: Leading | None = None
-    for label, found in _answer_labels(masks, places, sides, settings, progress):
+    for label, found in _answer_labels(masks, places, sides, settings, progress, voters):
         answers[label] = found
         # Not before the first of them, the background, is done: it takes the most memory.
         leading = Leading.of(masks, boxes) if leading is None else leading
@@ -186,6 +192,7 @@ def _answer_labels(
     sides: Floats,
     settings: CoherenceSettings,
     progress: Progress | None,
+    voters: Mapping[int, LabelVoters],
 ) -> Iterator[tuple[int, LabelAnswer]]:
     """The disputed labels' answers, in order; of two labels with all threads on it."""
     threads = default_threads() if masks.number_of_labels == 2 else 1
@@ -193,7 +200,11 @@ def _answer_labels(
 
     def answer(label: int) -> LabelAnswer:
         wide, box = places[label]
-        raters = masks.field(label, box).extended(relative_to(wide, box))
+        if label in voters and voters[label].absent:
+            nothing = np.zeros([part.stop - part.start for part in box], np.float32)
+            return LabelAnswer(box, PackedShares.pack(nothing), Cut(0.0, 1.0, 0.5))
+        raters = masks.field(label, box).without(_silent(voters, masks, label, box))
+        raters = raters.extended(relative_to(wide, box))
         found = coherence(raters, masks.weights, sides, settings, threads)
         work.steps_done.append(label)
         cut = find_cut(found, raters, masks.weights, sides, settings, threads)
@@ -203,6 +214,31 @@ def _answer_labels(
 
     yield from zip(places, over_labels(answer, places, work.report), strict=True)
     work.report()
+
+
+def _silent(
+    voters: Mapping[int, LabelVoters], masks: RaterMasks, label: int, box: Box
+) -> Mask | None:
+    """(J, \\*box) who is not asked about a label, or None.
+
+    Who is silent about an object of some label is silent about its being background, too.
+    """
+    if label:
+        return voters[label].silent(box) if label in voters else None
+    silent: Mask | None = None
+    for other, asked in voters.items():
+        around = masks.marked_box(other)
+        if around is None or asked.absent:
+            continue
+        both = intersection(box, around)
+        away = asked.silent(both)
+        if away is None:
+            continue
+        if silent is None:
+            silent = np.zeros((away.shape[0], *(part.stop - part.start for part in box)), bool)
+        marked = masks.marks(other, both).any(axis=0)
+        silent[(slice(None), *relative_to(both, box))] |= away & marked
+    return silent
 
 
 class _Work:

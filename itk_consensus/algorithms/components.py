@@ -115,6 +115,11 @@ def describe_components(mask: Mask, spacing: Sequence[float]) -> list[Component]
     return sorted(found, key=lambda component: (-component.voxels, component.place))
 
 
+def connecting(dimension: int) -> Mask:
+    """All neighbours of a voxel, by corners too; none in time, the first of four axes."""
+    return _structure(dimension, dimension, dimension > 3)
+
+
 def _structure(dimension: int, connectivity: int, time_axis: bool) -> Mask:
     """Neighbours of a voxel; none in time, the first axis."""
     structure = scipy.ndimage.generate_binary_structure(dimension, connectivity)

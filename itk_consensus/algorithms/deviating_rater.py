@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.agreement.overlap import PairCounts
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Two raters cannot say which of them is far from the other.
@@ -82,3 +82,37 @@ def _mean(values: Floats) -> float:
     """Mean of those that are known."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else np.nan
+
+
+def deviating_raters(overlaps: Floats, drew: Mask) -> tuple[int, ...]:
+    """Raters far from others who are close to each other, one after the other, never half of all.
+
+    Parameters
+    ----------
+    overlaps : (J, J) ndarray
+        Dice between every two raters.
+    drew : (J,) ndarray of bool
+        Who marked anything: an empty mask is far from everybody, and not a slip of the pencil.
+    """
+    left = np.flatnonzero(drew)
+    most = (len(left) - 1) // 2
+    dices = overlaps.astype(np.float64)
+    np.fill_diagonal(dices, np.nan)
+    found: list[int] = []
+    while len(left) >= LEAST_RATERS and len(found) < most:
+        far = max((_of_overlaps(dices, int(rater), left) for rater in left), key=_times_as_far)
+        if not far.deviates:
+            break
+        found.append(far.rater)
+        left = left[left != far.rater]
+    return tuple(sorted(found))
+
+
+def _of_overlaps(dices: Floats, rater: int, among: NDArray[np.intp]) -> Deviation:
+    others = among[among != rater]
+    own, theirs = _mean(dices[rater, others]), _mean(dices[np.ix_(others, others)])
+    return Deviation(rater, own, theirs, np.nan)
+
+
+def _times_as_far(one: Deviation) -> float:
+    return one.times_as_far

@@ -8,6 +8,7 @@ how often they disturb good ones, and the thresholds below were chosen by it.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.algorithms.deviating_rater import farthest_rater
 from itk_consensus.algorithms.findings import Diagnostics, Estimate, Finding, Severity
@@ -22,6 +23,8 @@ VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
 FAR_FROM_CONSENSUS = 0.945  # Dice to what the raters share; below, look before use ...
 OTHER_VOLUME = 0.125  # ... if the volume also differs by more than this share from the vote's
 FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
+FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise
+COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made the answer
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
 CLOSER = 0.01  # a setting is worth naming if it brings the answer this much closer
 
@@ -32,11 +35,14 @@ def diagnose(estimate: Estimate) -> Diagnostics:
         few_raters(estimate),
         near_identical_raters(estimate),
         deviating_rater(estimate),
+        presence(estimate),
         prevalence(estimate),
         undecided(estimate),
         volume_against_vote(estimate),
         beyond_the_raters(estimate),
     ]
+    if estimate.vote_dice is not None:
+        findings.append(far_from_the_vote(estimate, estimate.vote_dice))
     if estimate.consensus_dice is not None:
         findings.append(far_from_the_consensus(estimate, estimate.consensus_dice))
     return Diagnostics((*findings, *diagnose_model(estimate)))
@@ -59,7 +65,9 @@ def near_identical_raters(estimate: Estimate) -> Finding:
     names = "; ".join(" and ".join(map(str, group)) for group in groups)
     if estimate.merges_copies:
         message = f"Raters {names} are nearly copies of each other and were counted once."
-        return Finding(rule, number, None, message)
+        decides = estimate.vote_dice is not None and estimate.vote_dice < COPIES_DECIDE
+        advice = f"That decides the outcome (Dice {estimate.vote_dice:.3f} to the vote); look."
+        return Finding(rule, number, "caution" if decides else "note", message, advice)
     message = f"Raters {names} are nearly copies of each other."
     advice = "They count as several witnesses but are one; leave the copies out."
     return Finding(rule, number, "note", message, advice)
@@ -79,6 +87,38 @@ def deviating_rater(estimate: Estimate) -> Finding:
         message += f", and marked {far.volume_ratio:.2f} times their mean volume"
     advice = "Look at this mask: a slip counts as much as any other vote."
     return Finding(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
+
+
+def presence(estimate: Estimate) -> Finding:
+    """A label that many raters left empty: whether it is there is the first question."""
+    rule, table = "presence", estimate.patterns
+    annotated = table.present.any(axis=0)
+    raters = int(annotated.sum())
+    drew = _who_drew(estimate)
+    result = estimate.patterns.labels[np.unique(estimate.decision[estimate.decision >= 0])]
+    drawn = (table.labels != 0) & (drew > 0)
+    if not drawn.any() or not (drew[drawn] < raters).any():
+        return Finding(rule, None, None, "Every rater drew every label.")
+    share = np.where(drawn, drew / max(raters, 1), 1.0)
+    has = np.isin(table.labels, result)
+    # Against at least half of the raters.
+    against = drawn & np.where(has, share <= 0.5, share >= 0.5)
+    worst = int(np.where(against, share - 2, share).argmin())
+    label, empty = table.labels[worst], raters - int(drew[worst])
+    message = f"{empty} of {raters} raters left label {label} empty; the result "
+    message += "has it." if has[worst] else "does not have it."
+    advice = "Decide first whether it is there." if against[worst] else ""
+    severity: Severity = "caution" if against[worst] else "note"
+    return Finding(rule, float(share[worst]), severity, message, advice)
+
+
+def _who_drew(estimate: Estimate) -> NDArray[np.int64]:
+    """(K,) how many raters used each label."""
+    table = estimate.patterns
+    drew = np.zeros(table.number_of_labels + 1, np.int64)
+    for column in table.patterns.T:
+        drew[np.unique(column)] += 1
+    return drew[:-1]
 
 
 def prevalence(estimate: Estimate) -> Finding:
@@ -136,6 +176,16 @@ def beyond_the_raters(estimate: Estimate) -> Finding:
     lie = "voxel lies" if voxels == 1 else "voxels lie"
     message = f"{voxels} {lie} outside the raters' union or inside their intersection."
     return Finding("beyond the raters", voxels, severity, message, "No rater supports them.")
+
+
+def far_from_the_vote(estimate: Estimate, dice: float) -> Finding:
+    """A consensus that left the vote by much, though the vote is not noise, wants to be looked at."""
+    severity: Severity = None
+    if dice < FAR_FROM_VOTE and not estimate.vote_is_noise:
+        severity = "caution"
+    noise = "; the vote has specks of noise" if estimate.vote_is_noise else ""
+    message = f"Dice {dice:.3f} to the plain vote{noise}."
+    return Finding("far from the vote", dice, severity, message, "Compare the two maps.")
 
 
 def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:

@@ -1,32 +1,39 @@
 """The recommended consensus: what raters share, found by rules that can be read.
 
 1. Copies of one rater count once (`near_copies`).
-2. The coherence vote keeps what raters share and smooths the rest (`coherence_vote`).
-3. Lesions that few raters found, but found alike, are added where these raters overlook that many
-   (`missed_lesions`).
-4. From five raters on, what all of them mark stays (`coherence_vote`).
+2. Whether a structure is there is a vote of its own, and its outline is asked of those who drew it
+   (`label_voters`); objects that no majority found are there if `detection` says so.
+3. The coherence vote keeps what raters share and smooths the rest (`coherence_vote`).
+4. What leaves the vote without one of these reasons returns to it (`harm_bound`).
 
-``examples/benchmarks/consensus_evidence.py`` prints what each is worth.
+``examples/benchmarks/consensus_evidence.py`` prints what it is worth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.agreement.overlap import PairCounts
+from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, smallest_sides
 from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.algorithms.harm_bound import BoundedLabel, bound_harm
 from itk_consensus.algorithms.label_answers import Indices
-from itk_consensus.algorithms.missed_lesions import MissedLesions, missed_lesions
-from itk_consensus.algorithms.near_copies import near_copies
+from itk_consensus.algorithms.label_voters import LabelVoters, label_voters
+from itk_consensus.algorithms.majority_vote import majority_vote
+from itk_consensus.algorithms.near_copies import MOST_RATERS, near_copies
 from itk_consensus.algorithms.over_labels import over_labels, ticking
 from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.tiles import Progress
+
+#: Probability that a voxel which was changed after the vote owes to its label: enough to lead.
+CHANGED_SHARE = 0.5 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,19 @@ class SharedConsensus:
     """A consensus and the facts that led to it."""
 
     decision: Indices  #: (*shape) label index, or `labels.ties.UNDECIDED` where nobody annotated
-    coherence: CoherenceResult  #: Before lesions were added
+    coherence: CoherenceResult  #: Before it was held to the vote
     raters: RaterMasks  #: Everybody who annotated something, copies apart
     #: Those raters, as numbered in the patterns; those of one group are copies.
     groups: list[list[int]]
-    missed: dict[int, MissedLesions]  #: By label index, where lesions were added
+    voters: Mapping[int, LabelVoters]  #: By label index: who, of the groups, was asked about it
+    bounds: Mapping[int, BoundedLabel]  #: By label index: how it was held to the vote
+    changed: NDArray[np.intp]  #: Flat indices of voxels that this changed
+    vote_dice: float  #: Dice of the vote's foreground to the decision's, ties being background
+
+    @property
+    def vote_is_noise(self) -> bool:
+        """Whether some label's vote has specks that the consensus does not."""
+        return any(one.vote_is_noise for one in self.bounds.values())
 
     def overlap(self, decision: NDArray[Any], labels: NDArray[Any]) -> float:
         """Dice of another decision's foreground to this one, equal labels being the overlap.
@@ -50,19 +65,14 @@ class SharedConsensus:
         labels : (K,) ndarray
             The label value behind each index; 0 is background.
         """
-        # Codes are Python indices from the end: background, undecided.
-        ours = np.append(labels, [0, 0])[self.decision]
-        theirs = np.append(labels, [0, -1])[decision]
-        total = np.count_nonzero(ours) + np.count_nonzero(theirs)
-        same = np.count_nonzero((ours == theirs) & (ours != 0))
-        return 2 * same / total if total else 1.0
+        return _overlap(self.decision, decision, labels)
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
         self.coherence.write_probability(label, out)
-        for added, lesions in self.missed.items():
-            here = out[lesions.mask]
-            out[lesions.mask] = np.maximum(here, 0.5) if added == label else np.minimum(here, 0.5)
+        flat, chosen = out.reshape(-1), self.decision.reshape(-1)[self.changed]
+        flat[self.changed] = (1 - CHANGED_SHARE) * flat[self.changed]
+        flat[self.changed] += CHANGED_SHARE * (chosen == label)
 
 
 def shared_consensus(
@@ -94,20 +104,96 @@ def shared_consensus(
         else RaterMasks.from_stack(stack, patterns)
     )
     merged = [place[group].tolist() for group in groups]
-    result = coherence_vote(masks, spacing, groups=merged, progress=progress)
-    decision = result.decision
-    missed: dict[int, MissedLesions] = {}
-    labels = range(1, masks.number_of_labels)
     once = masks.merged(merged)
-    tick = ticking(progress, 1.0)
-    found = over_labels(lambda label: missed_lesions(once, label, result.decision), labels, tick)
-    for label, lesions in zip(labels, found, strict=True):
-        if lesions.number == 0:
+    voters = _voters(patterns, once, groups, spacing, progress)
+    result = coherence_vote(masks, spacing, groups=merged, progress=progress, voters=voters)
+    bounds = _bounds(once, result.decision, voters, progress)
+    vote = patterns.expand(majority_vote(patterns, ties="background").decision)
+    decision = _bounded(once, result.decision, vote, bounds)
+    return SharedConsensus(
+        decision,
+        result,
+        masks.without_inputs(),
+        groups,
+        voters,
+        bounds,
+        np.flatnonzero(decision.reshape(-1) != result.decision.reshape(-1)),
+        _overlap(decision, vote, patterns.labels),
+    )
+
+
+def _voters(
+    patterns: DecisionPatterns,
+    once: RaterMasks,
+    groups: Sequence[Sequence[int]],
+    spacing: Sequence[float],
+    progress: Progress | None,
+) -> dict[int, LabelVoters]:
+    """By label index, of what anybody marked."""
+    sides = smallest_sides(spacing)
+    margin = DEFAULT_SETTINGS.margin(sides)
+    members = [len(group) for group in groups]
+    overlaps = None
+    if len(groups) <= MOST_RATERS:
+        first = [group[0] for group in groups]
+        overlaps = PairCounts.of(patterns).dice[:, first][:, :, first]
+    labels = range(1, once.number_of_labels)
+
+    def find(label: int) -> LabelVoters | None:
+        between = None if overlaps is None else overlaps[label]
+        return label_voters(once, label, between, members, margin, sides)
+
+    found = over_labels(find, labels, ticking(progress, 0.0))
+    return {label: asked for label, asked in zip(labels, found, strict=True) if asked is not None}
+
+
+def _bounds(
+    once: RaterMasks,
+    decision: Indices,
+    voters: Mapping[int, LabelVoters],
+    progress: Progress | None,
+) -> dict[int, BoundedLabel]:
+    """By label index: how its answer is held to the vote."""
+
+    def bound(label: int) -> BoundedLabel:
+        box = once.marked_box(label)
+        assert box is not None
+        answer = decision[box] == label
+        if voters[label].absent:
+            return BoundedLabel(answer)
+        return bound_harm(once, label, answer, voters[label], box)
+
+    found = over_labels(bound, voters, ticking(progress, 1.0))
+    return dict(zip(voters, found, strict=True))
+
+
+def _bounded(
+    once: RaterMasks,
+    decision: Indices,
+    vote: NDArray[Any],
+    bounds: Mapping[int, BoundedLabel],
+) -> Indices:
+    """The decision as the bound has it: what a label loses becomes what the vote says."""
+    if not any(one.is_changed for one in bounds.values()):
+        return decision
+    decision = decision.copy()
+    for label, one in bounds.items():
+        box = once.marked_box(label)
+        if box is None or not one.is_changed:
             continue
-        # Another label's voxels are not taken away.
-        lesions = lesions._replace(mask=lesions.mask & (decision == 0))
-        if lesions.mask.any():
-            decision = decision.copy() if decision is result.decision else decision
-            missed[label] = lesions
-            decision[lesions.mask] = label
-    return SharedConsensus(decision, result, masks.without_inputs(), groups, missed)
+        here = decision[box]
+        given_up = (here == label) & ~one.mask
+        here[given_up] = np.maximum(vote[box][given_up], 0)
+        # No label takes from another.
+        here[one.mask & (here == 0)] = label
+    return decision
+
+
+def _overlap(one: NDArray[Any], other: NDArray[Any], labels: NDArray[Any]) -> float:
+    """Dice of two decisions' foreground, equal labels being the overlap."""
+    # Codes are Python indices from the end: background, undecided.
+    ours = np.append(labels, [0, 0])[one]
+    theirs = np.append(labels, [0, -1])[other]
+    total = np.count_nonzero(ours) + np.count_nonzero(theirs)
+    same = np.count_nonzero((ours == theirs) & (ours != 0))
+    return 2 * same / total if total else 1.0

@@ -33,11 +33,14 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
-    2. Raters who are nearly copies of each other count once.
-    3. The coherence vote: detail that raters share is kept, the rest smoothed.
-    4. Lesions that few raters found, but found alike, are added where these raters overlook that
-       many.
-    5. From five raters on, what all of them mark is never lost.
+    2. Raters whose contours coincide where those of others do not are copies and count once.
+    3. A label that more than half of the raters left empty is absent. About the outline of an
+       object those are asked who found it, and not a rater far from others who agree. Objects that
+       no majority found are added where these raters overlook that many of the others.
+    4. The coherence vote: detail that raters share is kept, the rest smoothed.
+    5. What leaves the vote without such a reason returns to it: components that a majority marked
+       are kept, others are not invented, and outlines stay where the readers who corroborate each
+       other most would lose.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
@@ -56,6 +59,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     CopiedRaters = Measurement(
         tuple[tuple[int, ...], ...], "Groups of raters who are nearly copies and count once."
     )
+    VoteDice = Measurement(float, "Dice of the answer to the plain vote, ties being background.")
+    VoteIsNoise = Measurement(bool, "Whether the vote has specks that the answer does not.")
     ComponentsLost = Measurement(
         tuple[ListedComponent, ...],
         "Components of two or more voxels that more than half of the raters marked and the answer "
@@ -95,12 +100,17 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         self.Choice = _choice(found)
         self._candidates = {self.Choice: lambda: chosen} | _candidates(case, found)
         self.CopiedRaters = tuple(tuple(group) for group in found.groups if len(group) > 1)
+        self.VoteDice, self.VoteIsNoise = found.vote_dice, found.vote_is_noise
         self._measure_resolution(found.coherence.masks, patterns.labels, case.spacing)
         self._promise_components(case, found)
         return chosen
 
     def _estimated(self, case: FusionCase) -> dict[str, Any]:
-        return {"merges_copies": True}
+        return {
+            "merges_copies": True,
+            "vote_dice": self.VoteDice,
+            "vote_is_noise": self.VoteIsNoise,
+        }
 
     def _consensus_dice(self, case: FusionCase, fusion: Fusion) -> None:
         """The result is what the raters share."""
@@ -126,7 +136,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 def _choice(found: SharedConsensus) -> str:
     if len(found.groups) == 1 and len(found.groups[0]) == 1:
         return "the only rater"
-    return f"{COHERENCE} with overlooked lesions" if found.missed else COHERENCE
+    rescued = any(asked.rescued for asked in found.voters.values())
+    return f"{COHERENCE} with overlooked lesions" if rescued else COHERENCE
 
 
 def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[[], Fusion]]:
@@ -141,7 +152,7 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
         "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
         "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
     }
-    if not found.missed:
+    if not len(found.changed):
         return others
     before = settled_fusion(patterns, alone.decision, alone.write_probability, alone.frequencies)
-    return {COHERENCE: lambda: before} | others
+    return {f"{COHERENCE} alone": lambda: before} | others

@@ -38,9 +38,12 @@ def explain(
         f"The {choice} of {raters} raters was taken: detail that raters share is kept, the rest "
         "is smoothed.",
         *_copies(found),
+        *_absent(found, labels),
+        *_not_asked(found, labels),
         *_agreement(resolution),
         *_lone(lone),
-        *_missed(found, labels),
+        *_rescued(found, labels),
+        *_bounds(found),
         *_changed("that more than half of the raters marked", "lost", changed.lost),
         *_changed("that nobody marked", "gained", changed.gained),
     ]
@@ -87,15 +90,65 @@ def _lone(lone: tuple[int, int]) -> Iterator[str]:
         yield f"{one or 'None'} of {number} components {were} marked by one rater only."
 
 
-def _missed(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
-    for label, lesions in found.missed.items():
-        value = labels[label]
+def _absent(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
+    for label, asked in found.voters.items():
+        if asked.absent:
+            members = [len(group) for group in found.groups]
+            drew = sum(n for n, did in zip(members, asked.drew, strict=True) if did)
+            of = sum(n for n, did in zip(members, asked.annotated, strict=True) if did)
+            yield f"Label {labels[label]} is absent: {of - drew} of {of} raters left it empty."
+
+
+def _not_asked(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
+    for label, asked in found.voters.items():
+        away = [rater for group in asked.deviating for rater in found.groups[group]]
+        if away:
+            yield (
+                f"{_raters(away)} far from the others, who are close to each other, and not asked "
+                f"about the outline of label {labels[label]}."
+            )
+
+
+def _raters(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"Rater {numbers[0]} is"
+    return f"Raters {', '.join(map(str, numbers[:-1]))} and {numbers[-1]} are"
+
+
+def _rescued(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
+    for label, asked in found.voters.items():
+        if asked.rescued:
+            number = len(asked.rescued)
+            least = min(one.there for one in asked.rescued)
+            yield (
+                f"{_count(number, 'lesion')} of label {labels[label]} that no majority found "
+                f"{_were(number)} added: from how much these raters overlook of the others, the "
+                f"probability of being there is {least:.2f} or more."
+            )
+
+
+def _bounds(found: SharedConsensus) -> Iterator[str]:
+    bounds = found.bounds.values()
+    restored = sum(one.restored for one in bounds)
+    if restored:
+        yield f"{_count(restored, 'component')} that a majority marked {_were(restored)} kept."
+    removed = sum(one.removed for one in bounds)
+    if removed:
+        yield f"{_count(removed, 'component')} that no majority found {_were(removed)} left out."
+    returned = sum(one.returned for one in bounds)
+    if returned:
         yield (
-            f"{lesions.number} lesion{'s' * (lesions.number != 1)} of label {value} that few "
-            f"raters found, but found alike, {'was' if lesions.number == 1 else 'were'} added: a "
-            f"rater finds {lesions.detection:.0%} of what two or more found, and more than "
-            f"{max(lesions.threshold, 1):.1f} finders are enough."
+            f"In {_count(returned, 'region')} the outline is the vote's: the readers who "
+            "corroborate each other most are closer to it."
         )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
 def _changed(which: str, what: str, listed: Sequence[ListedComponent]) -> Iterator[str]:

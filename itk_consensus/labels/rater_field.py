@@ -38,6 +38,18 @@ class RaterField(NamedTuple):
         """Of the box."""
         return self.masks.shape[1:]
 
+    def without(self, silent: Mask | None) -> RaterField:
+        """The field without those who are silent at a voxel, (J, \\*shape); all stay if all are."""
+        if silent is None:
+            return self
+        asked = pack_bits(~silent)
+        here = asked if self.present is None else asked & self.present
+        # Where nobody would be left everybody is asked.
+        nobody = np.bitwise_or.reduce(here, axis=0) == 0
+        everybody = pack_bits(np.ones_like(silent)) if self.present is None else self.present
+        here[:, nobody] = everybody[:, nobody]
+        return self._replace(present=here)
+
     def extended(self, box: Box) -> RaterField:
         """The raters of another box, in which their border goes on."""
         present = None if self.present is None else read_extended(self.present, box)

@@ -1,0 +1,238 @@
+"""A bound on harm: where an answer leaves the vote without a reason that can be named, it returns.
+
+A consensus leaves the vote to smooth what raters do not share, to ask only those who found an
+object about its outline, and to add what `detection` says is there. Whatever it was made by, three
+things hold of every label:
+
+- A component that more than half of the raters marked, and marked alike, is not lost.
+- A component of which the vote has nothing was found by more than half of the raters, or rescued.
+- The readers who corroborate each other most are not worse off than with the vote: where the
+  answer's mean Dice to them is lower by more than `LARGEST_DROP`, the region returns to the vote.
+
+The last does not hold in noise, where the vote is close to every reader because it shares their
+specks, and an answer without them is not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.algorithms.components import connecting, lost_components, piece_sizes
+from itk_consensus.algorithms.label_voters import LEAST_AGREEMENT, LabelVoters, mean_dice
+from itk_consensus.algorithms.rater_masks import RaterMasks
+from itk_consensus.array_types import Floats, Mask
+from itk_consensus.labels.boxes import Box, grown, intersection, relative_to
+
+#: Mean Dice to the best corroborated readers that an answer may lose against the vote, if others
+#: are less well corroborated than these.
+LARGEST_DROP = 0.01
+
+#: The same where all readers are alike: then nobody is a better judge than the vote's own noise.
+LARGEST_DROP_OF_EQUALS = 0.03
+
+#: Readers corroborate each other best whose distance 1 - Dice to their two nearest is at most so
+#: many times the smallest.
+CORROBORATION = 2.0
+
+#: Share of the vote in components that the answer does not have from which the vote is noise.
+NOISE = 0.005
+
+#: Components of a majority that are expected by chance, from which one of them may be lost.
+CHANCE = 0.001
+
+#: Ways in which a voxel connects to the next, by which chance is multiplied for each further one.
+WAYS_TO_CONNECT = 8.0
+
+#: A share of votes above this is a majority.
+MAJORITY = 0.5 + 1e-9
+
+#: Voxels around a component within which the marks that belong to it lie.
+REACH = 2
+
+
+class BoundedLabel(NamedTuple):
+    """A label's mask in a box, and how many of its parts were changed."""
+
+    mask: Mask
+    restored: int = 0  #: Components that a majority marked and the answer had lost
+    removed: int = 0  #: Components that no majority found
+    returned: int = 0  #: Regions that have the vote's outline
+    vote_is_noise: bool = False  #: Whether the vote has specks that the answer does not
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the vote had a word."""
+        return bool(self.restored or self.removed or self.returned)
+
+
+def bound_harm(
+    masks: RaterMasks, index: int, answer: Mask, voters: LabelVoters, box: Box
+) -> BoundedLabel:
+    """Hold a label's answer to the vote.
+
+    Parameters
+    ----------
+    masks : RaterMasks
+        Copies merged.
+    index : int
+        Of the label, which is not absent.
+    answer : (\\*box) ndarray of bool
+        Voxels that the label has been given, in a box around all that anybody marked.
+    voters : LabelVoters
+        Who was asked about it.
+    """
+    vote = masks.share(index, box) > MAJORITY
+    if np.array_equal(vote, answer):
+        return BoundedLabel(answer)
+    case = _Case(masks.marks(index, box), answer, vote, voters, box)
+    restored, number_restored = case.wrongly_lost()
+    removed, number_removed = case.wrongly_gained(answer | restored)
+    mask, noise = (answer | restored) & ~removed, case.vote_is_noise()
+    mask, returned = (mask, 0) if noise else case.returned(mask)
+    return BoundedLabel(mask, number_restored, number_removed, returned, noise)
+
+
+class _Case(NamedTuple):
+    """One label in a box."""
+
+    marks: Mask  #: (J, *box)
+    answer: Mask
+    vote: Mask
+    voters: LabelVoters
+    box: Box
+
+    @property
+    def connected(self) -> Mask:
+        return connecting(self.answer.ndim)
+
+    def wrongly_lost(self) -> tuple[Mask, int]:
+        """Components of the vote that the answer lost, and that its raters marked alike."""
+        lost = lost_components(self.vote, self.answer, self.answer.ndim > 3)
+        pieces, number = scipy.ndimage.label(lost, self.connected)
+        if not number:
+            return lost, 0
+        by_chance = self._chance_of_majority()
+        sizes = piece_sizes(pieces, number)
+        expected = lost.size * by_chance * (WAYS_TO_CONNECT * by_chance) ** (sizes - 1)
+        kept = expected < CHANCE
+        kept[0] = False
+        boxes = scipy.ndimage.find_objects(pieces)
+        for piece in np.flatnonzero(kept).tolist():
+            kept[piece] = self._marked_alike(pieces, piece, boxes[piece - 1])
+        return np.asarray(kept[pieces]), int(kept.sum())
+
+    def _chance_of_majority(self) -> float:
+        """That a majority marks a voxel far from the answer, if each rater does on his own."""
+        far = ~scipy.ndimage.binary_dilation(self.answer, iterations=3)
+        rates = self.marks[:, far].mean(axis=1) if far.any() else np.zeros(len(self.marks))
+        number_who_mark = np.ones(1)
+        for rate in rates:
+            number_who_mark = np.convolve(number_who_mark, [1 - rate, rate])
+        return float(number_who_mark[len(self.marks) // 2 + 1 :].sum())
+
+    def _marked_alike(self, pieces: NDArray[np.int32], piece: int, box: Box) -> bool:
+        """Whether raters drew the same thing there, apart from what the answer has."""
+        wide = grown(box, [REACH] * len(box), self.answer.shape)
+        marks = self.marks[(slice(None), *wide)]
+        around, _ = scipy.ndimage.label(marks.any(axis=0) & ~self.answer[wide], self.connected)
+        belonging = np.unique(around[pieces[wide] == piece])
+        drawn = marks & np.isin(around, belonging[belonging > 0])
+        return mean_dice(drawn[drawn.reshape(len(drawn), -1).any(axis=1)]) >= LEAST_AGREEMENT
+
+    def wrongly_gained(self, mask: Mask) -> tuple[Mask, int]:
+        """Components of a mask that neither the vote has nor a majority found, nor were rescued."""
+        gained = lost_components(mask, self.vote, mask.ndim > 3)
+        pieces, number = scipy.ndimage.label(gained, self.connected)
+        wrong = np.zeros(number + 1, bool)
+        if not number:
+            return gained, 0
+        found = np.zeros(number + 1, np.int64)
+        for marks in self.marks:
+            found += np.bincount(pieces[marks], minlength=number + 1) > 0
+        wrong[1:] = 2 * found[1:] <= len(self.marks)
+        wrong[self._pieces_of_objects(pieces)] = False
+        return np.asarray(wrong[pieces]), int(wrong.sum())
+
+    def _pieces_of_objects(self, pieces: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Pieces that belong to objects which some raters did not find."""
+        found = [np.zeros(0, np.int32)]
+        for one in self.voters.found:
+            both = intersection(one.box, self.box)
+            inside = one.where[relative_to(both, one.box)]
+            found.append(np.unique(pieces[relative_to(both, self.box)][inside]))
+        return np.concatenate(found)
+
+    def returned(self, mask: Mask) -> tuple[Mask, int]:
+        """The mask, with the vote's outline where the best corroborated readers prefer it."""
+        asked = self.marks[self.voters.asked]
+        if len(asked) < 3:
+            return mask, 0
+        differs = mask != self.vote
+        pieces, number = scipy.ndimage.label(asked.any(axis=0) | mask | self.vote, self.connected)
+        changed = np.bincount(pieces[differs], minlength=number + 1)
+        voted = np.bincount(pieces[self.vote], minlength=number + 1)
+        # So few voxels cannot lower a Dice to anybody by as much.
+        judged = changed > LARGEST_DROP / 2 * voted
+        judged[0] = False
+        # Outlines of objects that some did not find are their finders', for that reason.
+        judged[self._pieces_of_objects(pieces)] = False
+        boxes = scipy.ndimage.find_objects(pieces) if judged.any() else []
+        number_returned = 0
+        for piece in np.flatnonzero(judged):
+            box = boxes[piece - 1]
+            here = pieces[box] == piece
+            drawn = asked[(slice(None), *box)][:, here]
+            if _is_worse(drawn, mask[box][here], self.vote[box][here]):
+                if number_returned == 0:
+                    mask = mask.copy()
+                mask[box][here] = self.vote[box][here]
+                number_returned += 1
+        return mask, number_returned
+
+    def vote_is_noise(self) -> bool:
+        """Whether the vote has much that the answer dropped as specks."""
+        pieces, number = scipy.ndimage.label(self.vote, self.connected)
+        gone = np.ones(number + 1, bool)
+        gone[0] = False
+        gone[pieces[self.answer & self.vote]] = False
+        specks = np.count_nonzero(gone[pieces])
+        return bool(specks > NOISE * np.count_nonzero(self.vote))
+
+
+def _is_worse(drawn: Mask, answer: Mask, vote: Mask) -> bool:
+    """Whether the readers who corroborate each other most are worse off than with the vote.
+
+    Parameters
+    ----------
+    drawn : (J, N) ndarray of bool
+        What raters marked of a region's voxels.
+    answer, vote : (N,) ndarray of bool
+    """
+    drawn = drawn[drawn.any(axis=1)]
+    if len(drawn) < 3:
+        return False
+    # Where all agree, answer and vote do too, or nearly so: only the rest needs to be multiplied.
+    agreed = drawn.all(axis=0)
+    disputed = np.concatenate([drawn, answer[None], vote[None]])[:, ~agreed].astype(np.float32)
+    core = np.stack([np.count_nonzero(one & agreed) for one in (*drawn, answer, vote)])
+    shared = np.asarray(disputed @ disputed.T + np.minimum.outer(core, core), np.float64)
+    dices = _dices(shared)
+    readers = len(drawn)
+    between = dices[:readers, :readers].copy()
+    np.fill_diagonal(between, -1)
+    distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
+    best = distance <= CORROBORATION * float(distance.min()) + 1e-9
+    gain = float((dices[:readers, readers] - dices[:readers, readers + 1])[best].mean())
+    differ = np.count_nonzero(best) >= 3 and not best.all()
+    return gain < -(LARGEST_DROP if differ else LARGEST_DROP_OF_EQUALS)
+
+
+def _dices(shared: Floats) -> Floats:
+    """Dice of every two masks, from the voxels that they share."""
+    sizes = np.diag(shared)
+    either = sizes[:, None] + sizes
+    return np.divide(2 * shared, either, out=np.ones(shared.shape), where=either > 0)
