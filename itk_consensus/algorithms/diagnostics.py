@@ -179,7 +179,7 @@ def beyond_the_raters(estimate: Estimate) -> Finding:
 
 
 def far_from_the_vote(estimate: Estimate, dice: float) -> Finding:
-    """A consensus that left the vote by much, though the vote is not noise, wants to be looked at."""
+    """A consensus that left the vote by much, though that is not noise, wants to be looked at."""
     severity: Severity = None
     if dice < FAR_FROM_VOTE and not estimate.vote_is_noise:
         severity = "caution"

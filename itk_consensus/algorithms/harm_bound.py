@@ -6,8 +6,10 @@ things hold of every label:
 
 - A component that more than half of the raters marked, and marked alike, is not lost.
 - A component of which the vote has nothing was found by more than half of the raters, or rescued.
-- The readers who corroborate each other most are not worse off than with the vote: where the
-  answer's mean Dice to them is lower by more than `LARGEST_DROP`, the region returns to the vote.
+- No reader, and no two of them in what they share, lose more than `UNEXPLAINED` of Dice against the
+  vote, unless the answer is as close to them as the nearer half of the other readers: so much the
+  readers' own spread explains. Nor do the readers who corroborate each other most lose more than
+  `LARGEST_DROP` on average. Otherwise the region returns to the vote.
 
 The last does not hold in noise, where the vote is close to every reader because it shares their
 specks, and an answer without them is not.
@@ -15,6 +17,7 @@ specks, and an answer without them is not.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +36,13 @@ LARGEST_DROP = 0.01
 
 #: The same where all readers are alike: then nobody is a better judge than the vote's own noise.
 LARGEST_DROP_OF_EQUALS = 0.03
+
+#: Dice to any reader, or to what any two share, that an answer may lose against the vote while it
+#: is farther from them than the nearer half of the other readers.
+UNEXPLAINED = 0.02
+
+#: Of more readers, pairs are too many to look at, and none of them stands alone.
+MOST_IN_PAIRS = 8
 
 #: Readers corroborate each other best whose distance 1 - Dice to their two nearest is at most so
 #: many times the smallest.
@@ -169,7 +179,7 @@ class _Case(NamedTuple):
     def returned(self, mask: Mask) -> tuple[Mask, int]:
         """The mask, with the vote's outline where the best corroborated readers prefer it."""
         asked = self.marks[self.voters.asked]
-        if len(asked) < 3:
+        if len(asked) < 2:
             return mask, 0
         differs = mask != self.vote
         pieces, number = scipy.ndimage.label(asked.any(axis=0) | mask | self.vote, self.connected)
@@ -179,14 +189,16 @@ class _Case(NamedTuple):
         judged = changed > LARGEST_DROP / 2 * voted
         judged[0] = False
         # Outlines of objects that some did not find are their finders', for that reason.
-        judged[self._pieces_of_objects(pieces)] = False
+        by_finders = np.zeros(number + 1, bool)
+        by_finders[self._pieces_of_objects(pieces)] = True
         boxes = scipy.ndimage.find_objects(pieces) if judged.any() else []
         number_returned = 0
         for piece in np.flatnonzero(judged):
             box = boxes[piece - 1]
             here = pieces[box] == piece
             drawn = asked[(slice(None), *box)][:, here]
-            if _is_worse(drawn, mask[box][here], self.vote[box][here]):
+            views = _Views.of(drawn, mask[box][here], self.vote[box][here])
+            if views.are_worse_off(by_finders[piece]):
                 if number_returned == 0:
                     mask = mask.copy()
                 mask[box][here] = self.vote[box][here]
@@ -203,32 +215,96 @@ class _Case(NamedTuple):
         return bool(specks > NOISE * np.count_nonzero(self.vote))
 
 
-def _is_worse(drawn: Mask, answer: Mask, vote: Mask) -> bool:
-    """Whether the readers who corroborate each other most are worse off than with the vote.
+class _Views(NamedTuple):
+    """How close answer and vote are to what readers drew of a region."""
+
+    between: Floats  #: (J, J) Dice of every two readers
+    answer: Floats  #: (J,) Dice of the answer to each reader
+    vote: Floats  #: (J,) likewise of the vote
+    #: The same of what every two readers share: (pairs,) Dice of answer, of vote, and the mean of
+    #: the nearer half of the others.
+    pairs: tuple[Floats, Floats, Floats]
+
+    @classmethod
+    def of(cls, drawn: Mask, answer: Mask, vote: Mask) -> _Views:
+        """Of (J, N) marks of a region's voxels, and (N,) flags of answer and vote."""
+        drawn = drawn[drawn.any(axis=1)]
+        # Where all readers agree there is nothing to multiply.
+        agreed = drawn.all(axis=0)
+        maps = np.concatenate([drawn, answer[None], vote[None]])
+        disputed = maps[:, ~agreed].astype(np.float32)
+        agreed_maps = maps[:, agreed].astype(np.float32)
+        shared = np.asarray(disputed @ disputed.T + agreed_maps @ agreed_maps.T, np.float64)
+        dices = _dices(shared)
+        readers = len(drawn)
+        return cls(
+            dices[:readers, :readers],
+            dices[:readers, readers],
+            dices[:readers, readers + 1],
+            _of_pairs(disputed, np.diag(shared), agreed_maps.sum(axis=1)),
+        )
+
+    def are_worse_off(self, by_finders: bool) -> bool:
+        """Whether readers lose against the vote more than their own spread explains.
+
+        Where somebody found nothing the vote is too small for a reason, and what two finders share
+        is the vote itself: there only single readers count, and all the others' distance explains.
+        """
+        readers = len(self.answer)
+        if readers < 2:
+            return False
+        if by_finders:
+            others = (self.between.sum(axis=1) - 1) / (readers - 1)
+            return bool((np.minimum(self.vote, others) - self.answer > UNEXPLAINED).any())
+        lost = np.minimum(self.vote, self._nearer_half()) - self.answer
+        answer, vote, theirs = self.pairs
+        lost_by_pairs = np.minimum(vote, theirs) - answer
+        unexplained = max(lost.max(), lost_by_pairs.max()) > UNEXPLAINED
+        return bool(unexplained) or self._corroborated_lose()
+
+    def _nearer_half(self) -> Floats:
+        """(J,) mean Dice of each reader to the nearer half of the others, among whom is no slip."""
+        readers = len(self.answer)
+        between = self.between.copy()
+        np.fill_diagonal(between, -1)
+        return np.asarray(np.sort(between, axis=1)[:, -(readers // 2) :].mean(axis=1))
+
+    def _corroborated_lose(self) -> bool:
+        """Whether the readers who corroborate each other most are worse off than with the vote."""
+        if len(self.answer) < 3:
+            return False
+        between = self.between.copy()
+        np.fill_diagonal(between, -1)
+        distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
+        best = distance <= CORROBORATION * float(distance.min()) + 1e-9
+        differ = np.count_nonzero(best) >= 3 and not best.all()
+        allowed = LARGEST_DROP if differ else LARGEST_DROP_OF_EQUALS
+        return bool((self.answer - self.vote)[best].mean() < -allowed)
+
+
+def _of_pairs(
+    disputed: NDArray[np.float32], sizes: Floats, agreed: NDArray[np.float32]
+) -> tuple[Floats, Floats, Floats]:
+    """What every two readers share, against answer, vote and the nearer half of the others.
 
     Parameters
     ----------
-    drawn : (J, N) ndarray of bool
-        What raters marked of a region's voxels.
-    answer, vote : (N,) ndarray of bool
+    disputed : (J + 2, N) ndarray
+        Readers, answer and vote where readers differ.
+    sizes, agreed : (J + 2,) ndarray
+        Voxels of each, and those of them where all readers agree.
     """
-    drawn = drawn[drawn.any(axis=1)]
-    if len(drawn) < 3:
-        return False
-    # Where all agree, answer and vote do too, or nearly so: only the rest needs to be multiplied.
-    agreed = drawn.all(axis=0)
-    disputed = np.concatenate([drawn, answer[None], vote[None]])[:, ~agreed].astype(np.float32)
-    core = np.stack([np.count_nonzero(one & agreed) for one in (*drawn, answer, vote)])
-    shared = np.asarray(disputed @ disputed.T + np.minimum.outer(core, core), np.float64)
-    dices = _dices(shared)
-    readers = len(drawn)
-    between = dices[:readers, :readers].copy()
-    np.fill_diagonal(between, -1)
-    distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
-    best = distance <= CORROBORATION * float(distance.min()) + 1e-9
-    gain = float((dices[:readers, readers] - dices[:readers, readers + 1])[best].mean())
-    differ = np.count_nonzero(best) >= 3 and not best.all()
-    return gain < -(LARGEST_DROP if differ else LARGEST_DROP_OF_EQUALS)
+    readers = len(disputed) - 2
+    found = []
+    for i, j in itertools.combinations(range(min(readers, MOST_IN_PAIRS)), 2):
+        both = disputed[i] * disputed[j]
+        size = float(both.sum()) + agreed[i]
+        dices = 2 * (disputed @ both + agreed) / np.maximum(sizes + size, 1)
+        others = [k for k in range(readers) if k not in (i, j)] or [i, j]
+        nearer = np.sort(dices[others])[-((len(others) + 1) // 2) :]
+        found.append((dices[readers], dices[readers + 1], nearer.mean()))
+    table = np.array(found, np.float64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]
 
 
 def _dices(shared: Floats) -> Floats:

@@ -18,6 +18,9 @@ from itk_consensus.simulation.phantoms import ellipsoid_mask as ellipsoid_mask
 from itk_consensus.simulation.phantoms import ellipsoid_phantom as ellipsoid_phantom
 from itk_consensus.simulation.phantoms import nested_phantom as nested_phantom
 from itk_consensus.simulation.phantoms import organs_phantom as organs_phantom
+from itk_consensus.simulation.practice_settings import PRACTICE_SETTINGS as PRACTICE_SETTINGS
+from itk_consensus.simulation.practice_settings import SLIP_SETTINGS as SLIP_SETTINGS
+from itk_consensus.simulation.practice_settings import SLIPS as SLIPS
 from itk_consensus.simulation.raters import confusion_raters as confusion_raters
 from itk_consensus.simulation.raters import heterogeneous_raters as heterogeneous_raters
 from itk_consensus.simulation.raters import multilabel_raters as multilabel_raters

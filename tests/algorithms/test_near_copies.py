@@ -6,7 +6,13 @@ import pytest
 from itk_consensus.algorithms.near_copies import disagreements, near_copies
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.simulation import STRUCTURE_SETTINGS, class_imbalance_case, multilabel_raters
+from itk_consensus.simulation import (
+    SLIP_SETTINGS,
+    SLIPS,
+    STRUCTURE_SETTINGS,
+    class_imbalance_case,
+    multilabel_raters,
+)
 
 
 def encoded(raters: np.ndarray) -> DecisionPatterns:
@@ -41,23 +47,30 @@ def test_a_colluding_majority_is_one_rater():
     assert np.mean([group == [[0, 1, 2], [3], [4]] for group in groups]) >= 0.8
 
 
-def test_copies_of_many_labels_are_found_and_two_raters_are_no_copies():
+def test_copies_of_many_labels_are_found():
     truth = np.random.default_rng(0).integers(0, 4, (30, 30))
     raters = multilabel_raters(truth, 4, 0)
     assert near_copies(encoded(np.stack([*raters, raters[2]]))) == [[0], [1], [2, 4], [3]]
-    assert near_copies(encoded(np.stack([raters[0], raters[0]]))) == [[0], [1]]
 
 
-def test_errors_that_are_zero_but_for_rounding_make_no_copies():
-    # d_01 + d_03 = d_13 in voxels: nobody erred, whatever shares of 15 or of 19 voxels round to.
-    raters = np.array(
-        [
-            [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1],
-            [0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1],
-            [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1],
-            [1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1],
-        ]
-    )
-    for width in range(1, 12):
-        padded = np.pad(raters, ((0, 0), (width, width)))
-        assert near_copies(encoded(padded)) == [[0], [1], [2], [3]]
+def test_without_two_witnesses_nobody_is_a_copy():
+    """Of two, who copied whom; of three, who slipped: two others who differ would have to tell."""
+    drawn = STRUCTURE_SETTINGS["organ 3D"](0).raters
+    assert near_copies(encoded(drawn[[0, 0]])) == [[0], [1]]
+    assert near_copies(encoded(drawn[[0, 0, 1]])) == [[0], [1], [2]]
+    assert near_copies(encoded(drawn[[0, 0, 1, 1]])) == [[0], [1], [2], [3]]
+    assert near_copies(encoded(drawn[[0, 0, 1, 2]])) == [[0, 1], [2], [3]]
+
+
+@pytest.mark.parametrize("slip", list(SLIPS))
+def test_agreement_against_a_slip_is_no_copying(slip):
+    for readers in (3, 4, 5):
+        for seed in range(3):
+            raters = SLIP_SETTINGS[f"{readers} readers, one {slip}"](seed).raters
+            assert near_copies(encoded(raters)) == [[j] for j in range(readers)]
+
+
+def test_empty_masks_are_nobodys_copies():
+    raters = STRUCTURE_SETTINGS["organ 3D"](0).raters
+    raters[:3] = False
+    assert near_copies(encoded(raters)) == [[0], [1], [2], [3], [4]]
