@@ -14,7 +14,7 @@ from itk_consensus.algorithms.deviating_rater import farthest_rater
 from itk_consensus.algorithms.findings import Diagnostics, Estimate, Finding, Severity
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.model_diagnostics import diagnose_model
-from itk_consensus.algorithms.near_copies import near_copies
+from itk_consensus.algorithms.near_copies import same_masks
 
 FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 LOW_PREVALENCE = 0.10  # its critical prevalence, section 4.3
@@ -58,12 +58,15 @@ def few_raters(estimate: Estimate) -> Finding:
 
 def near_identical_raters(estimate: Estimate) -> Finding:
     """Raters who differ by far less than their errors count as several witnesses but are one."""
-    groups = [group for group in near_copies(estimate.patterns) if len(group) > 1]
+    groups = [list(group) for group in estimate.copies]
+    merged = bool(groups) and estimate.merges_copies
+    # With fewer witnesses than it takes to call it copying, the same mask twice is still a fact.
+    groups = groups or same_masks(estimate.patterns)
     rule, number = "near-identical raters", sum(len(group) - 1 for group in groups)
     if not groups:
         return Finding(rule, 0, None, "No rater is nearly a copy of another.")
     names = "; ".join(" and ".join(map(str, group)) for group in groups)
-    if estimate.merges_copies:
+    if merged:
         message = f"Raters {names} are nearly copies of each other and were counted once."
         decides = estimate.vote_dice is not None and estimate.vote_dice < COPIES_DECIDE
         advice = f"That decides the outcome (Dice {estimate.vote_dice:.3f} to the vote); look."

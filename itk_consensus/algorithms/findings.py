@@ -119,6 +119,8 @@ class Estimate:
     alternatives: Mapping[str, Callable[[], float]] = field(default_factory=dict)
     parameters: frozenset[str] = frozenset()  #: Names of the filter's parameters
     looks_at_neighbours: bool = False  #: Whether voxels with equal votes may get different labels
+    #: Groups of raters who are nearly copies of each other.
+    copies: tuple[tuple[int, ...], ...] = ()
     merges_copies: bool = False  #: Whether the method counts nearly identical raters once
     vote_dice: float | None = None  #: Dice to the plain vote, where the method may leave it
     vote_is_noise: bool = False  #: Whether the vote has specks that the result does not

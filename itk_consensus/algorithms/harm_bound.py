@@ -95,10 +95,11 @@ def bound_harm(
     voters : LabelVoters
         Who was asked about it.
     """
-    vote = masks.share(index, box) > MAJORITY
+    share = masks.share(index, box)
+    vote, tied = share > MAJORITY, np.abs(share - 0.5) <= MAJORITY - 0.5
     if np.array_equal(vote, answer):
         return BoundedLabel(answer)
-    case = _Case(masks.marks(index, box), answer, vote, voters, box)
+    case = _Case(masks.marks(index, box), answer, vote, tied, voters, box)
     restored, number_restored = case.wrongly_lost()
     removed, number_removed = case.wrongly_gained(answer | restored)
     mask, noise = (answer | restored) & ~removed, case.vote_is_noise()
@@ -111,7 +112,8 @@ class _Case(NamedTuple):
 
     marks: Mask  #: (J, *box)
     answer: Mask
-    vote: Mask
+    vote: Mask  #: Where more than half mark the label
+    tied: Mask  #: Where half do
     voters: LabelVoters
     box: Box
 
@@ -127,8 +129,9 @@ class _Case(NamedTuple):
             return lost, 0
         by_chance = self._chance_of_majority()
         sizes = piece_sizes(pieces, number)
-        expected = lost.size * by_chance * (WAYS_TO_CONNECT * by_chance) ** (sizes - 1)
-        kept = expected < CHANCE
+        # In logarithms: the background, piece 0, has too many voxels for a power.
+        further = (sizes - 1) * np.log(np.maximum(WAYS_TO_CONNECT * by_chance, 1e-300))
+        kept = np.log(max(lost.size * by_chance, 1e-300)) + further < np.log(CHANCE)
         kept[0] = False
         boxes = scipy.ndimage.find_objects(pieces)
         for piece in np.flatnonzero(kept).tolist():
@@ -179,7 +182,7 @@ class _Case(NamedTuple):
     def returned(self, mask: Mask) -> tuple[Mask, int]:
         """The mask, with the vote's outline where the best corroborated readers prefer it."""
         asked = self.marks[self.voters.asked]
-        if len(asked) < 2:
+        if len(asked) < 3:
             return mask, 0
         differs = mask != self.vote
         pieces, number = scipy.ndimage.label(asked.any(axis=0) | mask | self.vote, self.connected)
@@ -196,12 +199,23 @@ class _Case(NamedTuple):
         for piece in np.flatnonzero(judged):
             box = boxes[piece - 1]
             here = pieces[box] == piece
-            drawn = asked[(slice(None), *box)][:, here]
-            views = _Views.of(drawn, mask[box][here], self.vote[box][here])
-            if views.are_worse_off(by_finders[piece]):
+            drawn, answer = asked[(slice(None), *box)][:, here], mask[box][here]
+            # A tied vote has no say: there the answer stands, unless the readers who corroborate
+            # each other most would lose by it.
+            vote = self.vote[box][here]
+            with_ties = vote | (self.tied[box][here] & answer)
+            better = next(
+                (
+                    one
+                    for one, ties_count in ((with_ties, False), (vote, True))
+                    if _Views.of(drawn, answer, one).are_worse_off(by_finders[piece], ties_count)
+                ),
+                None,
+            )
+            if better is not None:
                 if number_returned == 0:
                     mask = mask.copy()
-                mask[box][here] = self.vote[box][here]
+                mask[box][here] = better
                 number_returned += 1
         return mask, number_returned
 
@@ -222,7 +236,7 @@ class _Views(NamedTuple):
     answer: Floats  #: (J,) Dice of the answer to each reader
     vote: Floats  #: (J,) likewise of the vote
     #: The same of what every two readers share: (pairs,) Dice of answer, of vote, and the mean of
-    #: the nearer half of the others.
+    #: the other readers'.
     pairs: tuple[Floats, Floats, Floats]
 
     @classmethod
@@ -244,15 +258,17 @@ class _Views(NamedTuple):
             _of_pairs(disputed, np.diag(shared), agreed_maps.sum(axis=1)),
         )
 
-    def are_worse_off(self, by_finders: bool) -> bool:
+    def are_worse_off(self, by_finders: bool, ties_count: bool) -> bool:
         """Whether readers lose against the vote more than their own spread explains.
 
         Where somebody found nothing the vote is too small for a reason, and what two finders share
         is the vote itself: there only single readers count, and all the others' distance explains.
         """
         readers = len(self.answer)
-        if readers < 2:
+        if readers < 3:
             return False
+        if ties_count:
+            return not by_finders and self._corroborated_lose(LARGEST_DROP, np.inf)
         if by_finders:
             others = (self.between.sum(axis=1) - 1) / (readers - 1)
             return bool((np.minimum(self.vote, others) - self.answer > UNEXPLAINED).any())
@@ -260,7 +276,7 @@ class _Views(NamedTuple):
         answer, vote, theirs = self.pairs
         lost_by_pairs = np.minimum(vote, theirs) - answer
         unexplained = max(lost.max(), lost_by_pairs.max()) > UNEXPLAINED
-        return bool(unexplained) or self._corroborated_lose()
+        return bool(unexplained) or self._corroborated_lose(LARGEST_DROP, LARGEST_DROP_OF_EQUALS)
 
     def _nearer_half(self) -> Floats:
         """(J,) mean Dice of each reader to the nearer half of the others, among whom is no slip."""
@@ -269,23 +285,21 @@ class _Views(NamedTuple):
         np.fill_diagonal(between, -1)
         return np.asarray(np.sort(between, axis=1)[:, -(readers // 2) :].mean(axis=1))
 
-    def _corroborated_lose(self) -> bool:
-        """Whether the readers who corroborate each other most are worse off than with the vote."""
-        if len(self.answer) < 3:
-            return False
+    def _corroborated_lose(self, allowed: float, allowed_of_equals: float) -> bool:
+        """Whether the readers who corroborate each other most lose more than is allowed."""
         between = self.between.copy()
         np.fill_diagonal(between, -1)
         distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
         best = distance <= CORROBORATION * float(distance.min()) + 1e-9
         differ = np.count_nonzero(best) >= 3 and not best.all()
-        allowed = LARGEST_DROP if differ else LARGEST_DROP_OF_EQUALS
-        return bool((self.answer - self.vote)[best].mean() < -allowed)
+        lost = float((self.vote - self.answer)[best].mean())
+        return lost > (allowed if differ else allowed_of_equals)
 
 
 def _of_pairs(
     disputed: NDArray[np.float32], sizes: Floats, agreed: NDArray[np.float32]
 ) -> tuple[Floats, Floats, Floats]:
-    """What every two readers share, against answer, vote and the nearer half of the others.
+    """What every two readers share, against answer, vote and the mean of the others.
 
     Parameters
     ----------
@@ -301,8 +315,7 @@ def _of_pairs(
         size = float(both.sum()) + agreed[i]
         dices = 2 * (disputed @ both + agreed) / np.maximum(sizes + size, 1)
         others = [k for k in range(readers) if k not in (i, j)] or [i, j]
-        nearer = np.sort(dices[others])[-((len(others) + 1) // 2) :]
-        found.append((dices[readers], dices[readers + 1], nearer.mean()))
+        found.append((dices[readers], dices[readers + 1], dices[others].mean()))
     table = np.array(found, np.float64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]
 

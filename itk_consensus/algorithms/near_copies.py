@@ -60,6 +60,18 @@ def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
     return [[rater for rater in range(raters) if group[rater] == name] for name in names]
 
 
+def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
+    """Groups of two or more raters who gave the same labels everywhere, and not background only."""
+    groups: dict[bytes, list[int]] = {}
+    background = patterns.labels == 0
+    for rater, votes in enumerate(np.ascontiguousarray(patterns.patterns.T)):
+        used = np.unique(votes)
+        used = used[used < patterns.number_of_labels]
+        if len(used) and not background[used].all():
+            groups.setdefault(votes.tobytes(), []).append(rater)
+    return [group for group in groups.values() if len(group) > 1]
+
+
 class _Contours:
     """Contours of raters, found for those who are asked about."""
 

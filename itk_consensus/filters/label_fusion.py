@@ -17,6 +17,7 @@ import numpy as np
 
 from itk_consensus.algorithms.diagnostics import diagnose
 from itk_consensus.algorithms.findings import Diagnostics, Estimate
+from itk_consensus.algorithms.near_copies import near_copies
 from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
@@ -217,7 +218,9 @@ class LabelFusionFilter(RaterInputs):
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it."""
-        known = self._estimated(case)
+        groups = near_copies(case.patterns)
+        copies = tuple(tuple(group) for group in groups if len(group) > 1)
+        known = {"copies": copies} | self._estimated(case)
         if case.patterns.outside_code is not None:
             # A mask fixes what is analysed, whatever lies around it.
             known["fuse_again"] = None

@@ -66,7 +66,7 @@ def test_finders_who_drew_different_things_do_not_count():
 
 def test_raters_who_did_not_look_did_not_overlook():
     stack = lesions([2, 2, 3, 3]).astype(np.uint8)
-    stack[4] = 9
+    stack[4, :, :50] = 9
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(stack), missing_label=9))
     assert shared_consensus(patterns, (1.0, 1.0)).voters[1].found == ()
 

@@ -17,6 +17,7 @@ from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     ONE_GOOD_FOUR_POOR,
+    SLIP_SETTINGS,
     STRUCTURE_SETTINGS,
     disc_phantom,
     ellipsoid_mask,
@@ -95,10 +96,41 @@ def test_overlooked_lesions_are_added_and_counted():
     case = STRUCTURE_SETTINGS["missed lesions .45"](1)
     consensus, fused = consensus_of(case.raters)
     assert consensus.GetChoice() == "coherence vote with overlooked lesions"
-    assert "2 lesions of label 1 that few raters found" in consensus.GetExplanation()
-    alone = consensus.GetCandidateImage("coherence vote")
-    assert label(fused)[1] == label(alone)[1] + 2
-    assert dice(fused, case.truth) > dice(alone, case.truth)
+    assert "lesions of label 1 that no majority found were added" in consensus.GetExplanation()
+    vote = consensus.GetCandidateImage("vote")
+    assert label(fused)[1] > label(vote)[1]
+    assert dice(fused, case.truth) > dice(vote, case.truth)
+
+
+def test_the_explanation_says_who_was_not_asked_and_what_is_absent():
+    case = SLIP_SETTINGS["4 readers, one inverted"](1)
+    consensus, _ = consensus_of(case.raters)
+    assert "Rater 0 is far from the others" in consensus.GetExplanation()
+    consensus, fused = consensus_of(SLIP_SETTINGS["absent, 2 of 5 drew"](1).raters)
+    assert "Label 1 is absent: 3 of 5 raters left it empty." in consensus.GetExplanation()
+    assert not fused.any()
+
+
+def test_findings_see_what_half_of_the_readers_left_empty():
+    raters = SLIP_SETTINGS["absent, 2 of 5 drew"](1).raters
+    consensus, _ = consensus_of(raters)
+    assert consensus.GetDiagnostics()["presence"].severity == "note"
+    assert not consensus.GetDiagnostics().concerns
+    staple = itk_consensus.STAPLEImageFilter()
+    staple.Execute([rater.astype(np.uint8) for rater in raters])
+    finding = staple.GetDiagnostics()["presence"]
+    assert finding.severity == "caution"
+    assert "3 of 5 raters left label 1 empty; the result has it" in finding.message
+    vote = itk_consensus.MajorityVoteFilter()
+    vote.Execute([rater.astype(np.uint8) for rater in raters])
+    assert not vote.GetDiagnostics().concerns
+
+
+def test_findings_see_copies_that_decide():
+    consensus, _ = consensus_of(STRUCTURE_SETTINGS["colluding"](1).raters)
+    finding = consensus.GetDiagnostics()["near-identical raters"]
+    assert finding.severity == "caution"
+    assert "decides the outcome" in finding.advice
 
 
 def test_components_of_one_rater_only_are_counted():
