@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -19,6 +20,7 @@ from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.gaussian import smooth_volume
 from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.stopping import in_other_thread
 
 Singles = NDArray[np.float32]
 Image = TypeVar("Image")
@@ -84,8 +86,13 @@ def each(
     images: Sequence[Image | None], make: Callable[[Image], Made], threads: int | None
 ) -> list[Made | None]:
     """What is made of each image, several at a time; None stays None."""
+    unwanted = Event()
+    watched = in_other_thread(lambda image: None if image is None else make(image), unwanted)
     with ThreadPoolExecutor(threads or default_threads()) as pool:
-        return list(pool.map(lambda image: None if image is None else make(image), images))
+        try:
+            return list(pool.map(watched, images))
+        finally:
+            unwanted.set()
 
 
 def _quantiles(image: NDArray[Any]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.filters.process_object import lent
 from itk_consensus.images import convert
 
@@ -81,13 +81,13 @@ class AgreementFilter(FuserAtWorkMixin):
                 reference=name,
                 progress=lambda share: self._report(0.5 + 0.49 * share),
             )
-            return self._result
+            return self.GetResult()
 
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
         if self._result is None:
             raise NotExecutedError(f"{self.GetName()}: the result is known only after Execute")
-        return self._result
+        return handed_out(self._result)
 
     def _consensus(self, fuser: LabelFusionFilter, inputs: list[Any]) -> Any:
         with self._at_work_is(fuser):

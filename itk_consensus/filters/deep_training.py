@@ -240,7 +240,8 @@ class DeepTraining(DeepConsensusParameters):
         self._progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
-        return not self._aborting
+        self._heard = stop = self._aborting  # asked once: Abort may come from another thread
+        return not stop
 
     def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:
         """Choose the rater weight, and compare with the vote, by held-out raters."""

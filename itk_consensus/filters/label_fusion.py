@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -85,7 +86,7 @@ class LabelFusionFilter(RaterInputs):
         """
         self._case = self._fused = self._chunked = None
         inputs = images[0] if len(images) == 1 else list(images)
-        with self._running():
+        with self._running(), self._forgetting():
             self._check_parameters()
             if convert.are_chunked(inputs):
                 return self._promise(inputs)
@@ -102,6 +103,15 @@ class LabelFusionFilter(RaterInputs):
             if self._outlives_execute:
                 self._let_inputs_go(case)
             return output
+
+    @contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """Whatever ends an Execute, Ctrl-C too, nothing is known after it."""
+        try:
+            yield
+        except BaseException:
+            self._case = self._fused = self._chunked = None
+            raise
 
     def _promise(self, arrays: Any) -> Any:
         """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""

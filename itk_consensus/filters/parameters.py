@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
@@ -96,7 +97,8 @@ class Parameter(_Declared[T]):
     def value_of(self, filter_: ProcessObject) -> T:
         if self.name in filter_._values:
             value: T = filter_._values[self.name]
-            return value
+            # What the caller gave, images say, stays the caller's; a table was made by us.
+            return handed_out(value) if isinstance(value, dict) else value
         return self.default(filter_) if callable(self.default) else self.default
 
     def __set__(self, instance: ProcessObject, value: Any) -> None:
@@ -161,7 +163,7 @@ class Measurement(_Declared[T]):
         value: T | Deferred[T] = filter_._measured[self.name]
         if isinstance(value, Deferred):
             value = filter_._measured[self.name] = value.compute()
-        return value
+        return handed_out(value)
 
     def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:
         instance._measured[self.name] = value
@@ -199,6 +201,11 @@ class GlobalValue(Generic[T]):
         ours = GlobalDefaults._global_defaults
         value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)
         return value
+
+
+def handed_out(value: T) -> T:
+    """A copy of what a filter keeps: whoever writes into it changes nothing of the filter."""
+    return value if isinstance(value, (int, float, str, type(None))) else deepcopy(value)
 
 
 def parameters_of(cls: type) -> Iterator[Parameter[Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
+from itk_consensus.filters.process_object import without_images
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Family, LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
@@ -159,7 +159,7 @@ def fuse_patterns(
 
 def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
     """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
-    part = copy.copy(filter_)  # copies leave images behind, as pickles do
+    part = without_images(filter_)
     part._is_part = True
     part._values.setdefault("NumberOfThreads", 1)
     lists: dict[str, dict[int, Any]] = {}

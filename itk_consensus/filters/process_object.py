@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import is_dataclass
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from itk_consensus.filters.parameters import (
     measurements_of,
     parameters_of,
 )
+from itk_consensus.stopping import asking
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
 ANY_EVENT = 0
@@ -75,6 +77,8 @@ class ProcessObject(GlobalDefaults):
         self._measured: dict[str, Any] = {}
         self._progress = 0.0
         self._aborting = False
+        self._heard = False
+        self._whole_iterations = False
         for spelled, value in parameters.items():
             self._set(spelled, value)
 
@@ -106,9 +110,8 @@ class ProcessObject(GlobalDefaults):
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickling keeps the parameters that are plain values, not images or callbacks."""
-        plain = {k: v for k, v in self._values.items() if not holds_image(v)}
-        return {"values": plain}
+        """A copy, or a pickle, has every parameter, images too; no commands and no results."""
+        return {"values": dict(self._values)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]
@@ -159,14 +162,24 @@ class ProcessObject(GlobalDefaults):
         self._progress = progress
         self._invoke(PROGRESS_EVENT)
         if stops and self._aborting and progress < 1.0:
-            raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self._heard = True
+        raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+
+    def _checkpoint(self) -> None:
+        """Stop a kernel on Abort, once: with an estimate to return, what is left is done."""
+        if self._aborting and not self._heard and not self._whole_iterations:
+            self._give_up()
 
     def _after_iteration(self, number: int) -> bool:
         """Observer of loops: tells the commands, and whether to go on."""
         if hasattr(type(self), "ElapsedIterations"):
             self._measured["ElapsedIterations"] = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
-        return not self._aborting
+        self._heard = stop = self._aborting  # asked once: Abort may come from another thread
+        return not stop
 
     def _counting_to(
         self, most: int, *, whole: bool = False
@@ -177,6 +190,7 @@ class ProcessObject(GlobalDefaults):
         is that of the last one, unless only `whole` iterations leave any.
         """
         done = 0
+        self._whole_iterations = whole
 
         def during_iteration(share: float, stops: bool = not whole) -> None:
             self._report(0.5 + 0.49 * (done + share) / most, stops=stops)
@@ -198,12 +212,13 @@ class ProcessObject(GlobalDefaults):
         if self.Debug:
             print(self)
         self._measured.clear()
-        self._aborting = False
+        self._aborting = self._heard = self._whole_iterations = False
         self._progress = 0.0
         try:
             self._invoke(START_EVENT)
             try:
-                yield
+                with asking(self._checkpoint):
+                    yield
             except BaseException as error:
                 if isinstance(error, ProcessAborted):
                     self._invoke(ABORT_EVENT)
@@ -248,6 +263,14 @@ class ProcessObject(GlobalDefaults):
         self.Debug = False
 
 
+def without_images(filter_: F) -> F:
+    """A copy that lacks the images among the parameters, to be sent where they are not needed."""
+    bare = copy(filter_)
+    for name in [name for name, value in bare._values.items() if holds_image(value)]:
+        del bare._values[name]
+    return bare
+
+
 @contextmanager
 def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None]:
     """Let a filter work with other parameters for a while, then give it back as it was."""
@@ -289,3 +312,4 @@ def _is_ours(module: str) -> bool:
 
 
 T = TypeVar("T")
+F = TypeVar("F", bound=ProcessObject)
