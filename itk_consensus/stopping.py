@@ -1,8 +1,8 @@
 """How work that takes long is told to end: kernels, and loops in Python, ask here now and then.
 
-Ctrl-C needs nothing of this but a kernel that asks: Python raises KeyboardInterrupt in the main
-thread as soon as that thread is in Python. An Abort is heard by whoever `asks` about it, and threads
-that work for others, which neither reaches by itself, ask whether these still want them to.
+Ctrl-C needs nothing but a kernel that asks: Python raises KeyboardInterrupt in the main thread as
+soon as that thread is in Python. An Abort is heard by whoever is `asking` about it; and threads
+that work for others, which Ctrl-C does not reach, ask whether these still wait for them.
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter, handed_out
+from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import lent
 from itk_consensus.images import convert
 

@@ -13,8 +13,7 @@ from numpy.typing import DTypeLike
 from itk_consensus.chunked.work import ChunkedWork, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.pattern_chunks import Filter, PatternWork
-from itk_consensus.filters.process_object import without_images
+from itk_consensus.filters.pattern_chunks import Filter, PatternWork, without_images
 from itk_consensus.filters.tile_chunks import TileWork
 from itk_consensus.labels.uncertainty import UncertaintyKind
 

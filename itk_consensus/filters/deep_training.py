@@ -240,7 +240,8 @@ class DeepTraining(DeepConsensusParameters):
         self._progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
-        self._heard = stop = self._aborting  # asked once: Abort may come from another thread
+        stop = self._aborting
+        self._answering |= stop
         return not stop
 
     def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.number_limits import BeyondRange
 
 if TYPE_CHECKING:
@@ -201,11 +201,6 @@ class GlobalValue(Generic[T]):
         ours = GlobalDefaults._global_defaults
         value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)
         return value
-
-
-def handed_out(value: T) -> T:
-    """A copy of what a filter keeps: whoever writes into it changes nothing of the filter."""
-    return value if isinstance(value, (int, float, str, type(None))) else deepcopy(value)
 
 
 def parameters_of(cls: type) -> Iterator[Parameter[Any]]:

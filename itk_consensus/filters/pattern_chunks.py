@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
-from itk_consensus.filters.process_object import without_images
+from itk_consensus.filters.printed import holds_image
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Family, LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
@@ -155,6 +156,14 @@ def fuse_patterns(
     if not isinstance(fusion, PatternFusion):
         raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
+
+
+def without_images(filter_: Filter) -> Filter:
+    """A copy that lacks the images among the parameters, to be sent where they are not needed."""
+    bare = copy.copy(filter_)
+    for name in [name for name, value in bare._values.items() if holds_image(value)]:
+        del bare._values[name]
+    return bare
 
 
 def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:

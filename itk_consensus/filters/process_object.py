@@ -6,11 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import is_dataclass
 from typing import Any, TypeVar
-
-import numpy as np
 
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
@@ -21,6 +17,7 @@ from itk_consensus.filters.parameters import (
     measurements_of,
     parameters_of,
 )
+from itk_consensus.filters.printed import printed, printed_measurement
 from itk_consensus.stopping import asking
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
@@ -77,8 +74,7 @@ class ProcessObject(GlobalDefaults):
         self._measured: dict[str, Any] = {}
         self._progress = 0.0
         self._aborting = False
-        self._heard = False
-        self._whole_iterations = False
+        self._answering = False
         for spelled, value in parameters.items():
             self._set(spelled, value)
 
@@ -96,9 +92,9 @@ class ProcessObject(GlobalDefaults):
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
-        lines += [f"  {p.name}: {_printed(p.__get__(self))}" for p in parameters_of(type(self))]
+        lines += [f"  {p.name}: {printed(p.__get__(self))}" for p in parameters_of(type(self))]
         lines += [
-            f"  {m.name}: {_measured(self._measured[m.name])}"
+            f"  {m.name}: {printed_measurement(self._measured[m.name])}"
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
@@ -106,7 +102,7 @@ class ProcessObject(GlobalDefaults):
         return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._progress:g}", ""])
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={_printed(value)}" for name, value in self._values.items())
+        given = ", ".join(f"{name}={printed(value)}" for name, value in self._values.items())
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -162,23 +158,24 @@ class ProcessObject(GlobalDefaults):
         self._progress = progress
         self._invoke(PROGRESS_EVENT)
         if stops and self._aborting and progress < 1.0:
-            self._give_up()
-
-    def _give_up(self) -> None:
-        self._heard = True
-        raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+            raise self._aborted()
 
     def _checkpoint(self) -> None:
-        """Stop a kernel on Abort, once: with an estimate to return, what is left is done."""
-        if self._aborting and not self._heard and not self._whole_iterations:
-            self._give_up()
+        """Stop a kernel on Abort, once: where an estimate is left, others make it an answer."""
+        if self._aborting and not self._answering:
+            self._answering = True
+            raise self._aborted()
+
+    def _aborted(self) -> ProcessAborted:
+        return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _after_iteration(self, number: int) -> bool:
         """Observer of loops: tells the commands, and whether to go on."""
         if hasattr(type(self), "ElapsedIterations"):
             self._measured["ElapsedIterations"] = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
-        self._heard = stop = self._aborting  # asked once: Abort may come from another thread
+        stop = self._aborting  # asked once: Abort may come from another thread
+        self._answering |= stop
         return not stop
 
     def _counting_to(
@@ -190,7 +187,7 @@ class ProcessObject(GlobalDefaults):
         is that of the last one, unless only `whole` iterations leave any.
         """
         done = 0
-        self._whole_iterations = whole
+        self._answering = whole
 
         def during_iteration(share: float, stops: bool = not whole) -> None:
             self._report(0.5 + 0.49 * (done + share) / most, stops=stops)
@@ -212,7 +209,7 @@ class ProcessObject(GlobalDefaults):
         if self.Debug:
             print(self)
         self._measured.clear()
-        self._aborting = self._heard = self._whole_iterations = False
+        self._aborting = self._answering = False
         self._progress = 0.0
         try:
             self._invoke(START_EVENT)
@@ -263,14 +260,6 @@ class ProcessObject(GlobalDefaults):
         self.Debug = False
 
 
-def without_images(filter_: F) -> F:
-    """A copy that lacks the images among the parameters, to be sent where they are not needed."""
-    bare = copy(filter_)
-    for name in [name for name, value in bare._values.items() if holds_image(value)]:
-        del bare._values[name]
-    return bare
-
-
 @contextmanager
 def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None]:
     """Let a filter work with other parameters for a while, then give it back as it was."""
@@ -283,33 +272,8 @@ def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None
         filter_._values.update(own)
 
 
-def _measured(value: Any) -> str:
-    """A measurement, which may be an array or a record too large to print."""
-    if isinstance(value, np.ndarray):
-        return f"array of shape {value.shape}"
-    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
-
-
-def _printed(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_printed(member) for member in value) + "]"
-    if holds_image(value):
-        return "(image)"
-    return repr(value) if isinstance(value, ProcessObject) else str(value)
-
-
-def holds_image(value: Any) -> bool:
-    """Whether a parameter's value is an image, or a list with one."""
-    if isinstance(value, tuple):
-        return any(holds_image(member) for member in value)
-    return not isinstance(value, (int, float, str, bool, dict, ProcessObject, type(None)))
-
-
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 T = TypeVar("T")
-F = TypeVar("F", bound=ProcessObject)

@@ -39,7 +39,6 @@ from itk_consensus.errors import (
     ConsensusWarning,
     GeometryError,
     InputError,
-    NotExecutedError,
     ParameterError,
     ProcessAborted,
 )

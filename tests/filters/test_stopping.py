@@ -127,9 +127,13 @@ def test_ctrl_c_reaches_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(stopping, "checkpoint", checkpoint)
-    with pytest.raises(KeyboardInterrupt):
+
+    def expand_again_and_again() -> None:
         for _ in range(5000):
             _kernels.expand(codes, table, np.empty_like(codes), 2)
+
+    with pytest.raises(KeyboardInterrupt):
+        expand_again_and_again()
     assert in_kernel == [True]
 
 
@@ -139,7 +143,7 @@ def test_nothing_is_known_after_ctrl_c_in_any_kernel(fuser: Fuser) -> None:
     images = contract.raters(SHAPE)
     filter_ = fuser(**contract.capped(fuser, 2))
     answer = filter_.Execute(images)
-    count = 0
+    count, last = 0, 0
 
     def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
         nonlocal count
@@ -148,12 +152,11 @@ def test_nothing_is_known_after_ctrl_c_in_any_kernel(fuser: Fuser) -> None:
             raise KeyboardInterrupt
         return kernel(*args, **options)
 
-    last = 0
     with kernels(call):
         filter_.Execute(images)
         calls = count
-        for last in sorted({*range(1, min(calls, 8)), *range(8, calls, calls // 8 + 1), calls}):
-            count = 0
+        for number in sorted({*range(1, min(calls, 8)), *range(8, calls, calls // 8 + 1), calls}):
+            count, last = 0, number
             with pytest.raises(KeyboardInterrupt):
                 filter_.Execute(images)
             assert_nothing_is_known(filter_)
