@@ -27,13 +27,19 @@ COPY_SHARE_OF_THREE = 0.03
 ROUNDING = 1e-13
 
 
+#: Of more raters no pair decides anything, and comparing all of them takes too long.
+MOST_RATERS = 200
+
+
 def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
     """Groups of raters who are copies of each other, in order; most groups are one rater.
 
     Two raters alone are never a copy: nobody tells how many errors there are.
     """
+    raters = patterns.number_of_raters
+    if raters > MOST_RATERS:
+        return [[rater] for rater in range(raters)]
     distances = disagreements(patterns)
-    raters = len(distances)
     group = list(range(raters))
     for i, j in itertools.combinations(range(raters), 2):
         if is_copy(distances, i, j):
