@@ -54,7 +54,9 @@ def near_identical_raters(estimate: Estimate) -> Finding:
     """Raters who differ by far less than their errors count as several witnesses but are one."""
     rule, raters = "near-identical raters", estimate.patterns.number_of_raters
     if raters > MOST_RATERS:
-        return Finding(rule, None, None, f"{raters} raters are too many to compare with each other.")
+        return Finding(
+            rule, None, None, f"{raters} raters are too many to compare with each other."
+        )
     groups = [group for group in near_copies(estimate.patterns) if len(group) > 1]
     number = sum(len(group) - 1 for group in groups)
     if not groups:
@@ -72,7 +74,9 @@ def deviating_rater(estimate: Estimate) -> Finding:
     """A rater far from others who are close to each other slipped, or is the only one right."""
     rule, raters = "deviating rater", estimate.patterns.number_of_raters
     if raters > MOST_RATERS:
-        return Finding(rule, None, None, f"{raters} raters are too many to compare with each other.")
+        return Finding(
+            rule, None, None, f"{raters} raters are too many to compare with each other."
+        )
     far = farthest_rater(estimate.patterns)
     if far is None:
         return Finding(rule, None, None, "Fewer than three raters met each other.")
