@@ -123,14 +123,8 @@ def smooth_part(image: Singles, sigmas: Sequence[float]) -> Singles:
         smooth = np.add.reduceat(smooth, of_axis[:-1], axis=axis)
         smooth /= _along(np.diff(of_axis), axis, image.ndim)
     smooth = np.ascontiguousarray(smooth)
-    smooth_volume(
-        smooth,
-        [
-            sigma * n / size
-            for sigma, n, size in zip(sigmas, smooth.shape, image.shape, strict=True)
-        ],
-        threads=1,
-    )
+    sides = np.divide(image.shape, smooth.shape)  # of a block, in voxels
+    smooth_volume(smooth, (np.asarray(sigmas) / sides).tolist(), threads=1)
     # Rows first: the largest copies are then those of whole planes.
     for axis in reversed(range(image.ndim)):
         smooth = _between_blocks(smooth, edges[axis], axis)

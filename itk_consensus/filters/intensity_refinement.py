@@ -37,7 +37,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
 
-    #: Its fuser may take 0 for background, as ConsensusFilter does, and edges are cut off the image.
+    #: Its fuser may take 0 for background, as ConsensusFilter does; the image ends at its border.
     laws = frozenset({"rater permutation", "unanimity"})
 
     Image = Parameter(optional(ImageLike()), None, "The image the labels were drawn on.")

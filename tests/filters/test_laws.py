@@ -24,7 +24,7 @@ from itk_consensus.filters.registry import FUSERS
 
 #: Filters, and those that would be among them if they did not need images.
 FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
-FEW = (0, 1, 6, 149)
+FEW = (0, 1, 6, 86)
 MANY = range(200)
 #: Fields in single precision, and iterations that end near where they lead, differ by less.
 ROUNDING = 1e-5

@@ -51,7 +51,7 @@ void for_each_slab(const std::vector<Slab>& slabs, Work work) {
 // on the others it looks at what came of that.
 void checkpoint();
 
-// Raises in Python what ends the work, if anything does; see bind_stopping.cpp.
+// Raises in Python what ends the work, if anything does; see stopping.cpp.
 void ask_python();
 
 // Voxels of a piece: some microseconds of work, or some milliseconds where raters are thousands.
