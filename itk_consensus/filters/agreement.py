@@ -63,7 +63,6 @@ class AgreementFilter(FuserAtWorkMixin):
         AgreementResult
             Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
         """
-        self._result = None
         with self._running():
             inputs, name = convert.as_list(images, self.GetName()), None
             if isinstance(reference, LabelFusionFilter):
@@ -83,6 +82,10 @@ class AgreementFilter(FuserAtWorkMixin):
                 progress=lambda share: self._report(0.5 + 0.49 * share),
             )
             return self.GetResult()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._result = None
 
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""

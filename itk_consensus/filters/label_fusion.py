@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -84,9 +83,8 @@ class LabelFusionFilter(RaterInputs):
             Of the first input's family, with its geometry and metadata, on its device. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-        self._case = self._fused = self._chunked = None
         inputs = images[0] if len(images) == 1 else list(images)
-        with self._running(), self._forgetting():
+        with self._running():
             self._check_parameters()
             if convert.are_chunked(inputs):
                 return self._promise(inputs)
@@ -104,14 +102,9 @@ class LabelFusionFilter(RaterInputs):
                 self._let_inputs_go(case)
             return output
 
-    @contextmanager
-    def _forgetting(self) -> Iterator[None]:
-        """Whatever ends an Execute, Ctrl-C too, nothing is known after it."""
-        try:
-            yield
-        except BaseException:
-            self._case = self._fused = self._chunked = None
-            raise
+    def _forget(self) -> None:
+        super()._forget()
+        self._case = self._fused = self._chunked = None
 
     def _promise(self, arrays: Any) -> Any:
         """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""

@@ -208,7 +208,7 @@ class ProcessObject(GlobalDefaults):
     def _running(self) -> Iterator[None]:
         if self.Debug:
             print(self)
-        self._measured.clear()
+        self._forget()
         self._aborting = self._answering = False
         self._progress = 0.0
         try:
@@ -219,7 +219,7 @@ class ProcessObject(GlobalDefaults):
             except BaseException as error:
                 if isinstance(error, ProcessAborted):
                     self._invoke(ABORT_EVENT)
-                self._measured.clear()
+                self._forget()
                 raise
             self._progress = 1.0
             self._invoke(PROGRESS_EVENT)
@@ -227,6 +227,10 @@ class ProcessObject(GlobalDefaults):
         finally:
             # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
             self._invoke(DELETE_EVENT)
+
+    def _forget(self) -> None:
+        """Let go of what the last Execute left: before another, and when that fails or is ended."""
+        self._measured.clear()
 
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""

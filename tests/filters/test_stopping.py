@@ -11,10 +11,13 @@ from typing import Any
 import contract
 import numpy as np
 import pytest
+from cohorts import cohort, columns
 from contract import Fuser, assert_nothing_is_known
 
 from itk_consensus import (
     AgreementFilter,
+    CohortSTAPLEFilter,
+    ConformalBandFilter,
     JointLabelFusionFilter,
     MajorityVoteFilter,
     MultiLabelSTAPLEImageFilter,
@@ -23,8 +26,9 @@ from itk_consensus import (
     stopping,
 )
 from itk_consensus.algorithms.over_labels import over_labels
-from itk_consensus.errors import ConsensusError, ProcessAborted
+from itk_consensus.errors import ConsensusError, NotExecutedError, ProcessAborted
 from itk_consensus.filters.registry import FUSERS
+from itk_consensus.images import convert
 from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.labels.packed_votes import PackedVotes
 
@@ -161,6 +165,26 @@ def test_nothing_is_known_after_ctrl_c_in_any_kernel(fuser: Fuser) -> None:
                 filter_.Execute(images)
             assert_nothing_is_known(filter_)
     np.testing.assert_array_equal(filter_.Execute(images), answer)
+
+
+def test_nothing_is_known_after_ctrl_c_while_outputs_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probabilities, references, raters = columns(cohort(24))
+    band, staple = ConformalBandFilter(), CohortSTAPLEFilter()
+    band.Calibrate(probabilities, references)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(convert, "written", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        band.Execute(probabilities[0])
+    with pytest.raises(KeyboardInterrupt):
+        staple.Execute(raters[:2])
+    for get in (band.GetSetSizeImage, band.GetAmbiguousVolume, staple.GetLabelImages):
+        with pytest.raises(NotExecutedError):
+            get()
 
 
 @pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
