@@ -172,14 +172,14 @@ def test_nothing_is_known_after_ctrl_c_while_outputs_are_written(
 ) -> None:
     probabilities, references, raters = columns(cohort(24))
     band, staple = ConformalBandFilter(), CohortSTAPLEFilter()
-    band.Calibrate(probabilities, references)
+    band.Calibrate(probabilities, references, raters)
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(convert, "written", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        band.Execute(probabilities[0])
+        band.Execute(probabilities[0], raters[0])
     with pytest.raises(KeyboardInterrupt):
         staple.Execute(raters[:2])
     for get in (band.GetSetSizeImage, band.GetAmbiguousVolume, staple.GetLabelImages):
