@@ -161,12 +161,13 @@ class ProcessObject(GlobalDefaults):
             raise self._aborted()
 
     def _checkpoint(self) -> None:
-        """Stop a kernel on Abort, once: where an estimate is left, others make it an answer."""
+        """Stop a kernel on Abort, unless it works on an answer."""
         if self._aborting and not self._answering:
-            self._answering = True
             raise self._aborted()
 
     def _aborted(self) -> ProcessAborted:
+        # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
+        self._answering = True
         return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _after_iteration(self, number: int) -> bool:

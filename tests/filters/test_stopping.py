@@ -226,6 +226,21 @@ def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
     assert filter_.GetConfusionMatrix(0) == capped.GetConfusionMatrix(0)
 
 
+def test_what_makes_an_estimate_an_answer_is_not_stopped_again() -> None:
+    """An Abort within an iteration is heard once, whether by a kernel or by a report."""
+    filter_ = MajorityVoteFilter()
+
+    def aborted_while(stop: Callable[[], None]) -> None:
+        with filter_._running():
+            filter_.Abort()
+            with pytest.raises(ProcessAborted):
+                stop()
+            stopping.checkpoint()
+
+    aborted_while(stopping.checkpoint)
+    aborted_while(lambda: filter_._report(0.5))
+
+
 def test_labels_that_nobody_waits_for_any_more_are_ended() -> None:
     def work(label: int) -> int:
         if label == 0:
