@@ -528,7 +528,7 @@ class COLLATEFilter(LabelFusionFilter):
     def GetPrior(self) -> float | Mapping[int, float] | None:
         """Fixed label prior: of the higher of two labels, or {label: probability}."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no element of a confusion matrix changes by more. Default: 1e-06."""
+        """EM stops when no element of a confusion matrix changes by more. Default: 1e-10."""
     def GetTolerance(self) -> float:
         """EM stops when no element of a confusion matrix changes by more."""
     def SetMaximumIterations(self, value: int) -> None:
@@ -2282,7 +2282,7 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2306,7 +2306,7 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default estimated
         Fixed label prior: of the higher of two labels, or {label: probability}.
-    tolerance : a number >= 0; default 1e-06
+    tolerance : a number >= 0; default 1e-10
         EM stops when no element of a confusion matrix changes by more.
     maximumIterations : an integer >= 1 and <= 4294967295; default 10000
         Most iterations of EM.
@@ -2334,7 +2334,7 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
     image
         The fused label map, of the first input's family, with its geometry and metadata.
     """
-def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2358,7 +2358,7 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default estimated
         Fixed label prior: of the higher of two labels, or {label: probability}.
-    tolerance : a number >= 0; default 1e-06
+    tolerance : a number >= 0; default 1e-10
         EM stops when no element of a confusion matrix changes by more.
     maximum_iterations : an integer >= 1 and <= 4294967295; default 10000
         Most iterations of EM.

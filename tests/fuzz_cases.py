@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 import warnings
 from dataclasses import dataclass, field, replace
@@ -41,6 +43,8 @@ LOOKED_AT = {"Image", "AtlasImages"}
 #: Given by the case itself, or without effect on the answer.
 NOT_DRAWN = {"MaskImage", "RaterMasks", "MissingLabel", "NumberOfThreads", "Debug"} | LOOKED_AT
 ITERATIONS = 60
+#: Ways to copy a filter.
+COPIES = (copy.copy, copy.deepcopy, lambda filter_: pickle.loads(pickle.dumps(filter_)))
 DTYPES = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64", "f4", "f8")
 #: What each library has; itk turns an array of one row into one of one column, besides.
 DTYPES_OF = {
@@ -285,6 +289,8 @@ def check_case(case: Case, rng: np.random.Generator) -> str:
         _check_outputs(case, filter_)
         if rng.random() < 0.2:
             _check_threads(case, to_array(output))
+        if rng.random() < 0.2:
+            _check_copy(filter_, case, to_array(output), rng)
         if not set(case.drawn) - set(capped(case.fuser, 1)):
             _check_laws(case, rng)
     return "answered"
@@ -325,6 +331,14 @@ def _check_threads(case: Case, output: np.ndarray) -> None:
     for threads in (1, 2, 7):
         other = to_array(case.filter(NumberOfThreads=threads).Execute(case.images()))
         assert np.array_equal(output, other), f"{threads} threads give another answer"
+
+
+def _check_copy(
+    filter_: LabelFusionFilter, case: Case, output: np.ndarray, rng: np.random.Generator
+) -> None:
+    """A copy of a filter is the filter, whatever its parameters, images among them."""
+    twin = COPIES[rng.integers(len(COPIES))](filter_)
+    assert np.array_equal(to_array(twin.Execute(case.images())), output), "a copy answers otherwise"
 
 
 def _check_laws(case: Case, rng: np.random.Generator) -> None:

@@ -40,6 +40,7 @@ void run_joint_weights(const Volume& target, const std::vector<Volume>& atlases,
   for_each_slab(make_slabs(voxels, threads, kSmallestShare), [&](std::size_t, Slab slab) {
     JointWorkspace room(count, patch.size());
     for (std::size_t n = slab.begin; n < slab.end; ++n) {
+      if (n % 16 == 0) checkpoint();
       joint_weights(goal, images, static_cast<std::ptrdiff_t>(at[n]), patch, search, settings, room,
                     out + n * count, chosen + n * count);
     }

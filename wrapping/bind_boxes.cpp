@@ -31,10 +31,13 @@ ArrayOf<std::int64_t> run_label_boxes(const std::vector<const RaterVotes*>& rate
   {
     nb::gil_scoped_release release;
     const std::size_t rows = whole_box(extents).rows();
-    const auto slabs = make_slabs(rows, threads, std::max<std::size_t>(1, kSmallestSlab / extents[3]));
+    const std::size_t smallest = std::max<std::size_t>(1, kSmallestSlab / extents[3]);
+    const auto slabs = make_slabs(rows, threads, smallest);
     std::vector<LabelBoxes> parts(slabs.size(), all);
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-      for (const Votes* rater : stack.raters) parts[k].add(*rater, slab.begin, slab.end);
+      in_pieces(slab, smallest, [&](Slab piece) {
+        for (const Votes* rater : stack.raters) parts[k].add(*rater, piece.begin, piece.end);
+      });
     });
     for (const LabelBoxes& part : parts) all.add(part);
   }

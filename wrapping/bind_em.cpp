@@ -136,9 +136,11 @@ void for_each_posterior(const Array& digits, const GivenParameters& given, std::
     const PossibleLabels possible(parameters.log_theta, table, rows.truths);
     for_each_slab(make_slabs(rows.patterns, threads, 2048), [&](std::size_t, Slab slab) {
       PosteriorOf posterior(rows, parameters, possible);
-      for (std::size_t p = slab.begin; p < slab.end; ++p) {
-        for (std::size_t s = 0; s < rows.starts; ++s) write(p, s, posterior.at(p, s));
-      }
+      in_pieces(slab, kPatternsOfPiece, [&](Slab piece) {
+        for (std::size_t p = piece.begin; p < piece.end; ++p) {
+          for (std::size_t s = 0; s < rows.starts; ++s) write(p, s, posterior.at(p, s));
+        }
+      });
     });
   });
 }

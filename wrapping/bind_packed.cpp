@@ -23,7 +23,7 @@ Bytes run_pack_votes(const std::vector<const RaterVotes*>& raters, std::size_t e
   Bytes planes({groups, extent});
   auto* to = planes.mutable_data();
   nb::gil_scoped_release release;
-  for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+  for_each_piece(extent, threads, [&](Slab slab) {
     pack_votes(stack.raters, extent, slab.begin, slab.end, to);
   });
   return planes;
@@ -49,8 +49,10 @@ nb::tuple packed_sums(const PackedPlanes& packed, std::size_t threads, Expect ex
   PackedSums& total = parts.front();
   {
     nb::gil_scoped_release release;
-    for_each_slab(slabs,
-                  [&](std::size_t k, Slab slab) { expect_slab(slab.begin, slab.end, parts[k]); });
+    // An adder's own sums are handed on at the end of a piece, so it takes more of them.
+    for_each_slab(slabs, [&](std::size_t k, Slab slab) {
+      in_pieces(slab, 16 * kPiece, [&](Slab piece) { expect_slab(piece.begin, piece.end, parts[k]); });
+    });
     for (std::size_t k = 1; k < parts.size(); ++k) total.add(parts[k]);
   }
   Reals histograms({packed.groups, 256, 2});
@@ -90,7 +92,7 @@ void run_packed_probability(const Bytes& planes, const Mask& mask, const Reals& 
     using Real = typename decltype(tag)::type;
     auto* to = static_cast<Real*>(out.mutable_data());
     nb::gil_scoped_release release;
-    for_each_slab(make_slabs(packed.extent, threads), [&](std::size_t, Slab slab) {
+    for_each_piece(packed.extent, threads, [&](Slab slab) {
       packed_probability(packed, logs, slab.begin, slab.end, to);
     });
   });

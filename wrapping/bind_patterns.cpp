@@ -44,8 +44,10 @@ ArrayOf<std::int64_t> run_encode_direct(const std::vector<const RaterVotes*>& ra
     std::vector<std::vector<std::int64_t>> counts(slabs.size());
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
       counts[k].assign(number_of_codes, 0);
-      encode_direct<Code>(stack, slab.begin, slab.end, static_cast<Code>(number_of_codes - 1), out,
-                          counts[k].data());
+      in_pieces(slab, kPiece, [&](Slab piece) {
+        encode_direct<Code>(stack, piece.begin, piece.end, static_cast<Code>(number_of_codes - 1), out,
+                            counts[k].data());
+      });
     });
     for (const auto& part : counts) {
       for (std::size_t i = 0; i < number_of_codes; ++i) sums[i] += part[i];
@@ -87,7 +89,7 @@ nb::object run_encode_hashed(const std::vector<const RaterVotes*>& raters, std::
       nb::gil_scoped_release release;
       for_each_slab(slabs, [&](std::size_t k, Slab slab) {
         encoders[k].emplace(stack);
-        fits[k] = encoders[k]->encode(slab.begin, slab.end, out);
+        in_pieces(slab, kPiece, [&](Slab piece) { fits[k] = encoders[k]->encode(piece.begin, piece.end, out); });
       });
     }
     nb::list parts;
@@ -169,7 +171,7 @@ void run_expand(const Array& codes, const Array& table, Array out, std::size_t t
       auto* to = static_cast<Value*>(out.mutable_data());
       nb::gil_scoped_release release;
       prefer_huge_pages(to, extent * sizeof(Value));
-      for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+      for_each_piece(extent, threads, [&](Slab slab) {
         expand(in, slab.begin, slab.end, values, to);
       });
     });
@@ -188,7 +190,7 @@ void run_renumber(Array codes, std::size_t begin, std::size_t end, const Array& 
     auto* out = static_cast<Code*>(codes.mutable_data()) + begin;
     const auto* values = static_cast<const Code*>(table.data());
     nb::gil_scoped_release release;
-    for_each_slab(make_slabs(end - begin, threads), [&](std::size_t, Slab slab) {
+    for_each_piece(end - begin, threads, [&](Slab slab) {
       renumber(out, slab.begin, slab.end, values);
     });
   });
@@ -216,7 +218,9 @@ nb::object run_distinct(const Array& data, std::size_t limit, std::size_t thread
     {
       nb::gil_scoped_release release;
       for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-        fits[k] = found[k].scan(in, like, slab.begin, slab.end, limit);
+        in_pieces(slab, kPiece, [&](Slab piece) {
+          if (fits[k]) fits[k] = found[k].scan(in, like, piece.begin, piece.end, limit);
+        });
       });
     }
     std::vector<T> values;
@@ -249,7 +253,9 @@ nb::tuple run_row_extents(const Array& codes, std::size_t length,
     const std::size_t smallest = kSmallestSlab / std::min(length, kSmallestSlab);
     nb::gil_scoped_release release;
     for_each_slab(make_slabs(rows, threads, smallest), [&](std::size_t, Slab slab) {
-      row_extents(in, length, slab.begin, slab.end, flagged, low, high);
+      in_pieces(slab, smallest, [&](Slab piece) {
+        row_extents(in, length, piece.begin, piece.end, flagged, low, high);
+      });
     });
   });
   return nb::make_tuple(first, last);

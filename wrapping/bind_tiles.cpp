@@ -226,9 +226,12 @@ ArrayOf<std::int64_t> run_count_votes(const std::vector<const RaterVotes*>& rate
   {
     nb::gil_scoped_release release;
     for_each_slab(slabs, [&](std::size_t k, Slab slab) {
-      for (std::size_t rater = 0; rater < votes.size(); ++rater) {
-        count_votes(*votes[rater], inside, slab.begin, slab.end, parts[k].data() + rater * digits);
-      }
+      // A rater's bytes are looked up at the end of a piece, so it has more of them.
+      in_pieces(slab, 4 * kPiece, [&](Slab piece) {
+        for (std::size_t rater = 0; rater < votes.size(); ++rater) {
+          count_votes(*votes[rater], inside, piece.begin, piece.end, parts[k].data() + rater * digits);
+        }
+      });
     });
   }
   for (const auto& part : parts) {

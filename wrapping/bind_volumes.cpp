@@ -39,12 +39,11 @@ void run_signed_distance(const ArrayOf<std::uint8_t>& inside,
     const auto* sides = inside.data();
     auto* values = static_cast<Real*>(out.mutable_data());
     nb::gil_scoped_release release;
-    const auto slabs = make_slabs(extent, threads);
-    for_each_slab(slabs, [&](std::size_t, Slab slab) {
+    for_each_piece(extent, threads, [&](Slab slab) {
       for (std::size_t k = slab.begin; k < slab.end; ++k) values[k] = unknown_distance<Real>(sides[k] != 0);
     });
     signed_squares(shape, sizes, threads, values);
-    for_each_slab(slabs, [&](std::size_t, Slab slab) { sign_roots(slab.begin, slab.end, values); });
+    for_each_piece(extent, threads, [&](Slab slab) { sign_roots(slab.begin, slab.end, values); });
   });
 }
 

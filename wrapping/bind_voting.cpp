@@ -33,7 +33,7 @@ std::size_t vote_slabs(const VoteRule& rule, MakeRows make_rows, const std::uint
   std::vector<std::size_t> undecided(slabs.size());
   for_each_slab(slabs, [&](std::size_t k, Slab slab) {
     VotePass<decltype(make_rows()), Value> pass(rule, make_rows(), mask, values);
-    undecided[k] = pass.run(slab.begin, slab.end, out);
+    in_pieces(slab, kPiece, [&](Slab piece) { undecided[k] += pass.run(piece.begin, piece.end, out); });
   });
   std::size_t total = 0;
   for (const std::size_t part : undecided) total += part;
@@ -79,7 +79,7 @@ void run_vote_share(const Raters& raters, std::uint32_t labels, std::uint32_t la
     using Real = typename decltype(tag)::type;
     auto* to = static_cast<Real*>(out.mutable_data());
     nb::gil_scoped_release release;
-    for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
+    for_each_piece(extent, threads, [&](Slab slab) {
       vote_share(votes, of_raters, labels, label, inside, nobody, slab.begin, slab.end, to);
     });
   });
@@ -97,7 +97,7 @@ void run_vote_uncertainty(const Raters& raters, std::uint32_t labels, int kind, 
   nb::gil_scoped_release release;
   for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) {
     VoteUncertainty unsure(votes, of_raters, labels, static_cast<Unsure>(kind), nobody);
-    unsure.write(inside, slab.begin, slab.end, to);
+    in_pieces(slab, kPiece, [&](Slab piece) { unsure.write(inside, piece.begin, piece.end, to); });
   });
 }
 
@@ -113,7 +113,9 @@ ArrayOf<std::int64_t> run_vote_counts(const Raters& raters, std::uint32_t labels
   std::vector<std::vector<std::int64_t>> parts(slabs.size());
   for_each_slab(slabs, [&](std::size_t k, Slab slab) {
     parts[k].assign(size, 0);
-    vote_counts(votes, labels, inside, slab.begin, slab.end, parts[k].data());
+    in_pieces(slab, kPiece, [&](Slab piece) {
+      vote_counts(votes, labels, inside, piece.begin, piece.end, parts[k].data());
+    });
   });
   std::fill_n(total, size, 0);
   for (const auto& part : parts) {

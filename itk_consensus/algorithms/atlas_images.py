@@ -7,8 +7,10 @@ noise with noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -19,6 +21,7 @@ from itk_consensus.labels.box_sum import box_sum
 from itk_consensus.labels.boxes import Box
 from itk_consensus.labels.gaussian import smooth_volume
 from itk_consensus.labels.label_stack import default_threads
+from itk_consensus.stopping import in_other_thread
 
 Singles = NDArray[np.float32]
 Image = TypeVar("Image")
@@ -84,14 +87,21 @@ def each(
     images: Sequence[Image | None], make: Callable[[Image], Made], threads: int | None
 ) -> list[Made | None]:
     """What is made of each image, several at a time; None stays None."""
+    unwanted = Event()
+    watched = in_other_thread(lambda image: None if image is None else make(image), unwanted)
     with ThreadPoolExecutor(threads or default_threads()) as pool:
-        return list(pool.map(lambda image: None if image is None else make(image), images))
+        try:
+            return list(pool.map(watched, images))
+        finally:
+            unwanted.set()
 
 
 def _quantiles(image: NDArray[Any]) -> NDArray[np.float64]:
-    # An odd step meets all columns of the image's rows, which are seldom odd in number.
-    step = (image.size // _SAMPLE) | 1
-    return np.asarray(np.quantile(image.reshape(-1)[::step], _QUANTILES), dtype=np.float64)
+    step = math.ceil((image.size / _SAMPLE) ** (1 / image.ndim))
+    # Counted from the middle: a mirrored image has the same sample.
+    from_middle = (np.abs(2 * np.arange(size) - (size - 1)) for size in image.shape)
+    sample = image[np.ix_(*(steps // 2 % step == 0 for steps in from_middle))]
+    return np.asarray(np.quantile(sample, _QUANTILES), dtype=np.float64)
 
 
 def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, float]:
@@ -107,27 +117,35 @@ def smooth_part(image: Singles, sigmas: Sequence[float]) -> Singles:
 
     Beyond the border the last block goes on; a standard deviation of 0 leaves its axis alone.
     """
-    blocks = [max(1, int(_BIAS_STEP * sigma)) for sigma in sigmas]
+    edges = [_block_edges(size, sigma) for size, sigma in zip(image.shape, sigmas, strict=True)]
     smooth = image
-    for axis, (block, size) in enumerate(zip(blocks, image.shape, strict=True)):
-        starts = np.arange(0, size, block)
-        smooth = np.add.reduceat(smooth, starts, axis=axis)
-        smooth /= _along(np.diff(starts, append=size), axis, image.ndim)
+    for axis, of_axis in enumerate(edges):
+        smooth = np.add.reduceat(smooth, of_axis[:-1], axis=axis)
+        smooth /= _along(np.diff(of_axis), axis, image.ndim)
     smooth = np.ascontiguousarray(smooth)
-    coarse = [sigma / block for sigma, block in zip(sigmas, blocks, strict=True)]
-    smooth_volume(smooth, coarse, threads=1)
+    sides = np.divide(image.shape, smooth.shape)  # of a block, in voxels
+    smooth_volume(smooth, (np.asarray(sigmas) / sides).tolist(), threads=1)
     # Rows first: the largest copies are then those of whole planes.
     for axis in reversed(range(image.ndim)):
-        smooth = _between_blocks(smooth, blocks[axis], image.shape[axis], axis)
+        smooth = _between_blocks(smooth, edges[axis], axis)
     return smooth
 
 
-def _between_blocks(coarse: Singles, block: int, size: int, axis: int) -> Singles:
+def _block_edges(size: int, sigma: float) -> NDArray[np.intp]:
+    """Where blocks of an axis begin, and its end: the same from both ends of it."""
+    number = -(-size // max(1, int(_BIAS_STEP * sigma)))
+    # An odd number of voxels has no middle between two blocks.
+    number += size % 2 and 1 - number % 2
+    half = np.arange(number // 2 + 1) * size // number
+    return np.union1d(half, size - half)
+
+
+def _between_blocks(coarse: Singles, edges: NDArray[np.intp], axis: int) -> Singles:
     """Values of all voxels of an axis, linear between the centres of its blocks."""
-    if block == 1:
+    size = int(edges[-1])
+    if len(edges) == size + 1:
         return coarse
-    starts = np.arange(0, size, block)
-    centres = starts + (np.diff(starts, append=size) - 1) / 2
+    centres = (edges[:-1] + edges[1:] - 1) / 2
     places = np.interp(np.arange(size), centres, np.arange(len(centres)))
     before = places.astype(np.intp)
     after = np.minimum(before + 1, len(centres) - 1)

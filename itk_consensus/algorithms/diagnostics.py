@@ -14,7 +14,7 @@ from itk_consensus.algorithms.deviating_rater import farthest_rater
 from itk_consensus.algorithms.findings import Diagnostics, Estimate, Finding, Severity
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.algorithms.model_diagnostics import diagnose_model
-from itk_consensus.algorithms.near_copies import same_masks
+from itk_consensus.algorithms.near_copies import MOST_RATERS, same_masks
 
 FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
 LOW_PREVALENCE = 0.10  # its critical prevalence, section 4.3
@@ -58,11 +58,16 @@ def few_raters(estimate: Estimate) -> Finding:
 
 def near_identical_raters(estimate: Estimate) -> Finding:
     """Raters who differ by far less than their errors count as several witnesses but are one."""
+    rule, raters = "near-identical raters", estimate.patterns.number_of_raters
+    if raters > MOST_RATERS:
+        return Finding(
+            rule, None, None, f"{raters} raters are too many to compare with each other."
+        )
     groups = [list(group) for group in estimate.copies]
     merged = bool(groups) and estimate.merges_copies
     # With fewer witnesses than it takes to call it copying, the same mask twice is still a fact.
     groups = groups or same_masks(estimate.patterns)
-    rule, number = "near-identical raters", sum(len(group) - 1 for group in groups)
+    number = sum(len(group) - 1 for group in groups)
     if not groups:
         return Finding(rule, 0, None, "No rater is nearly a copy of another.")
     names = "; ".join(" and ".join(map(str, group)) for group in groups)
@@ -78,7 +83,12 @@ def near_identical_raters(estimate: Estimate) -> Finding:
 
 def deviating_rater(estimate: Estimate) -> Finding:
     """A rater far from others who are close to each other slipped, or is the only one right."""
-    rule, far = "deviating rater", farthest_rater(estimate.patterns)
+    rule, raters = "deviating rater", estimate.patterns.number_of_raters
+    if raters > MOST_RATERS:
+        return Finding(
+            rule, None, None, f"{raters} raters are too many to compare with each other."
+        )
+    far = farthest_rater(estimate.patterns)
     if far is None:
         return Finding(rule, None, None, "Fewer than three raters met each other.")
     message = (

@@ -88,16 +88,22 @@ def frechet_consensus(
         raise InputError("frechet_consensus: every rater must annotate every voxel")
     marked = _said_by_any(patterns, foreground)
     table = _table(patterns, foreground, marked)
-    best = _highest_dice(table, tick)
-    if measure == "jaccard":
-        votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
-        whole = np.where(2 * best > table.counts, table.counts, 0)
-        ends = [_climb_jaccard(table, start) for start in (whole, votes)]
-        best = max(ends, key=lambda end: float(_mean_jaccard(table, end)))
+    best = _best_mask(table, measure, tick)
     taken = np.zeros(len(marked), np.int64)
     taken[marked] = table.of_patterns(best, patterns.counts[marked])
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     return FrechetConsensus(taken, float(mean(table, best)))
+
+
+def _best_mask(table: _Table, measure: Measure, tick: Callable[[], None]) -> NDArray[np.int64]:
+    """(G,) voxels of each set in the mask closest to all raters."""
+    best = _highest_dice(table, tick)
+    if measure == "dice":
+        return best
+    votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
+    whole = np.where(2 * best > table.counts, table.counts, 0)
+    ends = [_climb_jaccard(table, start) for start in (whole, votes)]
+    return max(ends, key=lambda end: float(_mean_jaccard(table, end)))
 
 
 def frechet_labels(
@@ -116,9 +122,11 @@ def frechet_labels(
     claimed = np.zeros(len(complete.counts), np.int64)
     for label in range(1, complete.number_of_labels):
         share = label / complete.number_of_labels
-        taken = frechet_consensus(complete, measure, label, partial(progress, share)).taken
+        marked = _said_by_any(complete, label)
+        table = _table(complete, label, marked)
+        whole = _whole_sets(table, _best_mask(table, measure, partial(progress, share)), measure)
         # Label by label: a table of patterns and labels is much memory where both are many.
-        rows = np.flatnonzero(2 * taken > complete.counts)
+        rows = np.flatnonzero(marked)[whole[table.set_of]]
         votes = np.count_nonzero(complete.patterns[rows] == label, axis=1)
         better = votes > claimed[rows]
         decision[rows[better]], claimed[rows[better]] = label, votes[better]
@@ -134,6 +142,20 @@ def frechet_labels(
         overlaps[label] = float(mean(table, taken))
         progress(share)
     return FrechetLabels(decision, overlaps)
+
+
+def _whole_sets(table: _Table, taken: NDArray[np.int64], measure: Measure) -> Mask:
+    """(G,) sets of which the mask has more than half; sets of equal worth share one fate.
+
+    A mask may end within a set, or within sets of equal worth: which of their voxels it has nobody
+    can say, and the order of raters must not.
+    """
+    if measure == "jaccard" or not taken.any():
+        return 2 * taken > table.counts
+    worth = _by_worth(table, int(taken.sum()))[0]
+    tied = np.abs(worth - worth[taken > 0].min()) <= TOLERANCE
+    share = 2 * taken[tied].sum() > table.counts[tied].sum()
+    return np.where(tied, share, taken > 0)
 
 
 def _said_by_any(patterns: DecisionPatterns, label: int) -> Mask:
@@ -182,19 +204,22 @@ def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
 
 
 def _highest_dice(table: _Table, tick: Callable[[], None]) -> NDArray[np.int64]:
-    """Exact, by bisecting ranges of the number of voxels until none can be better."""
+    """Exact, by bisecting ranges of the number of voxels until none can be better.
+
+    Of equally good numbers the smallest is taken, so that rounding does not choose.
+    """
     best = np.zeros(len(table.counts), np.int64)
     highest = float(_mean_dice(table, best))
     ranges = [(1, int(table.counts.sum()))]
     while ranges:
         tick()
         low, high = ranges.pop()
-        if low > high or _dice_bound(table, low, high) <= highest + TOLERANCE:
+        if low > high or _dice_bound(table, low, high) < highest - TOLERANCE:
             continue
         middle = (low + high) // 2
         candidate = _most_valuable(table, middle)
         value = float(_mean_dice(table, candidate))
-        if value > highest:
+        if value > highest + TOLERANCE or (value > highest - TOLERANCE and middle < best.sum()):
             best, highest = candidate, value
         if low < high:
             ranges += [(low, middle), (middle + 1, high)]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.findings import Estimate, Finding, Severity
+from itk_consensus.algorithms.near_copies import MOST_RATERS
 from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -67,6 +68,9 @@ def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
 
 def correlated_raters(estimate: Estimate, theta: Floats) -> Finding:
     """Agreement between two raters beyond what independent raters would show (section 2.4.4)."""
+    if len(theta) > MOST_RATERS:
+        message = f"{len(theta)} raters are too many to compare with each other."
+        return Finding("correlated raters", None, None, message)
     beyond = agreement_beyond_model(estimate.patterns, estimate.posterior, theta)
     if not np.isfinite(beyond).any():
         return Finding("correlated raters", None, None, "No two raters share a voxel.")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
 from typing import TypeVar
 
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.labels.tiles import Progress
+from itk_consensus.stopping import in_other_thread
 
 T = TypeVar("T")
 
@@ -26,14 +28,17 @@ def over_labels(work: Callable[[int], T], labels: Iterable[int], tick: Tick = No
     tick : callable, optional
         Called before each result, and while it takes its time.
     """
+    unwanted = Event()
+    watched = in_other_thread(work, unwanted)
     with ThreadPoolExecutor(default_threads()) as pool:
-        futures = [pool.submit(work, label) for label in labels]
+        futures = [pool.submit(watched, label) for label in labels]
         try:
             # Results are let go one by one: all of them at once may be much memory.
             for _ in range(len(futures)):
                 _watch(futures[0], tick)
                 yield futures.pop(0).result()
         finally:
+            unwanted.set()
             for future in futures:
                 future.cancel()
 

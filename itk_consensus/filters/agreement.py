@@ -15,6 +15,7 @@ from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import lent
@@ -62,7 +63,6 @@ class AgreementFilter(FuserAtWorkMixin):
         AgreementResult
             Has ``.table()``, ``.to_csv()``, ``.to_json()``, ``.to_pandas()``.
         """
-        self._result = None
         with self._running():
             inputs, name = convert.as_list(images, self.GetName()), None
             if isinstance(reference, LabelFusionFilter):
@@ -81,13 +81,17 @@ class AgreementFilter(FuserAtWorkMixin):
                 reference=name,
                 progress=lambda share: self._report(0.5 + 0.49 * share),
             )
-            return self._result
+            return self.GetResult()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._result = None
 
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
         if self._result is None:
             raise NotExecutedError(f"{self.GetName()}: the result is known only after Execute")
-        return self._result
+        return handed_out(self._result)
 
     def _consensus(self, fuser: LabelFusionFilter, inputs: list[Any]) -> Any:
         with self._at_work_is(fuser):

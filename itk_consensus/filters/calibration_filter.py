@@ -14,6 +14,7 @@ from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import LENGTH, Boolean
+from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Parameter, find_parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
@@ -56,7 +57,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         """The calibration: of the last Calibrate, or loaded."""
         if self._record is None:
             raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Load first")
-        return self._record
+        return handed_out(self._record)
 
     def Save(self, path: PathLike) -> None:
         """Write the calibration as JSON, replacing the file in one step."""
@@ -79,7 +80,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def _with(self: Filter, record: Any) -> Filter:
         for name, value in record.parameters.items():
             setattr(self, find_parameter(type(self), name, self.GetName()).name, value)
-        self._record = record
+        self._record = handed_out(record)
         return self
 
     def _reject_other(self, made_with: Mapping[str, Any], given: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ from numpy.typing import DTypeLike
 from itk_consensus.chunked.work import ChunkedWork, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.pattern_chunks import Filter, PatternWork
+from itk_consensus.filters.pattern_chunks import Filter, PatternWork, without_images
 from itk_consensus.filters.tile_chunks import TileWork
 from itk_consensus.labels.uncertainty import UncertaintyKind
 
@@ -111,7 +110,7 @@ def work_of(
         It cannot be exact in chunks.
     """
     filter_._require_chunks(shape, types)
-    bare = copy.copy(filter_)  # copies leave images behind, as pickles do
+    bare = without_images(filter_)
     if filter_.chunking == "tiles":
         return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
     return PatternWork(bare, len(shape))

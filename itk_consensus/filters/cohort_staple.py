@@ -57,7 +57,6 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
             The float64 foreground probability of each case, with the family, geometry and
             metadata of its first image.
         """
-        self._fused = None
         with self._running():
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
@@ -68,6 +67,10 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
                 for case, posterior in zip(loaded, result.posteriors, strict=True)
             ]
             return self.GetProbabilityImages()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._fused = None
 
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""

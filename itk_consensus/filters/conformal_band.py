@@ -182,7 +182,6 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             one 0/1 component per label).
         """
         record, options = self.GetRecord(), self._options()
-        self._band = None
         with self._running():
             case, loaded = self._load_case(probability, raters)
             self._check_record(record, options, case)
@@ -204,6 +203,10 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
                 loaded.without_inputs(), box, sets, len(case.probabilities) == 1, promise
             )
             return self._band_image(self._band)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._band = None
 
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""

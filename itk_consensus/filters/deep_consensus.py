@@ -42,6 +42,7 @@ class DeepConsensusFilter(DeepTraining):
     _write_evidence: Callable[[NDArray[Any]], None] | None = None
 
     def _forget(self) -> None:
+        super()._forget()
         self._fused = self._write_evidence = None
 
     # -- inference --------------------------------------------------------------------------
@@ -64,7 +65,6 @@ class DeepConsensusFilter(DeepTraining):
         """
         require_torch(self.GetName())
         model = self._trained()
-        self._forget()
         with self._running(), self._torch_threads():
             given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
             wanted = (model.network.shape.dimension, model.network.shape.inputs)

@@ -37,6 +37,9 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
 
+    #: Its fuser may take 0 for background, as ConsensusFilter does; the image ends at its border.
+    laws = frozenset({"rater permutation", "unanimity"})
+
     Image = Parameter(optional(ImageLike()), None, "The image the labels were drawn on.")
     Filter = Parameter(
         optional(Fuser()),

@@ -84,7 +84,6 @@ class LabelFusionFilter(RaterInputs):
             Of the first input's family, with its geometry and metadata, on its device. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-        self._case = self._fused = self._chunked = None
         inputs = images[0] if len(images) == 1 else list(images)
         with self._running():
             self._check_parameters()
@@ -103,6 +102,10 @@ class LabelFusionFilter(RaterInputs):
             if self._outlives_execute:
                 self._let_inputs_go(case)
             return output
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._case = self._fused = self._chunked = None
 
     def _promise(self, arrays: Any) -> Any:
         """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.number_limits import BeyondRange
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class Parameter(_Declared[T]):
     def value_of(self, filter_: ProcessObject) -> T:
         if self.name in filter_._values:
             value: T = filter_._values[self.name]
-            return value
+            # What the caller gave, images say, stays the caller's; a table was made by us.
+            return handed_out(value) if isinstance(value, dict) else value
         return self.default(filter_) if callable(self.default) else self.default
 
     def __set__(self, instance: ProcessObject, value: Any) -> None:
@@ -161,7 +163,7 @@ class Measurement(_Declared[T]):
         value: T | Deferred[T] = filter_._measured[self.name]
         if isinstance(value, Deferred):
             value = filter_._measured[self.name] = value.compute()
-        return value
+        return handed_out(value)
 
     def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:
         instance._measured[self.name] = value

@@ -16,6 +16,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
+from itk_consensus.filters.printed import holds_image
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Family, LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
@@ -157,9 +158,17 @@ def fuse_patterns(
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
 
 
+def without_images(filter_: Filter) -> Filter:
+    """A copy that lacks the images among the parameters, to be sent where they are not needed."""
+    bare = copy.copy(filter_)
+    for name in [name for name, value in bare._values.items() if holds_image(value)]:
+        del bare._values[name]
+    return bare
+
+
 def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
     """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
-    part = copy.copy(filter_)  # copies leave images behind, as pickles do
+    part = without_images(filter_)
     part._is_part = True
     part._values.setdefault("NumberOfThreads", 1)
     lists: dict[str, dict[int, Any]] = {}

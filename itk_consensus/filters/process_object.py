@@ -6,10 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import is_dataclass
 from typing import Any, TypeVar
-
-import numpy as np
 
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
@@ -20,6 +17,8 @@ from itk_consensus.filters.parameters import (
     measurements_of,
     parameters_of,
 )
+from itk_consensus.filters.printed import printed, printed_measurement
+from itk_consensus.stopping import asking
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
 ANY_EVENT = 0
@@ -75,6 +74,7 @@ class ProcessObject(GlobalDefaults):
         self._measured: dict[str, Any] = {}
         self._progress = 0.0
         self._aborting = False
+        self._answering = False
         for spelled, value in parameters.items():
             self._set(spelled, value)
 
@@ -92,9 +92,9 @@ class ProcessObject(GlobalDefaults):
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
-        lines += [f"  {p.name}: {_printed(p.__get__(self))}" for p in parameters_of(type(self))]
+        lines += [f"  {p.name}: {printed(p.__get__(self))}" for p in parameters_of(type(self))]
         lines += [
-            f"  {m.name}: {_measured(self._measured[m.name])}"
+            f"  {m.name}: {printed_measurement(self._measured[m.name])}"
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
@@ -102,13 +102,12 @@ class ProcessObject(GlobalDefaults):
         return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._progress:g}", ""])
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={_printed(value)}" for name, value in self._values.items())
+        given = ", ".join(f"{name}={printed(value)}" for name, value in self._values.items())
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickling keeps the parameters that are plain values, not images or callbacks."""
-        plain = {k: v for k, v in self._values.items() if not holds_image(v)}
-        return {"values": plain}
+        """A copy, or a pickle, has every parameter, images too; no commands and no results."""
+        return {"values": dict(self._values)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]
@@ -159,14 +158,26 @@ class ProcessObject(GlobalDefaults):
         self._progress = progress
         self._invoke(PROGRESS_EVENT)
         if stops and self._aborting and progress < 1.0:
-            raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+            raise self._aborted()
+
+    def _checkpoint(self) -> None:
+        """Stop a kernel on Abort, unless it works on an answer."""
+        if self._aborting and not self._answering:
+            raise self._aborted()
+
+    def _aborted(self) -> ProcessAborted:
+        # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
+        self._answering = True
+        return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _after_iteration(self, number: int) -> bool:
         """Observer of loops: tells the commands, and whether to go on."""
         if hasattr(type(self), "ElapsedIterations"):
             self._measured["ElapsedIterations"] = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
-        return not self._aborting
+        stop = self._aborting  # asked once: Abort may come from another thread
+        self._answering |= stop
+        return not stop
 
     def _counting_to(
         self, most: int, *, whole: bool = False
@@ -177,6 +188,7 @@ class ProcessObject(GlobalDefaults):
         is that of the last one, unless only `whole` iterations leave any.
         """
         done = 0
+        self._answering = whole
 
         def during_iteration(share: float, stops: bool = not whole) -> None:
             self._report(0.5 + 0.49 * (done + share) / most, stops=stops)
@@ -197,17 +209,18 @@ class ProcessObject(GlobalDefaults):
     def _running(self) -> Iterator[None]:
         if self.Debug:
             print(self)
-        self._measured.clear()
-        self._aborting = False
+        self._forget()
+        self._aborting = self._answering = False
         self._progress = 0.0
         try:
             self._invoke(START_EVENT)
             try:
-                yield
+                with asking(self._checkpoint):
+                    yield
             except BaseException as error:
                 if isinstance(error, ProcessAborted):
                     self._invoke(ABORT_EVENT)
-                self._measured.clear()
+                self._forget()
                 raise
             self._progress = 1.0
             self._invoke(PROGRESS_EVENT)
@@ -215,6 +228,10 @@ class ProcessObject(GlobalDefaults):
         finally:
             # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
             self._invoke(DELETE_EVENT)
+
+    def _forget(self) -> None:
+        """Let go of what the last Execute left: before another, and when that fails or is ended."""
+        self._measured.clear()
 
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""
@@ -258,30 +275,6 @@ def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None
     finally:
         filter_._values.clear()
         filter_._values.update(own)
-
-
-def _measured(value: Any) -> str:
-    """A measurement, which may be an array or a record too large to print."""
-    if isinstance(value, np.ndarray):
-        return f"array of shape {value.shape}"
-    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
-
-
-def _printed(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_printed(member) for member in value) + "]"
-    if holds_image(value):
-        return "(image)"
-    return repr(value) if isinstance(value, ProcessObject) else str(value)
-
-
-def holds_image(value: Any) -> bool:
-    """Whether a parameter's value is an image, or a list with one."""
-    if isinstance(value, tuple):
-        return any(holds_image(member) for member in value)
-    return not isinstance(value, (int, float, str, bool, dict, ProcessObject, type(None)))
 
 
 def _is_ours(module: str) -> bool:

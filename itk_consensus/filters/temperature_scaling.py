@@ -25,6 +25,7 @@ from itk_consensus.calibration.scaling_choice import ScalingChoice, choose_scali
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Choice
+from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 
@@ -113,7 +114,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
         if self._comparison is None:
             raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Evaluate first")
-        return self._comparison
+        return handed_out(self._comparison)
 
     def Execute(self, probability: Any) -> Any:
         """Scale a probability image, or a list with one image per label.

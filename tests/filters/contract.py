@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import itk
 import nibabel
 import numpy as np
+import pytest
 import SimpleITK as sitk
 import torch
 import xarray
 from monai.data import MetaTensor
 
 import itk_consensus
+from itk_consensus.errors import NotExecutedError
 from itk_consensus.filters.constraints import (
     Boolean,
     Choice,
@@ -34,7 +36,12 @@ from itk_consensus.filters.hybrid import Fuser as FuserKind
 from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
-from itk_consensus.filters.parameters import Parameter, parameters_of, snake_case
+from itk_consensus.filters.parameters import (
+    Parameter,
+    measurements_of,
+    parameters_of,
+    snake_case,
+)
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.registry import FUSERS
 
@@ -195,6 +202,14 @@ def without_chance(fuser: Fuser) -> dict[str, int]:
     """No random starts, and a cap on iterations before rounding can choose between optima."""
     names = {parameter.name for parameter in parameters_of(fuser)}
     return capped(fuser, 10) | dict.fromkeys(names & {"NumberOfInitializations"}, 1)
+
+
+def assert_nothing_is_known(filter_: Any) -> None:
+    """Before an Execute, and after one that failed, every getter says so."""
+    getters = [f"Get{m.name}" for m in measurements_of(type(filter_))]
+    for getter in [*getters, "GetLabelImage", "GetProbabilityImage", "GetLabels", "GetDiagnostics"]:
+        with pytest.raises(NotExecutedError, match=f"{type(filter_).__name__}: .*after Execute"):
+            getattr(filter_, getter)()
 
 
 def iterates(fuser: Fuser) -> bool:

@@ -54,8 +54,7 @@ CONSENSUS_WIDE static inline void keep_slab(const BandPower& band, std::size_t b
 }
 
 inline void keep_shares(const BandPower& band, std::size_t points, std::size_t threads) {
-  for_each_slab(make_slabs(points, threads),
-                [&](std::size_t, Slab slab) { keep_slab(band, slab.begin, slab.end); });
+  for_each_piece(points, threads, [&](Slab slab) { keep_slab(band, slab.begin, slab.end); });
 }
 
 }  // namespace consensus

@@ -223,11 +223,15 @@ void add_shares(const PatternRows<Digit>& rows, const Digit* digits, std::size_t
   }
 }
 
+// Patterns of many raters and starts are much work each.
+constexpr std::size_t kPatternsOfPiece = 64;
+
 template <class Digit>
 void expect(const PatternRows<Digit>& rows, const double* weights, const Parameters& parameters,
             const PossibleLabels& possible, bool mass_by_row, Slab slab, ExpectedCounts& sums) {
   PosteriorOf<Digit> posterior(rows, parameters, possible);
   for (std::size_t p = slab.begin; p < slab.end; ++p) {
+    if (p % kPatternsOfPiece == 0) checkpoint();
     if (weights[p] == 0) continue;
     const std::size_t mass_row = mass_by_row && parameters.prior_row ? parameters.prior_row[p] : 0;
     for (std::size_t s = 0; s < rows.starts; ++s) {
@@ -251,6 +255,7 @@ void expect_votes(const PatternRows<Digit>& rows, const double* weights, VoteSha
   std::vector<std::uint16_t> voted;
   std::vector<double> share;
   for (std::size_t p = slab.begin; p < slab.end; ++p) {
+    if (p % kPatternsOfPiece == 0) checkpoint();
     const Digit* digits = rows.digits + p * rows.raters;
     voted.clear();
     std::uint32_t most = 0;

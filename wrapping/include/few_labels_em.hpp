@@ -85,6 +85,7 @@ void expect_few_labels(const PatternRows<Digit>& rows, const double* weights, co
                        bool mass_by_row, Slab slab, ExpectedCounts& sums) {
   ExpectationOfFewLabels<Digit> expectation(rows, parameters);
   for (std::size_t p = slab.begin; p < slab.end; ++p) {
+    if (p % kPatternsOfPiece == 0) checkpoint();
     if (weights[p] == 0) continue;
     expectation.add(p, weights[p], mass_by_row && parameters.prior_row ? parameters.prior_row[p] : 0, sums);
   }

@@ -34,6 +34,7 @@ void smooth_blocks(const Real* in, const Lines& lines, const std::vector<Real>& 
   for_each_slab(make_slabs(lines.outer * lines.length, threads, smallest), [&](std::size_t, Slab slab) {
     std::vector<const Real*> rows(2 * weights.size() - 1);
     for (std::size_t block = slab.begin; block < slab.end; ++block) {
+      if ((block - slab.begin) % smallest == 0) checkpoint();
       const Real* first = in + block / lines.length * lines.length * lines.inner;
       const auto place = static_cast<std::ptrdiff_t>(block % lines.length);
       for (std::ptrdiff_t step = -reach; step <= reach; ++step) {
@@ -58,6 +59,7 @@ void smooth_rows(const Real* in, const Lines& lines, const std::vector<Real>& we
     std::vector<const Real*> rows(2 * reach + 1);
     for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = line.data() + k;
     for (std::size_t row = slab.begin; row < slab.end; ++row) {
+      if ((row - slab.begin) % smallest == 0) checkpoint();
       std::copy_n(in + row * length, length, line.data() + reach);
       if (edge == Edge::nearest) {
         std::fill_n(line.data(), reach, line[reach]);

@@ -93,6 +93,7 @@ void label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t raters, R
   for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
     std::vector<float> squared;
     for (std::size_t rater = next++; rater < raters; rater = next++) {
+      checkpoint();
       drawn.distances(rater, threads.each, squared, out + rater * drawn.number);
     }
   });
@@ -104,7 +105,7 @@ void sum_label_distances(const DrawnInBox<Code, Digit>& drawn, std::size_t rater
                          RaterThreads threads, double* sums) {
   std::vector<float> rows(raters * drawn.number);
   label_distances(drawn, raters, threads, rows.data());
-  for_each_slab(make_slabs(drawn.number, threads.raters * threads.each), [&](std::size_t, Slab slab) {
+  for_each_piece(drawn.number, threads.raters * threads.each, [&](Slab slab) {
     for (std::size_t rater = 0; rater < raters; ++rater) {
       const float* row = rows.data() + rater * drawn.number;
       for (std::size_t k = slab.begin; k < slab.end; ++k) sums[k] += weights[rater] * static_cast<double>(row[k]);

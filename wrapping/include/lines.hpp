@@ -38,13 +38,15 @@ inline Lines lines_along(const std::vector<std::size_t>& shape, std::size_t axis
   return lines;
 }
 
-// Calls work(slab of blocks) on several threads; the work of a slab makes its own scratch memory.
+// Calls work(slab of blocks) on several threads, piece by piece; each makes its own scratch memory.
 template <class Work>
 void for_each_block_slab(const Lines& lines, std::size_t threads, Work work) {
   const std::size_t voxels = std::max<std::size_t>(1, lines.length * std::min(kLanes, lines.inner));
   const std::size_t smallest = std::max<std::size_t>(1, kSmallestSlab / voxels);
+  // Scratch memory must cost little beside a piece's work.
+  const std::size_t size = std::max<std::size_t>(1, 16 * kPiece / voxels);
   for_each_slab(make_slabs(lines.blocks(), threads, smallest),
-                [&](std::size_t, Slab slab) { work(slab); });
+                [&](std::size_t, Slab slab) { in_pieces(slab, size, work); });
 }
 
 }  // namespace consensus

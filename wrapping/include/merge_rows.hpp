@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "parallel.hpp"
+
 namespace consensus {
 
 template <class Digit>
@@ -37,7 +39,11 @@ class MergedRows {
         rows_.push_back({prefix(parts_[part].digits + row * raters_), part, static_cast<std::uint32_t>(row)});
       }
     }
-    std::sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) { return compare(a, b) < 0; });
+    std::size_t compared = 0;
+    std::sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) {
+      if (++compared % kPiece == 0) checkpoint();
+      return compare(a, b) < 0;
+    });
     for (std::size_t i = 0; i < rows_.size(); ++i) size_ += is_new(i);
   }
 

@@ -17,6 +17,7 @@ void pack_marks(const Label* data, Label label, const Extents& shape, const Box&
   const Box whole = whole_box(shape);
   const std::size_t n = box.size(3);
   for_each_row(box, [&](std::size_t t, std::size_t z, std::size_t y) {
+    if (y == box.low[2]) checkpoint();
     const Label* row = data + whole.at(t, z, y, box.low[3]);
     std::uint8_t* out = plane + box.at(t, z, y, box.low[3]);
     for (std::size_t x = 0; x < n; ++x) {

@@ -1,4 +1,5 @@
-// Runs one function over contiguous slabs of a volume, one thread per slab.
+// Runs one function over contiguous slabs of a volume, one thread per slab, until it is done or
+// somebody wants it to end.
 //
 // Threads are made and joined inside the call: there is no pool to be lost by fork(), and nothing
 // outlives the call. Kernels combine per-slab integers exactly, so the number of slabs never shows
@@ -43,6 +44,32 @@ void run_slabs(const std::vector<Slab>& slabs, SlabWork work);
 template <class Work>
 void for_each_slab(const std::vector<Slab>& slabs, Work work) {
   run_slabs(slabs, {&work, [](void* to, std::size_t k, Slab slab) { (*static_cast<Work*>(to))(k, slab); }});
+}
+
+// Throws if the work is to end, because of Ctrl-C, an Abort or an error in another slab. Loops call it
+// every few milliseconds: on the thread that called the kernel it asks Python some ten times a second,
+// on the others it looks at what came of that.
+void checkpoint();
+
+// Raises in Python what ends the work, if anything does; see stopping.cpp.
+void ask_python();
+
+// Voxels of a piece: some microseconds of work, or some milliseconds where raters are thousands.
+constexpr std::size_t kPiece = std::size_t{1} << 14;
+
+// Calls work(piece) for the pieces of a slab in their order, with a checkpoint before each.
+template <class Work>
+void in_pieces(Slab slab, std::size_t size, Work work) {
+  for (std::size_t begin = slab.begin; begin < slab.end; begin += size) {
+    checkpoint();
+    work(Slab{begin, std::min(slab.end, begin + size)});
+  }
+}
+
+// Calls work(piece) for everything from 0 to the extent, several threads at a time.
+template <class Work>
+void for_each_piece(std::size_t extent, std::size_t threads, Work work) {
+  for_each_slab(make_slabs(extent, threads), [&](std::size_t, Slab slab) { in_pieces(slab, kPiece, work); });
 }
 
 }  // namespace consensus

@@ -246,6 +246,7 @@ template <class Digit>
 void count_beliefs(const PatternRows<Digit>& rows, const std::uint32_t* patterns, const LabelLists<float>& beliefs,
                    const double* counted, Slab voxels, std::vector<double>& counts) {
   for (std::size_t voxel = voxels.begin; voxel < voxels.end; ++voxel) {
+    if (voxel % 1024 == 0) checkpoint();
     const Digit* digits = rows.digits + patterns[voxel] * rows.raters;
     const double share = counted[patterns[voxel]];
     if (share == 0.0) continue;

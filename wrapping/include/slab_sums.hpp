@@ -27,7 +27,10 @@ template <class Work>
 void share_slabs(const std::vector<Slab>& slabs, std::size_t threads, Work work) {
   std::atomic<std::size_t> next{0};
   for_each_slab(make_slabs(slabs.size(), threads, 1), [&](std::size_t, Slab) {
-    for (std::size_t k; (k = next.fetch_add(1)) < slabs.size();) work(k, slabs[k]);
+    for (std::size_t k; (k = next.fetch_add(1)) < slabs.size();) {
+      checkpoint();
+      work(k, slabs[k]);
+    }
   });
 }
 

@@ -106,7 +106,10 @@ std::vector<Worker> for_each_tile(const TileGrid& grid, TileRange range, std::si
   std::vector<Worker> workers(std::max<std::size_t>(1, std::min(threads, tiles)), fresh);
   std::atomic<std::size_t> next{range.first};
   for_each_slab(make_slabs(workers.size(), workers.size(), 1), [&](std::size_t k, Slab) {
-    for (std::size_t tile = next++; tile < range.last; tile = next++) work(workers[k], grid.box(tile));
+    for (std::size_t tile = next++; tile < range.last; tile = next++) {
+      checkpoint();
+      work(workers[k], grid.box(tile));
+    }
   });
   return workers;
 }

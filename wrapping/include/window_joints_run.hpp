@@ -59,7 +59,10 @@ void for_each_task(std::size_t tasks, std::size_t threads, MakeWorker make, Work
   std::atomic<std::size_t> next{0};
   for_each_slab(make_slabs(workers, workers, 1), [&](std::size_t, Slab) {
     auto worker = make();
-    for (std::size_t task = next++; task < tasks; task = next++) work(worker, task);
+    for (std::size_t task = next++; task < tasks; task = next++) {
+      checkpoint();
+      work(worker, task);
+    }
   });
 }
 
@@ -83,6 +86,7 @@ inline void label_boxes(const WindowFrame& frame, std::int64_t* boxes) {
     }
   }
   for (std::size_t voxel = 0; voxel < frame.number; ++voxel) {
+    if (voxel % kPiece == 0) checkpoint();
     const Source source = source_at(frame.places[voxel], 1, 1);
     for (std::size_t rater = 0; rater < frame.raters; ++rater) {
       if (frame.vote(voxel, rater) < frame.labels) widen(frame.vote(voxel, rater), source);

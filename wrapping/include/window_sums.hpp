@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "parallel.hpp"
 #include "simd.hpp"
 #include "window_frame.hpp"
 
@@ -43,6 +44,7 @@ class WindowSweep {
     std::size_t entering = 0, leaving = 0;
     const std::size_t depth = frame_.radii[1];
     for (std::size_t z = part.low[0]; z < part.high[0]; ++z) {
+      checkpoint();
       for (; entering < sources.size() && sources[entering].z <= z + depth; ++entering) {
         if (sources[entering].z + depth >= part.low[0]) change<true>(sources[entering]);
       }

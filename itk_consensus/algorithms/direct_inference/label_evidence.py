@@ -69,6 +69,12 @@ class LabelEvidence:
         """(S, K) voxels by label, and (J, K, S, K) votes by rater, vote and label."""
         labels, raters = self.patterns.number_of_labels, self.patterns.number_of_raters
         sizes = self.patterns.counts.astype(np.float64)
+        if len(sizes) < raters:
+            # One product instead of a count for each of many raters; of integers, it is exact.
+            each = np.arange(labels)
+            said = (self.patterns.patterns.T[:, None] == each[:, None]) * sizes
+            chosen = (maps[:, :, None] == each).astype(np.float64)
+            return np.tensordot(sizes, chosen, 1), np.tensordot(said, chosen, 1)
         voxels = np.empty((maps.shape[1], labels))
         votes = np.empty((raters, labels, maps.shape[1], labels))
         for start, chosen in enumerate(maps.T):

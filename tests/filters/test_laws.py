@@ -1,0 +1,180 @@
+"""What filters declare, as they come: on grids of any spacing, until their iterations end.
+
+The fast suite looks at a few stacks, some of which broke a law once; the slow one at 200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+from scipy.ndimage import gaussian_filter
+
+from itk_consensus import (
+    IntensityRefinementFilter,
+    JointLabelFusionFilter,
+    LocallyWeightedVoteFilter,
+)
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.registry import FUSERS
+
+#: Filters, and those that would be among them if they did not need images.
+FILTERS = (*FUSERS, JointLabelFusionFilter, LocallyWeightedVoteFilter, IntensityRefinementFilter)
+FEW = (0, 1, 6, 86)
+MANY = range(200)
+#: Fields in single precision, and iterations that end near where they lead, differ by less.
+ROUNDING = 1e-5
+
+pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+
+
+class Stack(NamedTuple):
+    """Three to six raters of one to three labels, and what they looked at."""
+
+    raters: list[np.ndarray]
+    image: np.ndarray
+    atlases: list[np.ndarray]
+    spacing: list[float]
+
+    def changed(self, change: Callable[[np.ndarray], np.ndarray]) -> Stack:
+        """All arrays changed alike."""
+        raters, atlases = ([change(one) for one in list_] for list_ in (self.raters, self.atlases))
+        return self._replace(raters=raters, image=change(self.image), atlases=atlases)
+
+
+def draw(seed: int, most_labels: int) -> tuple[Stack, np.random.Generator]:
+    rng = np.random.default_rng([7, seed])
+    dimension = int(rng.integers(2, 4))
+    shape = tuple(rng.integers(5, 13 if dimension == 3 else 25, dimension))
+    labels = min(int(rng.integers(1, 4)), most_labels)
+    spacing = rng.choice([0.5, 1.0, 2.0, 3.3], dimension).tolist()
+
+    def blobs(sigma: float) -> np.ndarray:
+        return 3 * gaussian_filter(rng.standard_normal(shape), sigma)
+
+    truth = [blobs(1.5) for _ in range(labels + 1)]
+    raters = []
+    for _ in range(int(rng.integers(3, 7))):
+        skill = rng.uniform(0.1, 1.0)
+        drawn = np.argmax([field + skill * blobs(1.0) for field in truth], axis=0)
+        slips = rng.random(shape) < rng.choice([0, 0.05, 0.2])
+        raters.append(np.where(slips, rng.integers(0, labels + 1, shape), drawn).astype(np.uint8))
+    raters[0].flat[:2] = 0, 1  # both occur
+    image = (raters[0] + blobs(1.0)).astype(np.float32)
+    atlases = [(image + blobs(1.0)).astype(np.float32) for _ in raters]
+    return Stack(raters, image, atlases, spacing), rng
+
+
+@cache
+def drawn(seed: int, most_labels: int) -> tuple[Stack, np.random.Generator]:
+    return draw(seed, most_labels)
+
+
+def stacks(fuser: type[LabelFusionFilter], seeds: Any) -> Iterator[tuple[Stack, Any]]:
+    """Stacks that a filter takes, and a generator for what is done to each."""
+    for seed in seeds:
+        stack, _ = drawn(seed, 1 if hasattr(fuser, "ForegroundValue") else 3)
+        yield stack, np.random.default_rng([8, seed])
+
+
+def shares(fuser: type[LabelFusionFilter], stack: Stack, labels: Any) -> np.ndarray:
+    """(labels, *shape) probabilities that a filter as it comes gives."""
+
+    def image(array: np.ndarray) -> sitk.Image:
+        made = sitk.GetImageFromArray(np.ascontiguousarray(array))
+        made.SetSpacing(stack.spacing[::-1])
+        return made
+
+    looked_at = {"Image": image(stack.image), "AtlasImages": [image(a) for a in stack.atlases]}
+    needed = looked_at if fuser not in FUSERS else {}
+    filter_ = fuser(**{name: value for name, value in needed.items() if hasattr(fuser, name)})
+    filter_.Execute([image(array) for array in stack.raters])
+    return np.stack(
+        [sitk.GetArrayFromImage(filter_.GetProbabilityImage(int(label))) for label in labels]
+    )
+
+
+def on_stacks(law: str = "") -> Callable[[Any], Any]:
+    """Run a test for every filter that declares a law: on a few stacks, and slowly on many."""
+    obeying = [fuser for fuser in FILTERS if not law or law in fuser.laws]
+    few, many = (
+        pytest.param(seeds, marks=marks, id=str(len(seeds)))
+        for seeds, marks in ((FEW, ()), (MANY, pytest.mark.slow))
+    )
+
+    def mark(test: Any) -> Any:
+        test = pytest.mark.parametrize("seeds", [few, many])(test)
+        return pytest.mark.parametrize("fuser", obeying, ids=lambda fuser: fuser.__name__)(test)
+
+    return mark
+
+
+@on_stacks("rater permutation")
+def test_the_order_of_raters_moves_no_probability(fuser: Any, seeds: Any) -> None:
+    for stack, rng in stacks(fuser, seeds):
+        labels, order = np.unique(stack.raters), rng.permutation(len(stack.raters))
+        raters, atlases = ([list_[k] for k in order] for list_ in (stack.raters, stack.atlases))
+        other = stack._replace(raters=raters, atlases=atlases)
+        np.testing.assert_allclose(
+            shares(fuser, other, labels), shares(fuser, stack, labels), rtol=0, atol=ROUNDING
+        )
+
+
+@on_stacks("relabelling")
+def test_the_names_of_labels_move_no_probability(fuser: Any, seeds: Any) -> None:
+    for stack, rng in stacks(fuser, seeds):
+        labels = np.unique(stack.raters)
+        names = rng.permutation(np.arange(20, 20 + len(labels))).astype(np.uint8)
+        renamed = stack._replace(raters=[names[np.searchsorted(labels, r)] for r in stack.raters])
+        np.testing.assert_allclose(
+            shares(fuser, renamed, names), shares(fuser, stack, labels), rtol=0, atol=ROUNDING
+        )
+
+
+@on_stacks()
+def test_a_mirrored_stack_has_the_mirrored_answer(fuser: Any, seeds: Any) -> None:
+    """Of any filter: no axis has a better end."""
+    for stack, rng in stacks(fuser, seeds):
+        labels, axis = np.unique(stack.raters), int(rng.integers(stack.image.ndim))
+        mirrored = shares(fuser, stack.changed(lambda a, axis=axis: np.flip(a, axis)), labels)
+        np.testing.assert_allclose(
+            np.flip(mirrored, axis + 1), shares(fuser, stack, labels), rtol=0, atol=ROUNDING
+        )
+
+
+@on_stacks("unanimity")
+def test_what_all_raters_say_everywhere_is_the_answer(fuser: Any, seeds: Any) -> None:
+    for stack, _ in stacks(fuser, seeds):
+        one = stack.raters[0]
+        labels = np.unique(one)
+        found = shares(fuser, stack._replace(raters=[one] * len(stack.raters)), labels)
+        np.testing.assert_array_equal(labels[found.argmax(axis=0)], one)
+
+
+def assert_padding_changes_nothing(fuser: Any, stack: Stack, rng: np.random.Generator) -> None:
+    labels = np.unique(stack.raters)
+    width = rng.integers(0, 7, (stack.image.ndim, 2))
+    inner = tuple(
+        slice(before, before + size)
+        for (before, _), size in zip(width, stack.image.shape, strict=True)
+    )
+    padded = shares(fuser, stack.changed(lambda a: np.pad(a, width)), labels)
+    np.testing.assert_allclose(
+        padded[(slice(None), *inner)], shares(fuser, stack, labels), rtol=0, atol=ROUNDING
+    )
+
+
+@on_stacks("background padding")
+def test_background_around_a_stack_moves_no_probability(fuser: Any, seeds: Any) -> None:
+    for stack, rng in stacks(fuser, seeds):
+        assert_padding_changes_nothing(fuser, stack, rng)
+
+
+@on_stacks("clean background padding")
+def test_more_background_around_a_clean_border_moves_no_probability(fuser: Any, seeds: Any) -> None:
+    for stack, rng in stacks(fuser, seeds):
+        assert_padding_changes_nothing(fuser, stack.changed(lambda a: np.pad(a, 1)), rng)

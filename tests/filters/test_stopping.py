@@ -1,0 +1,263 @@
+"""Ctrl-C and Abort reach every kernel, and leave a filter as after an Execute that failed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import contract
+import numpy as np
+import pytest
+from cohorts import cohort, columns
+from contract import Fuser, assert_nothing_is_known
+
+from itk_consensus import (
+    AgreementFilter,
+    CohortSTAPLEFilter,
+    ConformalBandFilter,
+    JointLabelFusionFilter,
+    MajorityVoteFilter,
+    MultiLabelSTAPLEImageFilter,
+    STAPLEImageFilter,
+    _kernels,
+    stopping,
+)
+from itk_consensus.algorithms.over_labels import over_labels
+from itk_consensus.errors import ConsensusError, NotExecutedError, ProcessAborted
+from itk_consensus.filters.registry import FUSERS
+from itk_consensus.images import convert
+from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.labels.packed_votes import PackedVotes
+
+SHAPE = (8, 9, 10)
+
+#: Kernels without a loop over anything that can be large.
+AT_ONCE = {"count_tiles"}
+
+KERNELS = {
+    name: function
+    for name, function in vars(_kernels).items()
+    if callable(function) and not isinstance(function, type)
+}
+
+
+class Ended(Exception):
+    """What a test has a checkpoint raise."""
+
+
+@contextmanager
+def kernels(call: Callable[..., Any]) -> Iterator[None]:
+    """Have call(name, kernel, *args, **options) instead of every kernel."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, kernel in KERNELS.items():
+            patch.setattr(_kernels, name, lambda *a, n=name, k=kernel, **o: call(n, k, *a, **o))
+        yield
+
+
+def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
+    """What an action raised in a thread that never asked before, and so asks at once."""
+    raised: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            action()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    thread.join()
+    return raised[0] if raised else None
+
+
+def everything() -> None:
+    """Run what calls all kernels: every fuser and its outputs, and what they leave out."""
+    rng = np.random.default_rng(0)
+    three = [np.where(rng.random(SHAPE) < 0.3, 2, r).astype("u1") for r in contract.raters(SHAPE)]
+    noise = [(rng.random((40, 40)) < 0.5).astype(np.uint8) for _ in range(18)]
+    cases: list[tuple[Any, list[np.ndarray]]] = [(fuser(), three) for fuser in FUSERS]
+    cases += [(fuser(), contract.raters(SHAPE)) for fuser in FUSERS]
+    cases += [(kind(), noise) for kind in (STAPLEImageFilter, MultiLabelSTAPLEImageFilter)]
+    cases += [(MultiLabelSTAPLEImageFilter(SmoothnessWeight="estimate"), three)]
+    cases += [(MajorityVoteFilter(TieRule="prior"), three)]
+    looked_at = [rng.standard_normal(SHAPE).astype("f4") for _ in range(5)]
+    joint = JointLabelFusionFilter(Image=looked_at[0], AtlasImages=looked_at[1:])
+    cases += [(joint, three), (AgreementFilter(), three)]
+    for filter_, images in cases:
+        filter_.Execute(images)
+        for output in ("ProbabilityImage", "UncertaintyImage", "Diagnostics", "CoherenceCurves"):
+            getattr(filter_, f"Get{output}", str)()
+    packed = PackedVotes.from_stack(LabelStack.multilabel(contract.raters(SHAPE)), 2)
+    theta, prior = np.full((4, 2, 1, 2), 0.5), np.full((1, 2), 0.5)
+    packed.expectation(theta, prior)
+    packed.expectation_of_votes(np.linspace(0, 1, 5))
+    packed.write_probability(theta, prior, np.empty(SHAPE))
+
+
+@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+def test_every_kernel_asks_whether_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = threading.local()
+    asking: set[str] = set()
+
+    def checkpoint() -> None:
+        if getattr(trial, "on", False):
+            raise Ended
+
+    def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        def attempt() -> None:
+            trial.on = True
+            copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+            kernel(*copies, **options)
+
+        if name not in asking and isinstance(in_new_thread(attempt), Ended):
+            asking.add(name)
+        return kernel(*args, **options)
+
+    monkeypatch.setattr(stopping, "checkpoint", checkpoint)
+    with kernels(call):
+        everything()
+    assert KERNELS.keys() - AT_ONCE == asking
+
+
+def test_ctrl_c_reaches_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, table = np.zeros(1 << 20, np.uint8), np.zeros(1, np.uint8)
+    in_kernel: list[bool] = []
+
+    def checkpoint() -> None:
+        in_kernel.append(True)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(stopping, "checkpoint", checkpoint)
+
+    def expand_again_and_again() -> None:
+        for _ in range(5000):
+            _kernels.expand(codes, table, np.empty_like(codes), 2)
+
+    with pytest.raises(KeyboardInterrupt):
+        expand_again_and_again()
+    assert in_kernel == [True]
+
+
+@pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")
+@pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
+def test_nothing_is_known_after_ctrl_c_in_any_kernel(fuser: Fuser) -> None:
+    images = contract.raters(SHAPE)
+    filter_ = fuser(**contract.capped(fuser, 2))
+    answer = filter_.Execute(images)
+    count, last = 0, 0
+
+    def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == last:
+            raise KeyboardInterrupt
+        return kernel(*args, **options)
+
+    with kernels(call):
+        filter_.Execute(images)
+        calls = count
+        for number in sorted({*range(1, min(calls, 8)), *range(8, calls, calls // 8 + 1), calls}):
+            count, last = 0, number
+            with pytest.raises(KeyboardInterrupt):
+                filter_.Execute(images)
+            assert_nothing_is_known(filter_)
+    np.testing.assert_array_equal(filter_.Execute(images), answer)
+
+
+def test_nothing_is_known_after_ctrl_c_while_outputs_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probabilities, references, raters = columns(cohort(24))
+    band, staple = ConformalBandFilter(), CohortSTAPLEFilter()
+    band.Calibrate(probabilities, references, raters)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(convert, "written", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        band.Execute(probabilities[0], raters[0])
+    with pytest.raises(KeyboardInterrupt):
+        staple.Execute(raters[:2])
+    for get in (band.GetSetSizeImage, band.GetAmbiguousVolume, staple.GetLabelImages):
+        with pytest.raises(NotExecutedError):
+            get()
+
+
+@pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
+def test_abort_ends_the_kernel_at_work(fuser: Fuser) -> None:
+    filter_, done = fuser(), []
+
+    def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        filter_.Abort()
+        result = kernel(*args, **options)
+        done.append(name)
+        return result
+
+    with kernels(call):
+        error = in_new_thread(lambda: filter_.Execute(contract.raters(SHAPE)))
+    assert isinstance(error, ProcessAborted)
+    assert not set(done) - AT_ONCE
+    assert_nothing_is_known(filter_)
+
+
+def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
+    images = contract.raters(SHAPE)
+    filter_, asked = MultiLabelSTAPLEImageFilter(), []
+
+    def call(name: str, kernel: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        if name == "expected_counts":
+            asked.append(name)
+            if len(asked) == 4:
+                filter_.Abort()
+                stopping.checkpoint()  # as a kernel does that takes long enough
+        return kernel(*args, **options)
+
+    with kernels(call):
+        filter_.Execute(images)
+    iterations = filter_.GetElapsedIterations()
+    assert iterations == 3
+    capped = MultiLabelSTAPLEImageFilter(MaximumNumberOfIterations=3, TerminationUpdateThreshold=0)
+    capped.Execute(images)
+    assert capped.GetElapsedIterations() == iterations
+    assert filter_.GetConfusionMatrix(0) == capped.GetConfusionMatrix(0)
+
+
+def test_what_makes_an_estimate_an_answer_is_not_stopped_again() -> None:
+    """An Abort within an iteration is heard once, whether by a kernel or by a report."""
+    filter_ = MajorityVoteFilter()
+
+    def aborted_while(stop: Callable[[], None]) -> None:
+        with filter_._running():
+            filter_.Abort()
+            with pytest.raises(ProcessAborted):
+                stop()
+            stopping.checkpoint()
+
+    aborted_while(stopping.checkpoint)
+    aborted_while(lambda: filter_._report(0.5))
+
+
+def test_labels_that_nobody_waits_for_any_more_are_ended() -> None:
+    def work(label: int) -> int:
+        if label == 0:
+            raise ZeroDivisionError
+        while True:
+            stopping.checkpoint()
+
+    with pytest.raises(ZeroDivisionError):
+        list(over_labels(work, range(5)))
+
+
+def test_threads_that_work_for_a_filter_hear_its_abort() -> None:
+    filter_ = MajorityVoteFilter()
+
+    def work(_: int) -> None:
+        filter_.Abort()
+        stopping.checkpoint()
+
+    with pytest.raises(ConsensusError, match="MajorityVoteFilter"), filter_._running():
+        list(over_labels(work, range(2)))

@@ -1,0 +1,13 @@
+// Where kernels ask Python whether to go on: Ctrl-C, and whoever else wants them to end.
+#include "bindings.hpp"
+#include "parallel.hpp"
+
+namespace consensus {
+
+void ask_python() {
+  nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+  nb::module_::import_("itk_consensus.stopping").attr("checkpoint")();
+}
+
+}  // namespace consensus
