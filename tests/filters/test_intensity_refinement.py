@@ -17,6 +17,7 @@ from itk_consensus import (
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
+from itk_consensus.simulation.structure_settings import vessel_tree
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
@@ -154,3 +155,15 @@ def test_no_nodule_on_ct_loses_against_the_reader_left_out_and_most_readers_gain
 def test_crowds_are_left_as_they_are(evidence):
     gains = [one for found in evidence.crowd_gains("vote", every=15).values() for one in found]
     assert np.mean([gain for gain, _ in gains]) >= -0.0005
+
+
+def test_a_line_has_no_inside_and_the_image_no_say():
+    """On real vessels the image took away what readers share."""
+    rng = np.random.default_rng(3)
+    truth = vessel_tree((64, 64), 1.0, rng)
+    raters = contour_error_raters(truth, 5, 3, displacement=0.5, bias=0.3, smoothness=4.0)
+    refinement = IntensityRefinementFilter(Image=truth + 0.05 * rng.standard_normal(truth.shape))
+    refined = refinement.Execute([rater.astype(np.uint8) for rater in raters])
+    assert refinement.GetIntensityWeight() == 0
+    plain = ConsensusFilter().Execute([rater.astype(np.uint8) for rater in raters])
+    np.testing.assert_array_equal(refined, plain)
