@@ -2,7 +2,7 @@
 
 In examples/benchmarks:
 
-python evidence_table.py [--seeds 8]            prints it; without shared data, no real readers
+python evidence_table.py [--seeds 20]            prints it; without shared data, no real readers
 python evidence_table.py --save evidence.json   also keeps it
 
 ``make docs`` makes the tables of README and documentation from that file.
@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from consensus_evidence import (
     FUSERS,
     Fuser,
@@ -27,7 +29,10 @@ from consensus_evidence import (
     compare,
     crowd_cases,
     reader_rows,
+    slipped_cases,
 )
+from numpy.typing import NDArray
+from run_facts import run_facts
 
 import itk_consensus
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -49,28 +54,48 @@ _: Fuser = FUSERS["sitk-staple"]
 
 
 def measured(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """One entry per setting: the mean Dice of every fuser."""
-    for setting, cases in all_settings(seeds):
-        yield _entry(setting, "simulated", compare(cases, NAMES))
+    """One entry per setting, real readers first: every fuser's Dice, and its gain over the vote."""
     nodules = [row for _, row in reader_rows(NAMES)]
     if nodules:
-        means = {n: [float(row[n].ours.mean()) for row in nodules] for n in NAMES}
-        dice = {name: sum(values) / len(values) for name, values in means.items()}
-        yield {"setting": "LIDC readers", "kind": "real", "cases": len(nodules), "dice": dice}
+        means = {n: _of_nodules(nodules, n) for n in NAMES}
+        yield _entry("LIDC readers", "real", means)
     crowds = list(crowd_cases())
     if crowds:
         yield _entry("crowd workers", "real", compare(crowds, NAMES))
+    for name, cases in slipped_cases():
+        yield _entry(name, "real slips", compare(cases, NAMES))
+    for group, setting, cases in all_settings(seeds):
+        yield _entry(setting, group, compare(cases, NAMES))
+
+
+def _of_nodules(nodules: Sequence[dict[str, Row]], name: str) -> Row:
+    """Means over the readers of each nodule."""
+    return Row(
+        np.array([row[name].ours.mean() for row in nodules]),
+        np.array([row[name].vote.mean() for row in nodules]),
+    )
 
 
 def _entry(setting: str, kind: str, rows: dict[str, Row]) -> dict[str, Any]:
-    dice = {name: float(row.ours.mean()) for name, row in rows.items()}
-    return {"setting": setting, "kind": kind, "cases": len(rows["vote"].ours), "dice": dice}
+    gains = {name: row.ours - row.vote for name, row in rows.items()}
+    return {
+        "setting": setting,
+        "kind": kind,
+        "cases": len(rows["vote"].ours),
+        "dice": {name: float(row.ours.mean()) for name, row in rows.items()},
+        "gain": {name: float(gain.mean()) for name, gain in gains.items()},
+        "error": {name: _standard_error(gain) for name, gain in gains.items()},
+    }
+
+
+def _standard_error(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and keep."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=8, help="per setting, from 3000 on")
+    parser.add_argument("--seeds", type=int, default=20, help="per setting, from 3000 on")
     parser.add_argument("--save", type=Path, help="file to keep the results in")
     options = parser.parse_args(arguments)
     seeds = range(FIRST_SEED, FIRST_SEED + options.seeds)
@@ -79,7 +104,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         entries.append(entry)
         print(f"{entry['setting']:24}", *(f"{n} {d:.3f}" for n, d in entry["dice"].items()))
     if options.save is not None:
-        kept = {"first_seed": FIRST_SEED, "seeds": options.seeds, "settings": entries}
+        kept = {
+            "run": run_facts(),
+            "first_seed": FIRST_SEED,
+            "seeds": options.seeds,
+            "settings": entries,
+        }
         options.save.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

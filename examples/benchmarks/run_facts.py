@@ -1,0 +1,31 @@
+"""What a kept result says of its run: the commit, the command, the date and the machine."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def run_facts() -> dict[str, str]:
+    """Facts of the run that calls this."""
+    found = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    packages = ("numpy", "scipy", "SimpleITK")
+    return {
+        "commit": found.stdout.strip() or "unknown",
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "machine": f"{platform.machine()}, Python {platform.python_version()}, "
+        + ", ".join(f"{name} {version(name)}" for name in packages),
+    }
