@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from itk_consensus.errors import FileError
@@ -35,15 +36,19 @@ def image_hashes(path: PathLike) -> dict[Path, str]:
 
 def folder_hash(folder: PathLike) -> str:
     """SHA-256 of the names and bytes of all files below a folder."""
+    files = list(files_below(Path(folder)))
     digest = hashlib.sha256()
-    for file in files_below(folder):
-        name = os.fsencode(os.path.relpath(file, folder))
-        digest.update(f"{len(name)}:".encode() + name + file_hash(file).encode())
+    with ThreadPoolExecutor() as pool:
+        for file, found in zip(files, pool.map(file_hash, files), strict=True):
+            name = os.fsencode(os.path.relpath(file, folder))
+            digest.update(b"%d:%s%s" % (len(name), name, found.encode()))
     return digest.hexdigest()
 
 
-def files_below(folder: PathLike) -> Iterator[Path]:
-    """Every file below a folder, in the order of their names."""
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
+def files_below(folder: Path) -> Iterator[Path]:
+    """Every file below a folder, in the order of their names; links are followed, but not round."""
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        here = os.path.realpath(parent)
+        ends = {name: os.path.realpath(Path(parent, name)) for name in folders}
+        folders[:] = sorted(n for n, end in ends.items() if not f"{here}/".startswith(f"{end}/"))
         yield from (Path(parent, name) for name in sorted(names))

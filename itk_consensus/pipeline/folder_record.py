@@ -76,8 +76,9 @@ def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> F
 def finish(record: FolderRecord, result: Mapping[str, Any]) -> None:
     """Say that the files are written, and remove those of the last run that were not."""
     folder = record.path.parent
-    hashes = {name: file_hash(folder / name) for name, old in record.written.items() if old is None}
-    for name in record.written.keys() - hashes.keys():
+    new = [name for name, old in record.written.items() if old is None]
+    hashes = {name: file_hash(folder / name) for name in new if (folder / name).exists()}
+    for name in record.written.keys() - new:
         if _holds(folder / name, record.written[name]):
             (folder / name).unlink()
     _write(FolderRecord(record.path, record.fingerprint, hashes, result))

@@ -723,6 +723,7 @@ def test_the_demo_can_be_run_again_and_writes_what_it_says(
         "staple-probability.nii.gz",
         "raters.csv",
         "consensus.png",
+        "demo.json",
     }
     assert all(name in first.out for name in written)
     command = first.out.splitlines()[-1].split()
