@@ -71,7 +71,7 @@ def _demo(arguments: argparse.Namespace, console: Console) -> None:
             require_ours(record, names)
         begun = begin(record, {}, names)
         text = run_demo(arguments.output)
-        finish(begun, {})
+        finish(begun, names, {})
     console.answer(text)
 
 

@@ -96,7 +96,7 @@ def run_batch(
         begun = begin(record, {"method": plan.method}, (TABLE, INDEX))
         write_text(plan.output / TABLE, table_text(ordered))
         write_text(plan.output / INDEX, index_text(ordered, plan))
-        finish(begun, {"cases": len(ordered)})
+        finish(begun, (TABLE, INDEX), {"cases": len(ordered)})
     return ordered
 
 

@@ -73,15 +73,15 @@ def begin(path: Path, fingerprint: Mapping[str, Any], names: Iterable[str]) -> F
     return record
 
 
-def finish(record: FolderRecord, result: Mapping[str, Any]) -> None:
-    """Say that the files are written, and remove those of the last run that were not."""
+def finish(record: FolderRecord, names: Iterable[str], result: Mapping[str, Any]) -> None:
+    """Say that the files are written, and remove those of earlier runs that were not."""
     folder = record.path.parent
-    new = [name for name, old in record.written.items() if old is None]
-    hashes = {name: file_hash(folder / name) for name in new if (folder / name).exists()}
-    for name in record.written.keys() - new:
-        if _holds(folder / name, record.written[name]):
-            (folder / name).unlink()
-    _write(FolderRecord(record.path, record.fingerprint, hashes, result))
+    written = {name: file_hash(folder / name) for name in names if (folder / name).exists()}
+    for name in record.written.keys() - written.keys():
+        known = record.written[name]
+        if known is None or _holds(folder / name, known):
+            (folder / name).unlink(missing_ok=True)
+    _write(FolderRecord(record.path, record.fingerprint, written, result))
 
 
 def require_ours(path: Path, names: Iterable[str]) -> None:

@@ -138,7 +138,7 @@ def _run(case: BatchCase, plan: Plan) -> CaseResult:
             outputs = {"label map": files.consensus}
             report(filter_, files.page, image, raters, files=paths, outputs=outputs)
         result = replace(_row(case, filter_, files), notes=notes)
-        finish(record, asdict(result))
+        finish(record, names, asdict(result))
     return result
 
 
