@@ -6,6 +6,7 @@ Structures may overlap, so each has a mask of its own; that is what tells them f
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -228,16 +229,17 @@ def short_names(structures: Sequence[Structure], most: int) -> list[str]:
 
 def _free_name(name: str, taken: set[str], most: int | None = None) -> str:
     """The name cut to its length, numbered if somebody has it; from now on it is taken."""
+    # What tells a twin from its structure is at the end.
+    twin = f" {UNDECIDED}" if re.search(rf" {UNDECIDED}( \d+)?$", name) else ""
+    stem = re.sub(rf" {UNDECIDED}( \d+)?$", "", name)
     for number in itertools.count(1):
-        # What tells a twin from its structure is at the end.
-        end = f" {UNDECIDED}" * name.endswith(f" {UNDECIDED}") + f" {number}" * (number > 1)
-        stem = name.removesuffix(f" {UNDECIDED}")
-        found = (stem if most is None else stem[: most - len(end)]) + end
+        end = twin + f" {number}" * (number > 1)
+        # Blanks at the end get lost in DICOM.
+        found = (stem if most is None else stem[: most - len(end)].rstrip()) + end
         if found not in taken:
             taken.add(found)
             return found
     raise AssertionError("there is always another number")
-
 
 
 def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:
