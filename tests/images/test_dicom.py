@@ -829,9 +829,7 @@ def test_long_names_and_their_undecided_twins_stay_apart(
     assert max(len(one.name) for one in back) <= 64
     for one, other in zip(consensus, back, strict=True):
         np.testing.assert_array_equal(array_of(one.mask), array_of(other.mask))
-        assert one.name.endswith("undecided") == other.name.rstrip(" 0123456789").endswith(
-            "undecided"
-        )
+        assert ("undecided" in one.name) == ("undecided" in other.name)
 
 
 def test_a_name_with_a_backslash_is_one_name(case: Any) -> None:
