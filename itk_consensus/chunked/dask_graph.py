@@ -54,7 +54,7 @@ class ChunkedInputs:
         # Chunks are taken apart into data and mask before anything of dask's joins them.
         gaps = {j: da.ma.getmaskarray(array) for j, array in enumerate(raters) if _is_masked(array)}
         data = [array if j not in gaps else da.ma.getdata(array) for j, array in enumerate(raters)]
-        others: dict[str | int, Any] = {**images, **gaps}
+        others: dict[str | int, Any] = dict(images) | gaps
         arrays = [alike(array) for array in (*data, *others.values()) if array is not None]
         return cls(
             tuple(array is not None for array in raters),

@@ -155,4 +155,3 @@ def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> 
     write_image(convert.unit_image(labels), draft)
     back = convert.load(read_image(draft), owner=str(draft)).arrays
     return len(back) == 1 and np.array_equal(np.asarray(back[0]), labels)
-

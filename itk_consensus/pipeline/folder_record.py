@@ -51,8 +51,8 @@ class FolderRecord:
             return cls(path)
         if not isinstance(content, dict) or content.get("made_by") != PROGRAM:
             return None
-        fingerprint, written = content.get("fingerprint"), content.get("written")
-        result = content.get("result")
+        fingerprint, result = content.get("fingerprint"), content.get("result")
+        written: Any = content.get("written")
         if not isinstance(fingerprint, dict) or not _are_hashes(written):
             return cls(path)
         return cls(path, fingerprint, written, result if isinstance(result, dict) else None)

@@ -94,7 +94,7 @@ class CaseFiles(NamedTuple):
         """All but the record."""
         return [self.consensus, *([] if self.page is None else [self.page])]
 
-    def named(self) -> dict[str, str]:
+    def named(self) -> dict[str, Any]:
         """What a row of the table says of them: paths within the batch's folder."""
         folder = self.record.parent.parent
         return {

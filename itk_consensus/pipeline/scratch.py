@@ -1,6 +1,6 @@
 """What a run in blocks leaves on disk, so that the next one takes up where it was stopped.
 
-Every file appears in one step and carries a hash: what is there is finished, or known to be damaged.
+Every file appears in one step and with its hash: what is there is finished, or known as damaged.
 """
 
 from __future__ import annotations

@@ -15,8 +15,12 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus import HybridFusionFilter, LabelVotingImageFilter, STAPLEImageFilter
-from itk_consensus import MajorityVoteFilter
+from itk_consensus import (
+    HybridFusionFilter,
+    LabelVotingImageFilter,
+    MajorityVoteFilter,
+    STAPLEImageFilter,
+)
 from itk_consensus.cli import demo as demo_module
 from itk_consensus.cli import main
 from itk_consensus.errors import MissingDependencyError

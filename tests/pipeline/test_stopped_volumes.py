@@ -8,12 +8,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 import SimpleITK as sitk
-
-dask = pytest.importorskip("dask")
-zarr = pytest.importorskip("zarr")
+import zarr
 
 import itk_consensus as ic
 from itk_consensus.cli import main
@@ -51,8 +50,8 @@ def stopped(
             raise KeyboardInterrupt
 
     # One block after the other: threads would still be writing when the next run begins.
+    filter_ = filter_ or ic.MultiLabelSTAPLEImageFilter()
     with pytest.raises(KeyboardInterrupt), dask.config.set(scheduler="synchronous"):
-        filter_ = filter_ or ic.MultiLabelSTAPLEImageFilter()
         fuse_volumes(inputs, output, filter_, block=BLOCK, report=stop, **more)
 
 
@@ -118,7 +117,7 @@ def damage(path: Path, how: str) -> None:
 def test_whatever_is_lost_of_a_stopped_run_is_made_again(
     how: str, share: float, stores: list[Path], tmp_path: Path
 ) -> None:
-    """Item 12: a cut pass file, missing output chunks and a missing plan ended in errors or holes."""
+    """Item 12: a cut pass file, missing chunks and a missing plan ended in errors or holes."""
     output, partial = tmp_path / "out.zarr", tmp_path / "out.zarr.partial"
     stopped(stores, output, share)
     files = sorted(path for path in partial.rglob("*") if path.is_file())
@@ -199,9 +198,10 @@ def test_a_store_whose_successor_was_not_there_yet_is_put_back(
             raise KeyboardInterrupt
         replace(source, target)
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "replace", stop_at_the_second)
-        fuse_volumes(stores, output, ic.MultiLabelSTAPLEImageFilter(), overwrite=True)
+        with pytest.raises(KeyboardInterrupt):
+            fuse_volumes(stores, output, ic.MultiLabelSTAPLEImageFilter(), overwrite=True)
     assert not output.exists()
     with pytest.raises(FileError, match="exists already"):
         fuse_volumes(stores, output, ic.MultiLabelSTAPLEImageFilter())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -26,7 +27,10 @@ if __name__ == "__main__":
     cases = [BatchCase(str(number), (), ()) for number in range(4)]
     sys.path.insert(0, {folder!r})
     from patient import wait
-    list(results_of(cases, wait, jobs=2))
+    try:
+        list(results_of(cases, wait, jobs=2))
+    except KeyboardInterrupt:
+        sys.exit(130)
 """
 _WAIT = """
 import pathlib, time
@@ -43,18 +47,21 @@ def test_a_batch_that_is_interrupted_twice_ends_though_its_cases_do_not(tmp_path
     (tmp_path / "patient.py").write_text(_WAIT.format(folder=str(tmp_path)))
     (tmp_path / "run.py").write_text(_PATIENT_BATCH.format(folder=str(tmp_path)))
     process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "run.py")], stderr=subprocess.DEVNULL
+        [sys.executable, str(tmp_path / "run.py")],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 120
     while not list(tmp_path.glob("begun-*")) and time.monotonic() < deadline:
         time.sleep(0.05)
     for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)  # a terminal interrupts all of them
+        time.sleep(0.3)
     try:
         assert process.wait(60) != 0
     finally:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.fixture
