@@ -200,7 +200,7 @@ def batch_commands(folder: Path) -> tuple[list[Command], Callable[[], None]]:
                 pages = [(place / name / "report.html").exists() for place in (clean, output)]
                 assert pages[0] == pages[1], f"the page of {name} is not of {plan}"
             for name in ("summary.csv", "index.html"):
-                assert (output / name).read_text() == (clean / name).read_text()
+                assert (output / name).read_text("utf-8") == (clean / name).read_text("utf-8")
 
         return check
 

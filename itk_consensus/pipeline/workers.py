@@ -93,11 +93,25 @@ def _processes(jobs: int) -> Iterator[Executor]:
         yield executor
     except BaseException:
         # Whoever interrupts does not wait for cases to end; what is half done is done again.
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.kill()
+        with _uninterrupted():
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.kill()
         raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let a second Ctrl-C wait: workers that it kept alive would be waited for at the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _context() -> Any:

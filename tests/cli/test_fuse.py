@@ -762,7 +762,8 @@ def test_escape_sequences_in_names_are_not_printed(
     captured = capfd.readouterr()
     assert "\\x1b]0;owned\\x07" in captured.out
     assert "\\x1b]0;owned\\x07" in captured.err
-    texts = [captured.out, captured.err, Path(page).read_text(), (tmp_path / "a.csv").read_text()]
+    written = [Path(page).read_text("utf-8"), (tmp_path / "a.csv").read_text("utf-8")]
+    texts = [captured.out, captured.err, *written]
     assert not any("\x1b" in text or "\x07" in text for text in texts)
 
 

@@ -92,13 +92,13 @@ def test_a_batch_never_overwrites_what_it_reads(folder: Path, way: str, capfd: A
         Path("out/b").symlink_to("a")
     elif way == "the list":
         Path(list_of({"b": "in/b/r0.nii.gz;in/b/r1.nii.gz"})).rename("out/summary.csv")
-        text = Path("out/summary.csv").read_text().replace("in/", "../in/")
+        text = Path("out/summary.csv").read_text("utf-8").replace("in/", "../in/")
         Path("out/summary.csv").write_text(text)
         cases = "out/summary.csv"
     elif way == "raw":
         write(Path("in/b/r3.mhd"), RATERS > 40)
         Path("in/b/r3.raw").rename(target)
-        header = Path("in/b/r3.mhd").read_text().replace("r3.raw", f"../../{target}")
+        header = Path("in/b/r3.mhd").read_text("utf-8").replace("r3.raw", f"../../{target}")
         Path("in/b/r3.mhd").write_text(header)
         cases = list_of({"b": "in/b/r0.nii.gz;in/b/r3.mhd"})
     elif way == "a folder":
@@ -118,10 +118,10 @@ def test_a_table_that_is_not_of_a_batch_stops_it_before_any_work(
     Path("out", name).write_text("of somebody else")
     assert batch() == 2
     assert f"{name} exists; give --overwrite to replace it" in capfd.readouterr().err
-    assert Path("out", name).read_text() == "of somebody else"
+    assert Path("out", name).read_text("utf-8") == "of somebody else"
     assert not Path("out/a").exists()
     assert batch("--overwrite") == 0
-    assert Path("out", name).read_text() != "of somebody else"
+    assert Path("out", name).read_text("utf-8") != "of somebody else"
     assert batch() == 0  # from now on it is ours
 
 
@@ -131,7 +131,7 @@ def test_files_of_others_in_a_case_need_overwrite(folder: Path, name: str, capfd
     Path("out/a", name).write_text('{"of": "somebody else"}')
     assert batch("--reports") == 1
     assert f"{name} exists; give --overwrite" in capfd.readouterr().err
-    assert Path("out/a", name).read_text() == '{"of": "somebody else"}'
+    assert Path("out/a", name).read_text("utf-8") == '{"of": "somebody else"}'
     assert Path("out/b/consensus.nii.gz").is_file(), "the other case goes on"
     assert batch("--reports", "--overwrite") == 0
     assert batch("--reports") == 0
@@ -238,7 +238,7 @@ def test_changed_voxels_beside_an_unchanged_header_are_read_again(
     case = BatchCase.of_files("a", sorted(Path("pairs/a").glob(f"*{suffix}")))
     plan = Plan("vote", folder / "out", reports=True)
     run_batch([case], plan)
-    page = Path("out/a/report.html").read_text()
+    page = Path("out/a/report.html").read_text("utf-8")
     before = voxels(Path("out/a/consensus.nii.gz"))
     for rater in range(3):
         header = Path("pairs/a", f"r{rater}{suffix}")
@@ -249,7 +249,9 @@ def test_changed_voxels_beside_an_unchanged_header_are_read_again(
     after = voxels(Path("out/a/consensus.nii.gz"))
     assert (before != after).any()
     np.testing.assert_array_equal(after, RATERS % 7 < 3)
-    hashes = [set(text.split("<code>")) for text in (page, Path("out/a/report.html").read_text())]
+    hashes = [
+        set(text.split("<code>")) for text in (page, Path("out/a/report.html").read_text("utf-8"))
+    ]
     assert len(hashes[1] - hashes[0]) >= 3, "the page shows the hashes of the voxels"
 
 
@@ -264,7 +266,7 @@ def test_a_name_that_is_not_utf8_costs_no_other_case(folder: Path, capfd: Any) -
     except OSError:
         pytest.skip("the file system takes no such name")
     assert batch() == 1
-    table = list(csv.DictReader(Path("out/summary.csv").read_text().splitlines()))
+    table = list(csv.DictReader(Path("out/summary.csv").read_text("utf-8").splitlines()))
     assert [row["status"] for row in table] == ["failed", "done"]
     assert "not UTF-8" in table[0]["finding"]
 
@@ -294,13 +296,13 @@ def test_a_case_called_like_the_table_is_refused_before_any_work(
 def test_a_tampered_record_leads_to_the_right_table(folder: Path, damage: Any, capfd: Any) -> None:
     """Item 15: it led to an unexpected TypeError."""
     assert batch() == 0
-    table = Path("out/summary.csv").read_text()
+    table = Path("out/summary.csv").read_text("utf-8")
     raters = snapshot(Path("in"))
-    record = json.loads(Path("out/a/case.json").read_text())
+    record = json.loads(Path("out/a/case.json").read_text("utf-8"))
     damage(record)
     Path("out/a/case.json").write_text(json.dumps(record))
     assert batch("--overwrite") == 0
-    assert Path("out/summary.csv").read_text() == table
+    assert Path("out/summary.csv").read_text("utf-8") == table
     assert capfd.readouterr().err == ""
     assert snapshot(Path("in")) == raters
 
