@@ -1,4 +1,4 @@
-"""Runs many random cases of every fuser, command lines, and damaged records and models.
+"""Runs many random cases of every fuser, command lines, damaged records and models, stopped runs.
 
 The fast suite runs some; ``python -m tests.fuzzing --cases 5000 --seed 1`` runs as many as asked
 for. Case 17 of seed 1 alone: ``--seed 1 --only 17``.
@@ -29,6 +29,7 @@ sys.path.append(str(Path(__file__).parent / "filters"))
 from contract import make
 from damaged_files import check_damage
 from fuzz_cases import Case, check_case, draw_case
+from fuzz_stores import check_batch, check_volumes
 
 from itk_consensus.cli import main
 from itk_consensus.errors import ConsensusWarning
@@ -162,6 +163,19 @@ def run_damage(seed: int, numbers: range) -> Tally:
     return tally
 
 
+def run_stores(seed: int, numbers: range) -> Tally:
+    """Batches and runs to stores that are stopped, and whose files are damaged, in between."""
+    tally = Tally()
+    for number in numbers:
+        rng = np.random.default_rng([seed, number, 2])
+        check = check_batch if number % 2 else check_volumes
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConsensusWarning)
+            what = f"--seed {seed}, store {number}"
+            _attempt(tally, what, lambda c=check, r=rng, f=folder: c(r, Path(f)))
+    return tally
+
+
 def _attempt(tally: Tally, what: str, action: Callable[[], str]) -> None:
     try:
         tally.outcomes[action()] += 1
@@ -177,6 +191,7 @@ def _main() -> int:
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--commands", type=int, default=500)
     parser.add_argument("--files", type=int, default=1000, help="damaged records and models")
+    parser.add_argument("--stores", type=int, default=200, help="batches and runs to stores")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", type=int, help="one API case")
     arguments = parser.parse_args()
@@ -186,6 +201,7 @@ def _main() -> int:
         "API": lambda: run_cases(seed, range(arguments.cases)),
         "command line": lambda: run_command_lines(seed, range(arguments.commands)),
         "records and models": lambda: run_damage(seed, range(arguments.files)),
+        "batches and stores": lambda: run_stores(seed, range(arguments.stores)),
     }
     if arguments.only is not None:
         parts = {"API": lambda: run_cases(seed, [arguments.only])}

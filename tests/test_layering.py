@@ -20,6 +20,7 @@ FLOORS = {
     "array_types": 0,
     "errors": 0,
     "stopping": 0,
+    "escaping": 0,
     "_kernels": 0,
     "labels": 1,
     "images": 1,

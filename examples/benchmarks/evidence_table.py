@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from consensus_evidence import (
     FUSERS,
     Fuser,

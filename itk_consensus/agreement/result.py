@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.array_types import Floats
+from itk_consensus.escaping import csv_text
 
 #: What one cell of a table may be.
 Cell = str | int | float | None
@@ -198,12 +197,7 @@ class AgreementResult:
     def to_csv(self) -> str:
         """One row per label and pair of raters."""
         rows = list(self.pairs())
-        text = io.StringIO()
-        if rows:
-            writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        return text.getvalue()
+        return csv_text(list(rows[0]), rows) if rows else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; NaN and infinite numbers become None."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from itk_consensus.chunked.packed_array import PackedArray
 from itk_consensus.chunked.work import BRANCHES, Array, Block, ChunkedWork, Depth, Request
+from itk_consensus.errors import InputError
 
 Chunks = tuple[tuple[int, ...], ...]
 
@@ -29,7 +30,8 @@ class ChunkedInputs:
     """
 
     present: tuple[bool, ...]  #: Which raters are not missing
-    names: tuple[str, ...]  #: Of the images that come after the raters
+    #: Of the images that come after the raters; a number is the mask of this rater's array.
+    names: tuple[str | int, ...]
     chunks: Chunks
     packed: tuple[Any, ...]  #: One compressed chunk per element; raters first
     types: tuple[np.dtype[Any], ...]
@@ -49,10 +51,14 @@ class ChunkedInputs:
             lazy = array if isinstance(array, da.Array) else da.from_array(array, chunks=chunks)
             return lazy.rechunk(chunks)
 
-        arrays = [alike(array) for array in (*raters, *images.values()) if array is not None]
+        # Chunks are taken apart into data and mask before anything of dask's joins them.
+        gaps = {j: da.ma.getmaskarray(array) for j, array in enumerate(raters) if _is_masked(array)}
+        data = [array if j not in gaps else da.ma.getdata(array) for j, array in enumerate(raters)]
+        others: dict[str | int, Any] = dict(images) | gaps
+        arrays = [alike(array) for array in (*data, *others.values()) if array is not None]
         return cls(
             tuple(array is not None for array in raters),
-            tuple(images),
+            tuple(others),
             chunks,
             tuple(_one_each(_pack, array) for array in arrays),
             tuple(array.dtype for array in arrays),
@@ -125,6 +131,11 @@ def _passed(
     return arrays, {"work": work, "number": number, "layout": layout, "known": known}
 
 
+def _is_masked(array: Any) -> bool:
+    """Whether chunks are masked arrays, as far as the array says."""
+    return isinstance(getattr(array, "_meta", array), np.ma.MaskedArray)
+
+
 def _one_each(function: Any, *arrays: Any, **keywords: Any) -> Any:
     """An array of objects, one for each block."""
     chunks = tuple((1,) * number for number in arrays[0].numblocks)
@@ -133,6 +144,11 @@ def _one_each(function: Any, *arrays: Any, **keywords: Any) -> Any:
 
 
 def _pack(chunk: Array) -> Array:
+    if _is_masked(chunk):
+        raise InputError(
+            "a chunk is a masked array, which its dask array does not say: make it by da.ma, or "
+            "give map_blocks a meta that is masked"
+        )
     return _wrapped(PackedArray.of(chunk), chunk.ndim)
 
 
@@ -152,12 +168,15 @@ def _block(
 ) -> Block:
     present, names, chunks = layout
     following = iter(arrays)
-    raters = tuple(next(following) if here else None for here in present)
+    raters = [next(following) if here else None for here in present]
+    images = dict(zip(names, following, strict=True))
+    for number in [name for name in images if isinstance(name, int)]:
+        raters[number] = np.ma.masked_array(raters[number], images.pop(number))
     core = []
     for place, sizes, reach in zip(block_id, chunks, depth, strict=True):
         start = reach if place else 0
         core.append(slice(start, start + sizes[place]))
-    return Block(raters, dict(zip(names, following, strict=True)), tuple(core))
+    return Block(tuple(raters), images, tuple(core))
 
 
 def _gathered(

@@ -22,7 +22,7 @@ from itk_consensus.cli.outputs import (
     add_overwrite_option,
     check_outputs,
     given_outputs,
-    make_folders,
+    writing,
 )
 from itk_consensus.filters.agreement import AgreementFilter
 from itk_consensus.filters.registry import METHODS
@@ -72,15 +72,14 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     consensus: Any = method() if method else files[-1].image if reference else None
     with naming_options(filter_, "agreement"):
         result = filter_.Execute([file.image for file in inputs], consensus, rater_names(inputs))
-    make_folders(outputs)
-    if arguments.csv is not None:
-        write_text(arguments.csv, result.to_csv())
-    if arguments.json is not None:
-        write_text(arguments.json, result.to_json() + "\n")
-    console.clear()
-    print(section("Labels", result.table().splitlines()))
-    print(section("Raters", _rater_table(result)))
-    print("\n".join(wrapped(_MEANING)))
+    with writing(outputs, overwrite=arguments.overwrite):
+        if arguments.csv is not None:
+            write_text(arguments.csv, result.to_csv())
+        if arguments.json is not None:
+            write_text(arguments.json, result.to_json() + "\n")
+    console.answer(section("Labels", result.table().splitlines()))
+    console.answer(section("Raters", _rater_table(result)))
+    console.answer("\n".join(wrapped(_MEANING)))
 
 
 def _rater_table(result: AgreementResult) -> list[str]:

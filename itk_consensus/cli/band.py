@@ -11,7 +11,7 @@ from itk_consensus.cli.calibrate import one_or_all
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file, add_options, given_parameters, naming_options
-from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, make_folders
+from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, writing
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.parameters import measurements_of, snake_case
 from itk_consensus.images.files import write_image, write_text
@@ -69,17 +69,16 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
     console.follow(band, 0.5, 0.95)
     with naming_options(band, "band"):
         marked = band.Execute(one_or_all(probabilities), raters or None)
-    make_folders(outputs)
-    write_image(marked, arguments.output)
-    if arguments.json is not None:
-        measured = {snake_case(m.name): m.__get__(band) for m in measurements_of(type(band))}
-        report = {"guarantee": band.GetGuarantee(), **measured}
-        write_text(arguments.json, json.dumps(to_plain(report), indent=2) + "\n")
-    console.clear()
+    measured = {snake_case(m.name): m.__get__(band) for m in measurements_of(type(band))}
+    report = {"guarantee": band.GetGuarantee(), **measured}
+    with writing(outputs, overwrite=arguments.overwrite):
+        write_image(marked, arguments.output)
+        if arguments.json is not None:
+            write_text(arguments.json, json.dumps(to_plain(report), indent=2) + "\n")
     facts = {
         "band": f"{band.BandThickness:.2f} mm thick on average",
         "ambiguous": f"{band.AmbiguousVolume:.6g} mm{dimension}",
         "written": str(arguments.output),
     }
-    print(section(str(arguments.probability[0]), pairs(facts)))
-    print("\n".join(wrapped(band.GetGuarantee())))
+    console.answer(section(str(arguments.probability[0]), pairs(facts)))
+    console.answer("\n".join(wrapped(band.GetGuarantee())))

@@ -13,12 +13,11 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.fusing import add_fusion_options
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
-from itk_consensus.cli.outputs import make_folder
+from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.errors import FileError
-from itk_consensus.images.files import require_writable
 from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
-from itk_consensus.pipeline.cases import BatchCase, find_cases, require_apart, require_distinct
+from itk_consensus.pipeline.cases import BatchCase, find_cases
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
 
@@ -32,7 +31,8 @@ CASES is one of
   a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz
 
 Cases that are done, with the same inputs, method and options, are not done again. A case that fails
-is listed, the others go on, and the exit code is 1.
+is listed, the others go on, and the exit code is 1. Results of an earlier run are replaced; files
+of yours among them, and results that you changed, only with --overwrite.
 """
 
 
@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.set_defaults(run=_batch)
     parser.add_argument("cases", metavar="CASES", help="list, pattern or folder, see above")
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
+    add_overwrite_option(parser)
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )
@@ -64,11 +65,6 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _batch(arguments: argparse.Namespace, console: Console) -> int:
     cases = _cases(arguments)
-    require_distinct(cases)
-    require_apart(cases, arguments.output)
-    make_folder(arguments.output)
-    for name in (TABLE, INDEX):
-        require_writable(arguments.output / name)
     parameters = given_parameters(arguments, arguments.fuser)
     arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
     plan = Plan(
@@ -77,15 +73,17 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         parameters,
         arguments.reports,
         max(default_threads() // arguments.jobs, 1),
+        arguments.overwrite,
     )
+    is_list = os.path.isfile(arguments.cases)
     results = run_batch(
         cases,
         plan,
         jobs=min(arguments.jobs, len(cases)),
         scheduler=arguments.scheduler,
         after_case=_progress(len(cases), console),
+        sources=[Path(arguments.cases)] if is_list else [],
     )
-    console.clear()
     failures = sum(result.status == FAILED for result in results)
     facts = {
         "done": str(len(results) - failures),
@@ -93,7 +91,7 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         "table": str(arguments.output / TABLE),
         "page": str(arguments.output / INDEX),
     }
-    print(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
+    console.answer(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
     return SOMETHING_FOUND if failures else 0
 
 

@@ -68,8 +68,7 @@ def fuse_in_blocks(arguments: argparse.Namespace, console: Console) -> None:
             report=console.progress,
             after_reading=partial(_warn, arguments.inputs, filter_, console),
         )
-    console.clear()
-    print(_summary(filter_, arguments, measured))
+    console.answer(_summary(filter_, arguments, measured))
 
 
 def _warn(inputs: Sequence[Path], filter_: LabelFusionFilter, console: Console, notes: Any) -> None:

@@ -17,7 +17,7 @@ from itk_consensus.cli.options import (
     given_parameters,
     naming_options,
 )
-from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, make_folders
+from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, writing
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.held_out_rater import hold_out_raters
 from itk_consensus.filters.registry import METHODS
@@ -73,16 +73,15 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
     band = ConformalBandFilter(**given_parameters(arguments, ConformalBandFilter))
     with naming_options(band, "calibrate"):
         _calibrate_on(cases, band, arguments, console)
-    make_folders(outputs)
-    band.Save(arguments.output)
-    console.clear()
+    with writing(outputs, overwrite=arguments.overwrite):
+        band.Save(arguments.output)
     record = band.GetRecord()
     found = {"threshold": shown(record.tau), "calibration": str(arguments.output)}
     if record.coverage_range is not None:
         low, high = record.coverage_range
         found["true coverage"] = f"{low:.1%} to {high:.1%} in 8 of 10 calibrations like this one"
-    print(section(f"calibrated on {len(cases)} cases", pairs(found)))
-    print("\n".join(wrapped(record.guarantee)))
+    console.answer(section(f"calibrated on {len(cases)} cases", pairs(found)))
+    console.answer("\n".join(wrapped(record.guarantee)))
 
 
 def _calibrate_on(

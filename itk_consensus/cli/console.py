@@ -1,4 +1,4 @@
-"""What a command says on stderr: a progress bar, warnings, and the one line of an error."""
+"""What a command says: its answer on stdout; progress, warnings and errors on stderr."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from itk_consensus.errors import ConsensusWarning
+from itk_consensus.escaping import on_one_line, visible
 from itk_consensus.report.text import PROGRAM
 
 if TYPE_CHECKING:  # a console is made before anything heavy is loaded
@@ -22,7 +23,7 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 
 
 class Console:
-    """One command's stderr. The progress bar appears only on a terminal and is gone at the end.
+    """One command's terminal. The progress bar appears only on a terminal and is gone at the end.
 
     A stderr that is full, closed or has lost its reader is no reason to stop.
     """
@@ -33,10 +34,15 @@ class Console:
         self._columns_used = 0
         self._drawn, self._share = 0.0, 0.0
 
+    def answer(self, text: str) -> None:
+        """Print what was asked for, in its lines."""
+        self.clear()
+        print(visible(text))
+
     def say(self, text: str) -> None:
         """Print one line, whatever line breaks `text` has."""
         self.clear()
-        self._write(f"{PROGRAM}: {' '.join(text.split())}\n")
+        self._write(f"{PROGRAM}: {visible(' '.join(text.split()))}\n")
 
     def warn(self, text: str) -> None:
         """Print one line of warning."""
@@ -48,7 +54,7 @@ class Console:
             return
         done = "#" * round(_BAR_WIDTH * share)
         columns = shutil.get_terminal_size().columns - 1
-        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {doing}"[:columns]
+        line = f"[{done:<{_BAR_WIDTH}}] {share:4.0%}  {on_one_line(doing)}"[:columns]
         self._write("\r" + line.ljust(self._columns_used))
         self._columns_used = len(line)
         self._drawn, self._share = time.monotonic(), share

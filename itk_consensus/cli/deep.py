@@ -20,6 +20,7 @@ from itk_consensus.cli.outputs import (
     check_outputs,
     given_outputs,
     make_folders,
+    writing,
 )
 from itk_consensus.deep.runtime import require_torch
 from itk_consensus.errors import ParameterError
@@ -127,10 +128,10 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
-    filter_.Save(arguments.model)
-    console.clear()
+    with writing(outputs[:1], overwrite=True):  # to refuse now would cost the training
+        filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
-    print("\n".join(pairs({"model": str(arguments.model), **reliability})))
+    console.answer("\n".join(pairs({"model": str(arguments.model), **reliability})))
 
 
 def _only(case: Case, column: str) -> Path:
@@ -200,11 +201,10 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
         written.append((arguments.probability, filter_.GetProbabilityImage(label)))
     if arguments.evidence is not None:
         written.append((arguments.evidence, filter_.GetEvidenceImage()))
-    make_folders(outputs)
-    for path, result in written:
-        write_image(result, path)
-    console.clear()
-    print("\n".join(pairs({"written": ", ".join(str(path) for path, _ in written)})))
+    with writing(outputs, overwrite=arguments.overwrite):
+        for path, result in written:
+            write_image(result, path)
+    console.answer("\n".join(pairs({"written": ", ".join(str(path) for path, _ in written)})))
 
 
 def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:

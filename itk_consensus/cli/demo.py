@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,19 +16,36 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Mask
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import add_file
-from itk_consensus.cli.outputs import make_folder
+from itk_consensus.cli.outputs import add_overwrite_option, make_folder
 from itk_consensus.errors import MissingDependencyError
+from itk_consensus.escaping import csv_text
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images import convert
 from itk_consensus.images.files import write_image, write_text
+from itk_consensus.images.locking import locked
 from itk_consensus.labels.overlap import dice
+from itk_consensus.pipeline.folder_record import begin, finish, require_ours
 from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
+
+#: What `FolderRecord` is kept here of the files that are ours to replace.
+RECORD = "demo.json"
+
+#: All that is written beside the raters; without matplotlib there is no picture.
+_RESULTS = (
+    "consensus.nii.gz",
+    "vote.nii.gz",
+    "staple.nii.gz",
+    "staple-probability.nii.gz",
+    "raters.csv",
+    "report.html",
+    "consensus.png",
+)
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
@@ -44,15 +59,24 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         metavar="FOLDER",
         help="where to write the results, over those of the last time [default: %(default)s]",
     )
+    add_overwrite_option(parser)
 
 
-def _demo(arguments: argparse.Namespace, _console: Console) -> None:
-    print(run_demo(arguments.output))
+def _demo(arguments: argparse.Namespace, console: Console) -> None:
+    make_folder(arguments.output)
+    record = arguments.output / RECORD
+    names = [*(f"rater-{number}.nii.gz" for number in range(len(sample_case()))), *_RESULTS]
+    with locked(record, wait=1.0):
+        if not arguments.overwrite:
+            require_ours(record, names)
+        begun = begin(record, {}, names)
+        text = run_demo(arguments.output)
+        finish(begun, names, {})
+    console.answer(text)
 
 
 def run_demo(folder: Path) -> str:
     """Fuse the sample nodule, fill `folder` with the results, and say what was done."""
-    make_folder(folder)
     readers = sample_case()
     consensus, vote, staple = ConsensusFilter(), MajorityVoteFilter(), STAPLEImageFilter()
     consensus.Execute(readers)
@@ -72,7 +96,7 @@ def run_demo(folder: Path) -> str:
     fused = {"consensus": shared == 1, "STAPLE": estimated == 1}
     voxel_ml = prod(loaded.geometry.spacing) / 1000
     rows = list(_rater_rows(masks, fused, staple, voxel_ml))
-    write_text(folder / "raters.csv", _as_csv(rows))
+    write_text(folder / "raters.csv", csv_text(list(rows[0]), rows))
     written = {
         "rater-*.nii.gz": "what each radiologist marked",
         "consensus.nii.gz": "label map of the recommended method",
@@ -83,6 +107,7 @@ def run_demo(folder: Path) -> str:
     }
     report(consensus, folder / "report.html", names=[f"rater {n}" for n in range(len(masks))])
     written["report.html"] = "one page for the meeting: open it in a browser"
+    written[RECORD] = "which of these files the next demo may replace"
     written |= _picture(folder, masks, fused, loaded.geometry.array_spacing)
     return "\n".join(
         [
@@ -150,11 +175,3 @@ def _volumes(
 def _findings(fuser: LabelFusionFilter) -> list[str]:
     findings = str(fuser.GetDiagnostics()).splitlines()
     return [line for finding in findings for line in wrapped(finding)]
-
-
-def _as_csv(rows: Sequence[Mapping[str, str]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -22,7 +22,7 @@ from itk_consensus.cli.outputs import (
     add_output_options,
     check_outputs,
     given_outputs,
-    make_folders,
+    writing,
 )
 from itk_consensus.cli.per_structure import add_structure_options, fuse_per_structure
 from itk_consensus.cli.report import write_page
@@ -89,16 +89,15 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     fused = fuse_files(arguments, console, outputs)
     filter_, first = fused.filter_, fused.inputs[0]
     probabilities = _probabilities(filter_, arguments)
-    if len(probabilities) > 1:  # only now their names are known
+    if _EVERY_LABEL in str(arguments.probability):  # only now their names are known
         outputs = [one for one in outputs if one.option != "--probability"]
         outputs += [Output("--probability", path, np.float64) for path in probabilities.values()]
         inputs = [*fused.paths, *fused.parameter_files.values()]
         check_outputs(outputs, inputs, first.geometry.dimension, overwrite=arguments.overwrite)
     console.progress(0.9, "writing")
-    make_folders(outputs)
-    report = _write(fused, probabilities, arguments)
-    console.clear()
-    print(report.to_text())
+    with writing(outputs, overwrite=arguments.overwrite):
+        report = _write(fused, probabilities, arguments)
+    console.answer(report.to_text())
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:

@@ -22,12 +22,11 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
 def _info(arguments: argparse.Namespace, console: Console) -> int:
     files = []
     for file in read_files(arguments.files, console, 1.0):
-        console.clear()
-        print(file.description())
+        console.answer(file.description())
         files.append(file.without_voxels())
     differing = differences_in_space(files, DEFAULT_TOLERANCE, DEFAULT_TOLERANCE)
     if differing:
-        print("\n".join(differing))
+        console.answer("\n".join(differing))
     elif len(files) > 1:
-        print(f"All {len(files)} files share one space.")
+        console.answer(f"All {len(files)} files share one space.")
     return SOMETHING_FOUND if differing else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from numpy.typing import DTypeLike
 from itk_consensus.cli.options import add_file
 from itk_consensus.errors import FileError
 from itk_consensus.images import convert
-from itk_consensus.images.files import files_of, read_image, write_image, write_text
+from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
+from itk_consensus.images.files import read_image, write_image, write_text
 from itk_consensus.images.headers import require_name
+from itk_consensus.images.locking import locked
 from itk_consensus.images.replacing import destination
 
 
@@ -66,24 +69,45 @@ def check_outputs(
         output is a file that an input consists of or another output, or it exists and `overwrite`
         is not set. Also if an input is missing.
     """
-    owners = {_identity(file): f"the input {path}" for path in inputs for file in files_of(path)}
-    there = []
-    for output in outputs:
-        for made in _rehearse(output, dimension):
-            identity = _identity(made)
-            if identity in owners:
-                raise FileError(f"{output.option} {output.path} would overwrite {owners[identity]}")
-            owners[identity] = f"the file of {output.option}"
-            if os.path.lexists(made) and not output.continued:
-                there.append(f"{output.option} {made}")
-    if there and not overwrite:
-        raise FileError(f"{there[0]} exists; give --overwrite to replace it")
+    reads = [claim for path in inputs for claim in reading(path)]
+    made = [(output, file) for output in outputs for file in _rehearse(output, dimension)]
+    require_no_overlap(
+        reads, [Claim(f"{output.option} {output.path}", file) for output, file in made]
+    )
+    if not overwrite:
+        for output, file in made:
+            _require_new(output, file)
 
 
 def make_folders(outputs: Iterable[Output]) -> None:
     """Make the folders of outputs that are about to be written."""
     for output in outputs:
         make_folder(output.path.parent)
+
+
+@contextmanager
+def writing(outputs: Iterable[Output], *, overwrite: bool = False) -> Iterator[None]:
+    """Make the folders of outputs, and keep others from writing them until all are written.
+
+    Raises
+    ------
+    FileError
+        Somebody else has written one meanwhile, which `overwrite` allows, or does so for long.
+    """
+    # All take locks in one order, so that no two wait for each other.
+    ordered = sorted(outputs, key=lambda output: os.path.realpath(output.path))
+    make_folders(ordered)
+    with ExitStack() as locks:
+        for output in ordered:
+            locks.enter_context(locked(destination(output.path)))
+            if not overwrite:
+                _require_new(output, output.path)
+        yield
+
+
+def _require_new(output: Output, file: Path) -> None:
+    if os.path.lexists(file) and not output.continued:
+        raise FileError(f"{output.option} {file} exists; give --overwrite to replace it")
 
 
 def make_folder(folder: Path) -> None:
@@ -131,12 +155,3 @@ def _survives(draft: Path, pixel_type: np.dtype[np.generic], dimension: int) -> 
     write_image(convert.unit_image(labels), draft)
     back = convert.load(read_image(draft), owner=str(draft)).arrays
     return len(back) == 1 and np.array_equal(np.asarray(back[0]), labels)
-
-
-def _identity(path: Path) -> object:
-    """What two spellings of one file have in common, whether it exists or not."""
-    try:
-        status = path.stat()
-    except OSError:
-        return os.path.realpath(path)
-    return status.st_dev, status.st_ino

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import add_file, given_parameters, naming_options
-from itk_consensus.cli.outputs import Output, check_outputs, make_folders
+from itk_consensus.cli.outputs import Output, check_outputs, writing
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -74,7 +74,10 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     fuser = arguments.fuser(**given)
     require_structures_name(arguments.output)
     outputs = [Output("--output", arguments.output)]
-    check_outputs(outputs, arguments.inputs, 3, overwrite=arguments.overwrite)
+    # Whatever lies in the folder of a series is read as a slice of it.
+    folders = [] if arguments.series is None else [arguments.series]
+    inputs = [*arguments.inputs, *folders]
+    check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
     if is_dicom(arguments.output) and arguments.series is None:
         arguments.parser.error("DICOM refers to the series that was outlined; give --series")
     series = None if arguments.series is None else read_dicom_series(arguments.series)
@@ -85,7 +88,6 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     matched = match_structures(readers, dict(arguments.rename))
     with naming_options(fuser, arguments.method):
         fused = FuseStructures(matched.masks(), fuser)
-    make_folders(outputs)
     consensus = separate_undecided(
         [replace(_first(matched, name), name=name, mask=mask) for name, mask in fused.items()]
     )
@@ -93,9 +95,9 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
         if one.name not in fused:
             console.warn(f"voxels that no label won are written as the structure '{one.name}'")
     raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
-    write_structures(consensus, arguments.output, series, method=fuser.GetName(), raters=raters)
-    console.clear()
-    print(f"{matched}\n{len(consensus)} structures in {arguments.output}")
+    with writing(outputs, overwrite=arguments.overwrite):
+        write_structures(consensus, arguments.output, series, method=fuser.GetName(), raters=raters)
+    console.answer(f"{matched}\n{len(consensus)} structures in {arguments.output}")
 
 
 def _first(matched: MatchedStructures, name: str) -> Structure:

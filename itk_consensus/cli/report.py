@@ -13,7 +13,7 @@ from itk_consensus.cli.fusing import (
     fuse_files,
 )
 from itk_consensus.cli.inputs import rater_names
-from itk_consensus.cli.outputs import add_output_options, given_outputs, make_folders
+from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
 from itk_consensus.report.page import PathLike, report
 from itk_consensus.report.text import PROGRAM
 
@@ -34,10 +34,9 @@ def _report(arguments: argparse.Namespace, console: Console) -> None:
     outputs = given_outputs(arguments, output=None)
     fused = fuse_files(arguments, console, outputs)
     console.progress(0.9, "writing")
-    make_folders(outputs)
-    write_page(fused, arguments.output, {})
-    console.clear()
-    print(f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters")
+    with writing(outputs, overwrite=arguments.overwrite):
+        write_page(fused, arguments.output, {})
+    console.answer(f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters")
 
 
 def write_page(fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike]) -> None:

@@ -151,5 +151,7 @@ def _require_one_shape(arrays: Sequence[Any], images: Mapping[str, Any], owner: 
             raise GeometryError(
                 f"{owner}: {name} must have the shape {first.shape} of input 0, got {array.shape}"
             )
+        if name in images and isinstance(getattr(array, "_meta", array), np.ma.MaskedArray):
+            raise InputError(f"{owner}: {name} must not be a masked array: pass its .filled(value)")
         if array.dtype.kind not in "biuf":
             raise ParameterError(f"{owner}: {name} must hold numbers, got {array.dtype}")

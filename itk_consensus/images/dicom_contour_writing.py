@@ -16,11 +16,13 @@ from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_d
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
+    LONGEST_NAME,
     Code,
     Structure,
     as_structures,
     geometry_of,
     inside_of,
+    short_names,
 )
 
 _PROGRAM = "itk_consensus"
@@ -63,8 +65,9 @@ def write_dicom_contours(
     dataset = _structure_set(pydicom, series, description)
     dataset.StructureSetROISequence, dataset.ROIContourSequence = [], []
     dataset.RTROIObservationsSequence = []
-    for number, one in enumerate(structures, start=1):
-        dataset.StructureSetROISequence.append(_roi(pydicom, number, one, series, method))
+    names = short_names(structures, LONGEST_NAME)
+    for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1):
+        dataset.StructureSetROISequence.append(_roi(pydicom, number, name, series, method))
         dataset.ROIContourSequence.append(_drawn(pydicom, number, one, series, str(path)))
         dataset.RTROIObservationsSequence.append(_observed(pydicom, number, one))
     used = [read_dicom(rater, stop_before_pixels=True) for rater in raters]
@@ -106,9 +109,9 @@ def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
     return dataset
 
 
-def _roi(pydicom: Any, number: int, one: Structure, series: DicomSeries, method: str) -> Any:
+def _roi(pydicom: Any, number: int, name: str, series: DicomSeries, method: str) -> Any:
     roi = pydicom.Dataset()
-    roi.ROINumber, roi.ROIName = number, one.name[:64]
+    roi.ROINumber, roi.ROIName = number, name
     roi.ReferencedFrameOfReferenceUID = series.frame_of_reference
     roi.ROIGenerationAlgorithm = "AUTOMATIC"
     roi.ROIGenerationDescription = f"{_PROGRAM} {itk_consensus.__version__} {method}"[:64]

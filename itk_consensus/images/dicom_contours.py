@@ -8,7 +8,7 @@ import numpy as np
 
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.contour_rasterisation import Points, rasterised
-from itk_consensus.images.dicom_series import DicomSeries, read_dicom
+from itk_consensus.images.dicom_series import DicomSeries, one_text, read_dicom
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure, mask_of
 
@@ -37,7 +37,8 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
         for roi in dataset.get("ROIContourSequence") or ():
             defined = names[int(roi.ReferencedROINumber)]
             series.require_same_frame(defined.get("ReferencedFrameOfReferenceUID"), str(path))
-            owner = f"{path}: {defined.ROIName}"
+            name = one_text(defined.ROIName)
+            owner = f"{path}: {name}"
             slices: dict[int, list[Points]] = {}
             for contour in roi.get("ContourSequence") or ():
                 points = _indices(contour, series, owner)
@@ -45,7 +46,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
                 slices.setdefault(height, []).append(points[:, :2])
             mask = mask_of(rasterised(slices, series.geometry.shape), series.grid())
             kind = kinds.get(int(roi.ReferencedROINumber))
-            structures.append(Structure(str(defined.ROIName), mask, _color(roi), kind=kind))
+            structures.append(Structure(name, mask, _color(roi), kind=kind))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise

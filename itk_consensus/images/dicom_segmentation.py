@@ -14,6 +14,7 @@ from itk_consensus.images.dicom_series import (
     DIRECTION_NOISE,
     POSITION_NOISE,
     DicomSeries,
+    one_text,
     plane_axes,
     read_dicom,
 )
@@ -155,7 +156,7 @@ def _described(segment: Any, mask: Any) -> Structure:
     if "RecommendedDisplayCIELabValue" in segment:
         color = rgb_of_stored(segment.RecommendedDisplayCIELabValue)
     return Structure(
-        str(segment.SegmentLabel),
+        one_text(segment.SegmentLabel),
         mask,
         color,
         _code(segment, "SegmentedPropertyCategoryCodeSequence"),

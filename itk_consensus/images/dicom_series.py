@@ -121,6 +121,11 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
         raise FileError(f"{path}: is damaged: {error}") from error
 
 
+def one_text(value: Any) -> str:
+    """A text; pydicom takes one with a backslash for several."""
+    return value if isinstance(value, str) else "\\".join(map(str, value))
+
+
 def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
     """Read the slices of one series, from a folder or from a list of files."""
     owner: str = "series"

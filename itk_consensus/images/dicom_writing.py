@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,14 @@ from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_d
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
+    LONGEST_NAME,
     TISSUE,
     Code,
     Structure,
     as_structures,
     geometry_of,
     inside_of,
+    short_names,
 )
 
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
@@ -57,8 +60,10 @@ def write_dicom_segmentation(
     structures = as_structures(structures, str(path))
     pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
     uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
+    names = short_names(structures, LONGEST_NAME)
     descriptions = [
-        _description(hd, number, one, method) for number, one in enumerate(structures, start=1)
+        _description(hd, number, replace(one, name=name), method)
+        for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1)
     ]
     try:
         with warnings.catch_warnings():
@@ -121,13 +126,13 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
     color = None if structure.color is None else cielab_of_rgb(structure.color)
     return hd.seg.SegmentDescription(
         segment_number=number,
-        segment_label=structure.name[:64],
+        segment_label=structure.name,
         segmented_property_category=_concept(hd, structure.category or _CATEGORY),
         segmented_property_type=_concept(hd, structure.kind or TISSUE),
         algorithm_type="AUTOMATIC",
         algorithm_identification=algorithm,
         tracking_uid=hd.UID(),
-        tracking_id=structure.name[:64],
+        tracking_id=structure.name,
         display_color=None if color is None else hd.color.CIELabColor(*color),
     )
 

@@ -126,7 +126,7 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
 
 def write_text(path: PathLike, text: str) -> None:
     """Write a UTF-8 text file, replacing `path` in one step."""
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def write_bytes(path: PathLike, contents: bytes) -> None:

@@ -7,7 +7,6 @@ hands out a part, which is exact but needs the memory of one image.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ class ImageSlabs:
     dtype: np.dtype[Any]
 
     @staticmethod
-    @lru_cache(maxsize=256)
     def of(path: Path) -> ImageSlabs:
         """Read a header.
 

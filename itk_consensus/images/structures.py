@@ -5,6 +5,8 @@ Structures may overlap, so each has a mask of its own; that is what tells them f
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -21,6 +23,9 @@ _LARGEST_SHIFT = 1e-2
 
 #: What the name of a structure of undecided voxels ends in.
 UNDECIDED = "undecided"
+
+#: Letters that DICOM has room for in the name of a structure.
+LONGEST_NAME = 64
 
 _resample: Any = sitk.Resample
 
@@ -201,14 +206,40 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     structure of their own, "liver undecided", so that a file keeps them.
     """
     separated = []
+    taken = {one.name for one in structures}
     for one in structures:
         array = sitk.GetArrayViewFromImage(one.mask)
         inside = array == 1
         others = ~inside & (array != 0)
         separated.append(replace(one, mask=mask_of(inside, one.mask)))
         if others.any():
-            separated.append(Structure(f"{one.name} {UNDECIDED}", mask_of(others, one.mask)))
+            twin = _free_name(f"{one.name} {UNDECIDED}", taken)
+            separated.append(Structure(twin, mask_of(others, one.mask)))
     return separated
+
+
+def short_names(structures: Sequence[Structure], most: int) -> list[str]:
+    """A name of at most so many letters for each structure; no two become the same."""
+    taken = {one.name for one in structures if len(one.name) <= most}
+    return [
+        one.name if len(one.name) <= most else _free_name(one.name, taken, most)
+        for one in structures
+    ]
+
+
+def _free_name(name: str, taken: set[str], most: int | None = None) -> str:
+    """The name cut to its length, numbered if somebody has it; from now on it is taken."""
+    # What tells a twin from its structure is at the end.
+    twin = f" {UNDECIDED}" if re.search(rf" {UNDECIDED}( \d+)?$", name) else ""
+    stem = re.sub(rf" {UNDECIDED}( \d+)?$", "", name)
+    for number in itertools.count(1):
+        end = twin + f" {number}" * (number > 1)
+        # Blanks at the end get lost in DICOM.
+        found = (stem if most is None else stem[: most - len(end)].rstrip()) + end
+        if found not in taken:
+            taken.add(found)
+            return found
+    raise AssertionError("there is always another number")
 
 
 def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import partial
+from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
-from itk_consensus.images.files import write_text
+from itk_consensus.errors import FileError
+from itk_consensus.escaping import csv_text
+from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
+from itk_consensus.images.files import require_writable, write_text
+from itk_consensus.images.locking import locked
 from itk_consensus.pipeline.cases import BatchCase, require_apart, require_distinct
-from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan, run_case, worst_first
+from itk_consensus.pipeline.folder_record import begin, finish, require_ours
+from itk_consensus.pipeline.one_case import (
+    FAILED,
+    CaseFiles,
+    CaseResult,
+    Plan,
+    run_case,
+    worst_first,
+)
 from itk_consensus.pipeline.workers import results_of
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 
 TABLE = "summary.csv"
 INDEX = "index.html"
+RECORD = "batch.json"
 
 
 def run_batch(
@@ -27,11 +39,13 @@ def run_batch(
     jobs: int = 1,
     scheduler: str | None = None,
     after_case: Callable[[CaseResult], None] | None = None,
+    sources: Sequence[Path] = (),
 ) -> list[CaseResult]:
     """Fuse every case that is not done yet; write the table and the index page.
 
-    Started again after whatever stopped it, it takes up the cases whose record is not there or
-    whose inputs, method, parameters or version have changed, and ends with the same table.
+    Started again after whatever stopped it, it takes up the cases whose record is not there, whose
+    results are not as they were written, or whose inputs, method, parameters or version have
+    changed, and ends with the same table.
 
     Parameters
     ----------
@@ -43,26 +57,68 @@ def run_batch(
         Address of a dask scheduler, or "local"; see `results_of`.
     after_case : callable, optional
         Told of each result as it comes.
+    sources : sequence of Path
+        Other files that were read, such as the list of the cases: they are not written to.
 
     Returns
     -------
     list of CaseResult
         Worst first.
+
+    Raises
+    ------
+    FileError
+        Something would be overwritten: what a case or `sources` read, what two cases write, or,
+        unless the plan says so, a table or page that is not of an earlier run. Or another run is
+        writing to this folder.
     """
     require_distinct(cases)
     require_apart(cases, plan.output)
     # Workers of a cluster need not start where we did.
     plan, cases = plan.absolute(), [case.absolute() for case in cases]
-    plan.output.mkdir(parents=True, exist_ok=True)
-    results = []
-    for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):
-        results.append(result)
-        if after_case is not None:
-            after_case(result)
-    ordered = worst_first(results)
-    write_text(plan.output / TABLE, table_text(ordered))
-    write_text(plan.output / INDEX, index_text(ordered, plan))
+    require_no_overlap(_read(cases, plan, sources), _written(cases, plan))
+    try:
+        plan.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{plan.output}: cannot be made a folder: {error.strerror}") from error
+    record = plan.output / RECORD
+    with locked(record, wait=1.0):
+        if not plan.overwrite:
+            require_ours(record, (TABLE, INDEX))
+        for name in (TABLE, INDEX):
+            require_writable(plan.output / name)
+        results = []
+        for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):
+            results.append(result)
+            if after_case is not None:
+                after_case(result)
+        ordered = worst_first(results)
+        begun = begin(record, {"method": plan.method}, (TABLE, INDEX))
+        write_text(plan.output / TABLE, table_text(ordered))
+        write_text(plan.output / INDEX, index_text(ordered, plan))
+        finish(begun, (TABLE, INDEX), {"cases": len(ordered)})
     return ordered
+
+
+def _read(cases: Sequence[BatchCase], plan: Plan, sources: Sequence[Path]) -> Iterator[Claim]:
+    paths = {path: f"the image of case {case.name!a}," for case in cases if (path := case.image)}
+    paths |= {path: f"a rater of case {case.name!a}," for case in cases for path in case.raters}
+    paths |= {v: f"the {name}" for name, v in plan.parameters.items() if isinstance(v, Path)}
+    paths |= dict.fromkeys(sources, "the list of cases")
+    for path, what in paths.items():
+        try:
+            yield from reading(path, what)
+        except FileError:  # its case will say so, and fail
+            yield Claim(f"{what} {path}", path)
+
+
+def _written(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
+    for case in cases:
+        files = CaseFiles.of(case, plan)
+        for path in (files.record, *files.results):
+            yield Claim(f"case {case.name!a}: {path}", path)
+    for name in (TABLE, INDEX, RECORD):
+        yield Claim(f"the batch: {plan.output / name}", plan.output / name)
 
 
 def _work(plan: Plan, case: BatchCase) -> CaseResult:
@@ -71,12 +127,8 @@ def _work(plan: Plan, case: BatchCase) -> CaseResult:
 
 def table_text(results: Sequence[CaseResult]) -> str:
     """CSV with a row for each case."""
-    text = io.StringIO()
     names = [field.name for field in fields(CaseResult)]
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(result) for result in results)
-    return text.getvalue()
+    return csv_text(names, map(asdict, results))
 
 
 def index_text(results: Sequence[CaseResult], plan: Plan) -> str:

@@ -6,7 +6,6 @@ threads. A run that was stopped, however, is taken up again by the same call.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,16 +21,27 @@ from itk_consensus.filters.chunked_images import promised_type, work_of
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.images.geometry import check_same_space
+from itk_consensus.images.locking import locked
 from itk_consensus.labels.boxes import grown
-from itk_consensus.pipeline.blocks import Report, block_size, grid_box, grid_places, run_each
+from itk_consensus.pipeline.blocks import (
+    Report,
+    block_size,
+    grid_box,
+    grid_places,
+    missing_of,
+    run_each,
+)
 from itk_consensus.pipeline.input_notes import InputNotes
 from itk_consensus.pipeline.output_stores import (
     create_output,
+    description_hash,
     is_upright,
     level_shapes,
     require_place,
+    require_replaceable,
 )
 from itk_consensus.pipeline.scratch import (
+    DESCRIBED,
     WRITTEN,
     Place,
     Scratch,
@@ -41,6 +51,7 @@ from itk_consensus.pipeline.scratch import (
     notes_of,
     summary_arrays,
     summary_of,
+    voxel_hash,
 )
 from itk_consensus.pipeline.volumes import VolumeFile, open_volume
 
@@ -93,7 +104,19 @@ class BlockJob:
         else:
             output = self.work.write(self._read(place, len(self.work.depths) - 1), answer)
         zarr.open_array(str(self.scratch.store), path=level or None, mode="r+")[box] = output
-        self.scratch.mark(WRITTEN, place)
+        self.scratch.keep(WRITTEN, place, voxel_hash(output))
+
+    def is_written(self, place: Place, level: str) -> bool:
+        """Whether a block of the output holds what was written."""
+        kept = self.scratch.content(WRITTEN, place)
+        if kept is None:
+            return False
+        box = grid_box(self.shape, self.block, place)
+        try:
+            store = zarr.open_array(str(self.scratch.store), path=level or None, mode="r")
+            return kept == voxel_hash(np.asarray(store[box]))
+        except Exception:  # a damaged chunk may fail anywhere in its codec
+            return False
 
     def _read(self, place: Place, number: int) -> Block:
         box = grid_box(self.shape, self.block, place)
@@ -148,9 +171,25 @@ def fuse_volumes(
     FileError, GeometryError, InputError
         A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
     """
-    given = [*inputs, *([] if mask is None else [mask])]
+    place = require_place(output, [path for path in (*inputs, mask) if path is not None])
+    with locked(place, wait=1.0):
+        Scratch.put_back(place)
+        require_replaceable(place, overwrite)
+        job, dtype = _job(inputs, place, filter_, mask, block)
+        measured = _run(job, dtype, report or (lambda share, doing: None), after_reading)
+        job.scratch.hand_over(place)
+    return measured
+
+
+def _job(
+    inputs: Sequence[Path],
+    output: Path,
+    filter_: LabelFusionFilter,
+    mask: Path | None,
+    block: Sequence[int] | None,
+) -> tuple[BlockJob, np.dtype[Any]]:
+    """What is to be done, taken up where it was stopped; and the type of the output."""
     # Workers of a cluster need not start where we did.
-    output = require_place(output, given, overwrite).absolute()
     volumes = tuple(open_volume(path.absolute()) for path in inputs)
     masks = [] if mask is None else [open_volume(mask.absolute())]
     first = volumes[0]
@@ -159,7 +198,7 @@ def fuse_volumes(
         coordinate_tolerance=filter_.CoordinateTolerance,
         direction_tolerance=filter_.DirectionTolerance,
         owner=filter_.GetName(),
-        names=[str(path) for path in given],
+        names=[str(path) for path in (*inputs, mask) if path is not None],
     )
     if not is_upright(first.geometry):
         filter_._warn(
@@ -168,13 +207,18 @@ def fuse_volumes(
         )
     types = [volume.dtype for volume in volumes]
     work = work_of(filter_, first.shape, first.spacing, types, volumes)
-    scratch = Scratch.beside(output)
     size = block_size(first, block)
-    scratch.take_up(_plan(filter_, [*volumes, *masks], size))
+    # Everything a result depends on, by content and role; equal plans give equal blocks.
+    plan = {
+        "filter": repr(filter_),
+        "version": itk_consensus.__version__,
+        "block": list(size),
+        "raters": [[volume.level, *volume.content()] for volume in volumes],
+        "mask": [[volume.level, *volume.content()] for volume in masks],
+    }
+    scratch = Scratch.take_up(output, plan)
     job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
-    measured = _run(job, promised_type(types), report or (lambda share, doing: None), after_reading)
-    scratch.hand_over(output)
-    return measured
+    return job, promised_type(types)
 
 
 def _run(
@@ -183,28 +227,39 @@ def _run(
     report: Report,
     after_reading: Callable[[InputNotes], None] | None,
 ) -> dict[str, Any]:
-    work, scratch, places = job.work, job.scratch, list(job.places())
+    work, places = job.work, list(job.places())
     passes = len(work.depths)
     context = None
     for number in range(passes - 1):
         stage = f"pass-{number}"
-        missing = [place for place in places if not scratch.has(stage, place)]
+        missing = missing_of(places, partial(job.scratch.has, stage))
         gather = partial(job.gather, number)
         run_each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
         if number == 0 and after_reading is not None:
             after_reading(_notes(job, stage, places))
         context = work.conclude(number, _gathered(job, stage, places, number), context)
     answer = work.answer(context, Request("label_image", (), dtype))
-    first = job.volumes[0]
-    if not any(scratch.has(WRITTEN, place) for place in places):
-        report((passes - 1) / passes, "writing")
-        create_output(scratch.store, first, dtype)
+    report((passes - 1) / passes, "writing")
+    _write(job, dtype, answer, places, _part(report, passes - 1, passes, "writing"))
+    return work.measurements(context)
+
+
+def _write(
+    job: BlockJob, dtype: np.dtype[Any], answer: Any, places: Sequence[Place], report: Report
+) -> None:
+    """Write every block that is not written, or was lost since."""
+    first, scratch = job.volumes[0], job.scratch
     level = "0" if first.multiscales or not first.zarr_format else ""
-    missing = [place for place in places if not scratch.has(WRITTEN, place)]
-    run_each(job.write, missing, (answer, level), _part(report, passes - 1, passes, "writing"))
+    described = scratch.content(DESCRIBED, ())
+    missing = list(places)
+    if described is not None and described == description_hash(scratch.store):
+        missing = missing_of(places, partial(job.is_written, level=level))
+    else:
+        create_output(scratch.store, first, dtype)
+        scratch.keep(DESCRIBED, (), description_hash(scratch.store))
+    run_each(job.write, missing, (answer, level), report)
     for number in range(1, len(level_shapes(first))):
         _coarsen(job, number)
-    return work.measurements(context)
 
 
 def _gathered(job: BlockJob, stage: str, places: Sequence[Place], number: int) -> Any:
@@ -241,30 +296,3 @@ def _coarsen(job: BlockJob, number: int) -> None:
 def _part(report: Report, number: int, passes: int, doing: str) -> Report:
     """The report of one of several passes."""
     return lambda share, _: report((number + share) / passes, doing)
-
-
-def _plan(
-    filter_: LabelFusionFilter, volumes: Sequence[VolumeFile], block: tuple[int, ...]
-) -> dict[str, Any]:
-    """Everything a result depends on; equal plans give equal blocks."""
-    return {
-        "filter": repr(filter_),
-        "version": itk_consensus.__version__,
-        "block": list(block),
-        "inputs": [
-            [
-                str(volume.path.resolve()),
-                volume.level,
-                list(volume.shape),
-                str(volume.dtype),
-                _newest(volume.path),
-            ]
-            for volume in volumes
-        ],
-    }
-
-
-def _newest(path: Path) -> float:
-    """When a file, or any part of a store, was last written."""
-    files = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-    return max(map(os.path.getmtime, files), default=os.path.getmtime(path))

@@ -6,6 +6,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import dask
@@ -51,6 +52,13 @@ def grid_box(shape: Sequence[int], block: Sequence[int], place: Place) -> Box:
         slice(at * size, min((at + 1) * size, n))
         for at, size, n in zip(place, block, shape, strict=True)
     )
+
+
+def missing_of(places: Sequence[Place], is_there: Callable[[Place], bool]) -> list[Place]:
+    """Blocks that are not there; each is looked at, since anything may have been lost."""
+    with ThreadPoolExecutor() as pool:
+        there = list(pool.map(is_there, places))
+    return [place for place, known in zip(places, there, strict=True) if not known]
 
 
 # -- running ------------------------------------------------------------------------------------

@@ -95,11 +95,18 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
 
 def require_apart(cases: Sequence[BatchCase], output: Path) -> None:
     """Raise a `FileError` if results would lie among raters: a next run would take them for one."""
+    read_from = {
+        os.path.realpath(folder): case.name
+        for case in cases
+        for folder in {rater.parent for rater in case.raters}
+    }
     for case in cases:
         folder = os.path.realpath(output / case.folder)
-        if any(os.path.realpath(parent) == folder for parent in {r.parent for r in case.raters}):
+        if folder in read_from:
+            other = read_from[folder]
+            whose = "its raters" if other == case.name else f"the raters of case {other!a}"
             raise FileError(
-                f"{output}: the results of case {case.name!a} would lie among its raters in "
+                f"{output}: the results of case {case.name!a} would lie among {whose} in "
                 f"{folder}; give another folder"
             )
 

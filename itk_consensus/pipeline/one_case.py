@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
@@ -20,13 +18,15 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import convert
-from itk_consensus.images.files import read_quietly, write_image, write_text
+from itk_consensus.images.content import image_hashes
+from itk_consensus.images.files import read_quietly, write_image
+from itk_consensus.images.locking import locked
 from itk_consensus.pipeline.cases import BatchCase
+from itk_consensus.pipeline.folder_record import FolderRecord, begin, finish, require_ours
 from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import naming_raters, report
-from itk_consensus.report.provenance import file_hash
 from itk_consensus.report.text import shown
 
 RECORD = "case.json"
@@ -45,6 +45,7 @@ class Plan:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     reports: bool = False  #: Whether each case gets a page
     threads: int = 1  #: Threads of one case
+    overwrite: bool = False  #: Whether files that are not of an earlier run are replaced
     suffix: str = ".nii.gz"
 
     def absolute(self) -> Plan:
@@ -74,6 +75,34 @@ class CaseResult:
     notes: str = ""  #: Raters who are copies, and labels that the method ignores
 
 
+class CaseFiles(NamedTuple):
+    """Where the results of a case go."""
+
+    record: Path  #: A `FolderRecord`
+    consensus: Path
+    page: Path | None
+
+    @classmethod
+    def of(cls, case: BatchCase, plan: Plan) -> CaseFiles:
+        """The files of a case, in a folder of their own."""
+        folder = plan.output / case.folder
+        page = folder / PAGE if plan.reports else None
+        return cls(folder / RECORD, folder / f"consensus{plan.suffix}", page)
+
+    @property
+    def results(self) -> list[Path]:
+        """All but the record."""
+        return [self.consensus, *([] if self.page is None else [self.page])]
+
+    def named(self) -> dict[str, Any]:
+        """What a row of the table says of them: paths within the batch's folder."""
+        folder = self.record.parent.parent
+        return {
+            "consensus": self.consensus.relative_to(folder).as_posix(),
+            "page": "" if self.page is None else self.page.relative_to(folder).as_posix(),
+        }
+
+
 def run_case(case: BatchCase, plan: Plan) -> CaseResult:
     """Fuse a case unless its record says it is done; an error becomes a failed row."""
     try:
@@ -88,51 +117,65 @@ def failed(case: BatchCase, reason: str) -> CaseResult:
 
 
 def _run(case: BatchCase, plan: Plan) -> CaseResult:
-    folder = plan.output / case.folder
+    files = CaseFiles.of(case, plan)
     wanted = fingerprint(case, plan)
-    finished = _finished(folder, wanted, plan)
+    finished = _finished(case, files, wanted)
     if finished is not None:
         return finished
+    names = [file.name for file in files.results]
+    if not plan.overwrite:
+        require_ours(files.record, names)
     filter_, image, notes = _fuse(case, plan)
-    folder.mkdir(parents=True, exist_ok=True)
-    consensus = folder / f"consensus{plan.suffix}"
-    write_image(filter_.GetLabelImage(), consensus)
-    page = folder / PAGE
-    if plan.reports:
-        names, files = _rater_files(case, filter_.votes.number_of_raters)
-        report(filter_, page, image, names, files=files, outputs={"label map": consensus})
-    result = replace(_row(case, filter_, plan, consensus, page), notes=notes)
-    record = {"fingerprint": wanted, "result": asdict(result)}
-    # Last of all, and in one step: a case without this file is not done.
-    write_text(folder / RECORD, json.dumps(record, indent=2) + "\n")
+    files.record.parent.mkdir(parents=True, exist_ok=True)
+    # A run that was killed may have left a worker who is still at it.
+    with locked(files.record):
+        if not plan.overwrite:
+            require_ours(files.record, names)
+        record = begin(files.record, wanted, names)
+        write_image(filter_.GetLabelImage(), files.consensus)
+        if files.page is not None:
+            raters, paths = _rater_files(case, filter_.votes.number_of_raters)
+            outputs = {"label map": files.consensus}
+            report(filter_, files.page, image, raters, files=paths, outputs=outputs)
+        result = replace(_row(case, filter_, files), notes=notes)
+        finish(record, names, asdict(result))
     return result
 
 
 def fingerprint(case: BatchCase, plan: Plan) -> dict[str, Any]:
     """All that the result depends on; the same again means that nothing has to be redone."""
-    files = [*case.raters, *([case.image] if case.image else [])]
-    files += [value for value in plan.parameters.values() if isinstance(value, Path)]
+    images = {name: v for name, v in plan.parameters.items() if isinstance(v, Path)}
     content = {
         "version": itk_consensus.__version__,
         "method": plan.method,
-        "parameters": dict(plan.parameters),
+        "parameters": {k: v for k, v in plan.parameters.items() if k not in images},
         "reports": plan.reports,
         "raters": list(case.rater_names),
-        "inputs": [file_hash(file) for file in files],
+        "inputs": {
+            "raters": [_hashes(path) for path in case.raters],
+            "image": None if case.image is None else _hashes(case.image),
+            "parameters": {name: _hashes(path) for name, path in images.items()},
+        },
     }
     plain: dict[str, Any] = to_plain(content)
     return plain
 
 
-def _finished(folder: Path, wanted: dict[str, Any], plan: Plan) -> CaseResult | None:
-    try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        result = CaseResult(**record["result"])
-        same = record["fingerprint"] == wanted
-    except (OSError, ValueError, TypeError, KeyError):  # none, or not written by this version
+def _hashes(path: Path) -> list[str]:
+    return list(image_hashes(path).values())
+
+
+def _finished(case: BatchCase, files: CaseFiles, wanted: dict[str, Any]) -> CaseResult | None:
+    """What the record of a case says, if that is what is wanted and its files are as they were."""
+    record = FolderRecord.read(files.record)
+    if record is None or record.fingerprint != wanted or not record.is_whole():
         return None
-    written = [plan.output / file for file in (result.consensus, result.page) if file]
-    return result if same and all(file.is_file() for file in written) else None
+    if set(record.written) != {file.name for file in files.results}:
+        return None
+    known, said = get_type_hints(CaseResult), record.result or {}
+    if said.keys() != known.keys() or not all(isinstance(said[n], known[n]) for n in known):
+        return None
+    return replace(CaseResult(**said), case=case.name, status=DONE, **files.named())
 
 
 def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, str]:
@@ -175,9 +218,7 @@ def _rater_files(case: BatchCase, raters: int) -> tuple[list[str], list[Path]]:
     raise FileError(f"{case.name}: some files hold several raters, others one")
 
 
-def _row(
-    case: BatchCase, filter_: LabelFusionFilter, plan: Plan, consensus: Path, page: Path
-) -> CaseResult:
+def _row(case: BatchCase, filter_: LabelFusionFilter, files: CaseFiles) -> CaseResult:
     votes = filter_.votes
     names, _ = _rater_files(case, votes.number_of_raters)
     spacing = filter_.fused.like.geometry.array_spacing
@@ -194,17 +235,12 @@ def _row(
         len(concerns),
         concerns[0].severity or "" if concerns else "",
         naming_raters(concerns[0].message, names) if concerns else "",
-        _within(consensus, plan.output),
-        _within(page, plan.output) if plan.reports else "",
+        **files.named(),
     )
 
 
 def _known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _within(path: Path, folder: Path) -> str:
-    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def worst_first(results: Sequence[CaseResult]) -> list[CaseResult]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,31 +12,32 @@ import numpy as np
 import zarr
 
 from itk_consensus.errors import FileError
-from itk_consensus.images.files import files_of
+from itk_consensus.images.content import file_hash, files_below
+from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.labels.boxes import space_axes
 from itk_consensus.pipeline.scratch import Scratch
-from itk_consensus.pipeline.volumes import DIRECTION, VolumeFile, holds_store, is_store
+from itk_consensus.pipeline.volumes import DIRECTION, VolumeFile, holds_store
 
 _AXIS_NAMES = ("t", "c", "z", "y", "x")
 
 
-def require_place(output: Path, inputs: Sequence[Path], overwrite: bool) -> Path:
-    """Where the store is to be, links followed; raise if that is not a good place."""
+def require_place(output: Path, inputs: Sequence[Path]) -> Path:
+    """Where a store is to be, links followed; raise if no store can be there without harm."""
     place = Path(os.path.realpath(output))
     if not place.parent.is_dir():
         raise FileError(f"{output}: the folder {place.parent} does not exist")
-    for path in inputs:
-        for file in [path] if is_store(path) else files_of(path):
-            there = Path(os.path.realpath(file))
-            for ours in (place, Scratch.beside(place).folder):
-                if ours == there or ours in there.parents or there in ours.parents:
-                    raise FileError(f"{output}: would overwrite the input {path}, or be part of it")
-    if os.path.lexists(place) and not overwrite:
-        raise FileError(f"{output}: exists already")
-    if os.path.lexists(place) and not holds_store(place):
-        raise FileError(f"{output}: is no zarr store, and will not be replaced by one")
+    writes = [Claim(str(output), place), Claim(str(output), Scratch.beside(place))]
+    require_no_overlap([claim for path in inputs for claim in reading(path)], writes)
     return place
+
+
+def require_replaceable(place: Path, overwrite: bool) -> None:
+    """Raise if something is there already that may not be replaced."""
+    if os.path.lexists(place) and not overwrite:
+        raise FileError(f"{place}: exists already")
+    if os.path.lexists(place) and not holds_store(place):
+        raise FileError(f"{place}: is no zarr store, and will not be replaced by one")
 
 
 def create_output(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
@@ -51,6 +53,18 @@ def create_output(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
     group.attrs.update(_attributes(like, len(shapes), form))
     if not is_upright(like.geometry):
         group.attrs[DIRECTION] = list(like.geometry.direction)
+
+
+def description_hash(path: Path) -> bytes:
+    """SHA-256 of all that a store says about itself, without its voxels."""
+    files = [file for file in files_below(path) if file.name == "zarr.json" or _is_old(file.name)]
+    content = [(str(file.relative_to(path)), file_hash(file)) for file in files]
+    return hashlib.sha256(repr(content).encode()).digest()
+
+
+def _is_old(name: str) -> bool:
+    """Whether version 2 of the format calls its metadata so."""
+    return name in (".zarray", ".zgroup", ".zattrs")
 
 
 def is_upright(geometry: ImageGeometry) -> bool:

@@ -1,12 +1,15 @@
 """What a run in blocks leaves on disk, so that the next one takes up where it was stopped.
 
-Every file appears in one step: what is there is finished.
+Every file appears in one step and with its hash: what is there is finished, or known as damaged.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
+import re
 import shutil
 import uuid
 from dataclasses import dataclass
@@ -20,70 +23,71 @@ from itk_consensus.chunked.packed_array import PackedArray
 from itk_consensus.errors import FileError
 from itk_consensus.filters.pattern_chunks import PatternSummary
 from itk_consensus.filters.tile_chunks import VoteSummary
+from itk_consensus.images.replacing import mode_of
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.mixed_votes import MixedCounts
 from itk_consensus.pipeline.input_notes import InputNotes
 
 Place = tuple[int, ...]
 
-_PLAN = "itk-consensus-plan.json"
-_DRAFT = ".draft"
+#: The stages in which the output is made, and written.
+DESCRIBED, WRITTEN = "described", "written"
 
-#: The stage in which the output is written.
-WRITTEN = "written"
+_PLAN = re.compile("[0-9a-f]{64}")
+_REPLACED = ".replaced"
+_DIGEST_BYTES = 32
 
 
 @dataclass(frozen=True)
 class Scratch:
-    """The folder of one run."""
+    """The folder of one plan, called by the plan's hash: no other plan finds what is in it."""
 
     folder: Path
 
     @staticmethod
-    def beside(output: Path) -> Scratch:
-        """The folder of the run that makes an output."""
-        return Scratch(output.with_name(f"{output.name}.partial"))
+    def beside(output: Path) -> Path:
+        """The folder in which an output is made."""
+        return output.with_name(f"{output.name}.partial")
 
-    def take_up(self, plan: dict[str, Any]) -> None:
-        """Keep what an earlier run of the same plan left; of another plan, begin anew.
+    @classmethod
+    def take_up(cls, output: Path, plan: dict[str, Any]) -> Scratch:
+        """Keep what an earlier run of the same plan left; what others left is removed.
 
         Raises
         ------
         FileError
             What stands there is not of an earlier run.
         """
-        self._require_ours()
-        file = self.folder / _PLAN
-        text = json.dumps(plan, indent=1, sort_keys=True)
-        if file.is_file() and file.read_text(encoding="utf-8") == text:
-            if not self.store.exists():  # stopped before it was made, or after it was moved
-                shutil.rmtree(self.folder / WRITTEN, ignore_errors=True)
-            return
-        if file.is_file():  # ours, but of other inputs, parameters or another version
-            shutil.rmtree(self.folder)
+        around = cls.beside(output)
+        scratch = cls(around / _sha256(json.dumps(plan, sort_keys=True).encode()).hex())
         try:
-            self.folder.mkdir(exist_ok=True)
+            for path in _ours(around):
+                if path.name != scratch.folder.name:
+                    # Somebody may still be writing there, to nobody's harm.
+                    shutil.rmtree(path, ignore_errors=True)
+            scratch.folder.mkdir(parents=True, exist_ok=True)
+            mode = mode_of(output)
+            if mode is not None:
+                around.chmod(mode)
         except OSError as error:
-            raise FileError(f"{self.folder}: is in the way: {error.strerror}") from error
-        _replace(file, text.encode())
+            raise FileError(f"{around}: is in the way: {error.strerror}") from error
+        return scratch
 
-    def _require_ours(self) -> None:
-        """Nobody else's folder is written into, and deleted in the end."""
-        try:
-            names = [path.name for path in self.folder.iterdir()]
-        except FileNotFoundError:
-            names = []
-        except OSError as error:
-            raise FileError(f"{self.folder}: is in the way: {error.strerror}") from error
-        if _PLAN not in names and not all(name.endswith(_DRAFT) for name in names):
-            raise FileError(f"{self.folder}: is in the way: it holds files that are not ours")
+    @classmethod
+    def put_back(cls, output: Path) -> None:
+        """Put a store back in its place whose successor was not there yet at a kill."""
+        replaced = [p for p in _ours(cls.beside(output)) if p.name.endswith(_REPLACED)]
+        if replaced and not os.path.lexists(output):
+            os.replace(replaced[0], output)
 
     def hand_over(self, output: Path) -> None:
         """Move the finished store to its place, and forget how it was made."""
-        if output.exists():
-            os.replace(output, self.folder / f"{uuid.uuid4().hex}.replaced")
+        mode = mode_of(output)
+        if mode is not None:
+            self.store.chmod(mode)
+            os.replace(output, self.folder.with_name(f"{uuid.uuid4().hex}{_REPLACED}"))
         os.replace(self.store, output)
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder.parent, ignore_errors=True)
 
     @property
     def store(self) -> Path:
@@ -91,34 +95,66 @@ class Scratch:
         return self.folder / "output.zarr"
 
     def has(self, stage: str, place: Place) -> bool:
-        """Whether a block is finished."""
-        return self._file(stage, place).is_file()
+        """Whether what a block came to is there, and undamaged."""
+        return self.content(stage, place) is not None
 
-    def mark(self, stage: str, place: Place) -> None:
-        """Say that a block is finished."""
-        _replace(self._file(stage, place), b"")
+    def content(self, stage: str, place: Place) -> bytes | None:
+        """What was kept of a block; None if nothing was, or it is damaged."""
+        try:
+            kept = self._file(stage, place).read_bytes()
+        except OSError:
+            return None
+        digest, content = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
+        return content if _sha256(content) == digest else None
+
+    def keep(self, stage: str, place: Place, content: bytes) -> None:
+        """Keep what a block came to, in one step and with its hash."""
+        target = self._file(stage, place)
+        target.parent.mkdir(exist_ok=True)
+        draft = target.with_name(f"{uuid.uuid4().hex}.draft")
+        draft.write_bytes(_sha256(content) + content)
+        os.replace(draft, target)
 
     def save(self, stage: str, place: Place, arrays: dict[str, NDArray[Any]]) -> None:
         """Keep a block's arrays."""
-        target = self._file(stage, place)
-        target.parent.mkdir(exist_ok=True)
-        draft = target.with_name(f"{uuid.uuid4().hex}.draft.npz")
-        np.savez(draft, **arrays)  # type: ignore[arg-type]
-        os.replace(draft, target)
+        content = io.BytesIO()
+        np.savez(content, **arrays)  # type: ignore[arg-type]
+        self.keep(stage, place, content.getvalue())
 
     def load(self, stage: str, place: Place) -> Any:
-        """A block's arrays, each read when it is asked for."""
-        return np.load(self._file(stage, place), allow_pickle=False)
+        """A block's arrays, each unpacked when it is asked for."""
+        content = self.content(stage, place)
+        if content is None:
+            raise FileError(
+                f"{self._file(stage, place)}: was damaged while the run used it; start it again"
+            )
+        return np.load(io.BytesIO(content), allow_pickle=False)
 
     def _file(self, stage: str, place: Place) -> Path:
         return self.folder / stage / ("-".join(map(str, place)) + ".npz")
 
 
-def _replace(target: Path, contents: bytes) -> None:
-    target.parent.mkdir(exist_ok=True)
-    draft = target.with_name(f"{uuid.uuid4().hex}{_DRAFT}")
-    draft.write_bytes(contents)
-    os.replace(draft, target)
+def _ours(around: Path) -> list[Path]:
+    """What earlier runs left; nobody else's folder is written into, and deleted in the end."""
+    try:
+        paths = list(around.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise FileError(f"{around}: is in the way: {error.strerror}") from error
+    for path in paths:
+        if not (_PLAN.fullmatch(path.name) or path.name.endswith(_REPLACED)):
+            raise FileError(f"{around}: is in the way: it holds files that are not ours")
+    return paths
+
+
+def voxel_hash(voxels: NDArray[Any]) -> bytes:
+    """SHA-256 of a block of the output."""
+    return _sha256(np.ascontiguousarray(voxels).tobytes())
+
+
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 # -- summaries as arrays ------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import zarr
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
+from itk_consensus.images.content import folder_hash, image_hashes
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.labels.boxes import Box, space_axes
@@ -64,19 +64,22 @@ class VolumeFile:
         """Voxel size in mm, per array axis."""
         return self.geometry.array_spacing
 
+    def content(self) -> list[str]:
+        """Hashes of all that the volume consists of, voxels too."""
+        if self.zarr_format:
+            return [folder_hash(self.path)]
+        return list(image_hashes(self.path).values())
+
     def read(self, box: Box) -> NDArray[Any]:
         """The voxels of a box."""
         if not self.zarr_format:
             return ImageSlabs.of(self.path).read(box)
         try:
-            return np.asarray(_opened(str(self.path), self.level)[box])
+            # Opened anew each time: what is kept may be of a store that was written over.
+            store = zarr.open_array(str(self.path), path=self.level or None, mode="r")
+            return np.asarray(store[box])
         except Exception as error:  # a damaged chunk may fail anywhere in its codec
             raise FileError(f"{self.path}: a chunk cannot be read: {error}") from error
-
-
-@lru_cache(maxsize=256)
-def _opened(path: str, level: str) -> Any:
-    return zarr.open_array(path, path=level or None, mode="r")
 
 
 def is_store(path: Path) -> bool:

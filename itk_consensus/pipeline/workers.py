@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import (
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +29,9 @@ Work = Callable[[BatchCase], CaseResult]
 
 #: Instead of an address: a cluster of this machine.
 LOCAL = "local"
+
+_ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.%]+\]|[^\s/:@]+):[0-9]{1,5}")
+_SECONDS_TO_ANSWER = 10
 
 _CRASHED = "the process that worked on it ended abruptly: a crash, or not enough memory"
 
@@ -76,12 +87,31 @@ def _collected(
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
-    context = _context()
-    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
+    others = set(multiprocessing.active_children())
+    executor = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=_start_worker)
     try:
         yield executor
+    except BaseException:
+        # Whoever interrupts does not wait for cases to end; what is half done is done again.
+        with _uninterrupted():
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.kill()
+        raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let a second Ctrl-C wait: workers that it kept alive would be waited for at the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _context() -> Any:
@@ -134,12 +164,32 @@ def dask_client(scheduler: str, jobs: int) -> Iterator[Any]:
         with cluster, Client(cluster) as client:
             yield client
         return
-    try:
-        # One that fails to connect must not stay the default of whatever runs here later.
-        client = Client(scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ParameterError(
-            f"--scheduler must be the address of a dask scheduler, got {scheduler!a}: {error}"
-        ) from error
-    with client, client.as_current():
+    _require_scheduler(scheduler)
+    # One that fails to connect must not stay the default of whatever runs here later.
+    with Client(scheduler, timeout=10, set_as_default=False) as client, client.as_current():
         yield client
+
+
+def _require_scheduler(address: str) -> None:
+    """Raise unless a scheduler answers: a client that waits for one that does not never ends."""
+    from distributed import rpc
+    from distributed.security import Security
+
+    async def kind() -> Any:
+        arguments = Security().get_connection_args("client")
+        async with rpc(address, connection_args=arguments) as scheduler:
+            return (await scheduler.identity())["type"]
+
+    try:
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError("it must be like tcp://host:8786, or local")
+        with ThreadPoolExecutor(1) as pool:  # a notebook has a loop of its own in this thread
+            asked = pool.submit(asyncio.run, asyncio.wait_for(kind(), _SECONDS_TO_ANSWER))
+            found = asked.result()
+        if found != "Scheduler":
+            raise ValueError(f"a {found} answers there")
+    except Exception as error:  # whatever a stranger's answer leads to
+        reason = str(error) or f"it does not answer within {_SECONDS_TO_ANSWER} s"
+        raise ParameterError(
+            f"--scheduler must be the address of a dask scheduler, got {address!a}: {reason}"
+        ) from error

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from importlib.resources import files
 from typing import Any
 
+from itk_consensus.escaping import html_text
 from itk_consensus.report.text import shown
 
 #: Elements that have no end; within SVG a browser wants to be told so.
@@ -35,7 +35,7 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
         if value is None or value is False:
             continue
         word = spelled.rstrip("_").replace("_", "-")
-        words.append(word if value is True else f'{word}="{escape(str(value))}"')
+        words.append(word if value is True else f'{word}="{html_text(str(value))}"')
     start = " ".join(words)
     return Markup(f"<{start}/>" if name in _VOID else f"<{start}>{joined(children)}</{name}>")
 
@@ -44,7 +44,7 @@ def joined(children: Iterable[Any]) -> Markup:
     """Several pieces one after the other."""
     return Markup(
         "".join(
-            child if isinstance(child, Markup) else escape(str(child))
+            child if isinstance(child, Markup) else html_text(str(child))
             for child in children
             if child is not None
         )

@@ -20,7 +20,7 @@ from itk_consensus.report.dispute_figures import dispute_figures, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER
 from itk_consensus.report.markup import Markup, document, section, tag
 from itk_consensus.report.provenance import (
-    file_hash,
+    file_hashes,
     image_hash,
     input_table,
     output_links,
@@ -82,8 +82,10 @@ def page_text(
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
     underlay = _underlay(filter_, image)
-    hashed = [voxel_hash(m) for m in case.maps] if files is None else list(map(file_hash, files))
-    hashes = list(zip(case.names, hashed, strict=True))
+    if files is None:
+        hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
+    else:
+        hashes = file_hashes(case.names, files)
     what = "their voxels as 64-bit integers" if files is None else "their files"
     if underlay is not None:
         hashes.append(("image", image_hash(underlay)))

@@ -18,16 +18,11 @@ import itk_consensus
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.printed import holds_image
-from itk_consensus.images.files import read_bytes
+from itk_consensus.images.content import image_hashes
 from itk_consensus.report.fusion_report import parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, tag
 
 _LIBRARIES = ("numpy", "scipy", "SimpleITK")
-
-
-def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file's bytes."""
-    return hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 def voxel_hash(labels: NDArray[Any]) -> str:
@@ -38,6 +33,18 @@ def voxel_hash(labels: NDArray[Any]) -> str:
 def image_hash(image: NDArray[Any]) -> str:
     """SHA-256 of an image's voxels in C order, in the image's own type."""
     return hashlib.sha256(np.ascontiguousarray(image).tobytes()).hexdigest()
+
+
+def file_hashes(
+    names: Sequence[str], files: Sequence[str | os.PathLike[str]]
+) -> list[tuple[str, str]]:
+    """Each rater with the hash of its file; one that keeps its voxels apart has several."""
+    rows = []
+    for name, path in zip(names, files, strict=True):
+        hashes = image_hashes(path)
+        several = len(hashes) > 1
+        rows += [(f"{name} ({file.name})" if several else name, h) for file, h in hashes.items()]
+    return rows
 
 
 def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:

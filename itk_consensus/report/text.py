@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from itk_consensus.escaping import on_one_line
+
 #: What the command is called.
 PROGRAM = "itk-consensus"
 
@@ -32,7 +34,7 @@ def times(values: Iterable[float]) -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
     """Lines of an aligned table: the first column to the left, the others to the right."""
-    cells = [list(header), *([shown(value) for value in row] for row in rows)]
+    cells = [[on_one_line(shown(value)) for value in row] for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
@@ -46,7 +48,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
 def pairs(entries: Mapping[str, str]) -> list[str]:
     """Lines of names and values, the values aligned."""
     width = max(map(len, entries), default=0)
-    return [f"{name:<{width}}  {value}".rstrip() for name, value in entries.items()]
+    return [f"{name:<{width}}  {on_one_line(value)}".rstrip() for name, value in entries.items()]
 
 
 def wrapped(text: str, width: int = 96) -> list[str]:

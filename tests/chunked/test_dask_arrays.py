@@ -282,3 +282,35 @@ def test_nobody_imports_dask_unless_the_caller_did() -> None:
         "assert not {'dask', 'distributed', 'zarr'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "fuser",
+    [ic.LabelVotingImageFilter(), ic.MultiLabelSTAPLEImageFilter(), ic.CorrectedVoteFilter()],
+    ids=repr,
+)
+def test_masked_chunks_are_missing_votes_as_in_memory(fuser: LabelFusionFilter) -> None:
+    """Issue 27, item 9: masks were dropped, and half of the voxels differed."""
+    rng = np.random.default_rng(3)
+    gaps = [rng.random(SHAPE) < 0.4 for _ in range(4)]
+    gaps[0][:5, :8] = True  # a rater who says nothing in a whole chunk
+    masked = [np.ma.masked_array(a, g) for a, g in zip(raters(3), gaps, strict=True)]
+    wanted = fuser.Execute(masked)
+    for chunks in CHUNKINGS[:2]:
+        lazy = [
+            da.ma.masked_array(da.from_array(a.data, chunks=chunks), a.mask) for a in masked[:2]
+        ]
+        lazy += [da.from_array(masked[2], chunks=(7, 9, 10)), masked[3]]
+        np.testing.assert_array_equal(fuser.Execute(lazy).compute(), wanted)
+
+
+def test_masks_that_an_array_hides_are_an_error() -> None:
+    array = da.from_array(raters()[0], chunks=(5, 8, 20))
+    hidden = array.map_blocks(
+        lambda chunk: np.ma.masked_array(chunk, chunk > 0), meta=np.empty((0, 0, 0), np.uint8)
+    )
+    with pytest.raises(InputError, match="a chunk is a masked array"):
+        ic.LabelVoting([array, hidden]).compute()
+    declared = da.ma.masked_array(array, array > 0)
+    with pytest.raises(InputError, match="MaskImage must not be a masked array"):
+        ic.LabelVoting([array, array], maskImage=declared)

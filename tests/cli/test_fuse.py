@@ -15,7 +15,12 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus import HybridFusionFilter, LabelVotingImageFilter, STAPLEImageFilter
+from itk_consensus import (
+    HybridFusionFilter,
+    LabelVotingImageFilter,
+    MajorityVoteFilter,
+    STAPLEImageFilter,
+)
 from itk_consensus.cli import demo as demo_module
 from itk_consensus.cli import main
 from itk_consensus.errors import MissingDependencyError
@@ -687,6 +692,81 @@ def test_the_command_line_loads_no_optional_package() -> None:
     assert done.stdout.endswith("set()\n")
 
 
+def test_a_name_made_from_a_pattern_never_overwrites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 27, item 2: with empty masks there is one label, and r0.nii.gz was replaced."""
+    monkeypatch.chdir(tmp_path)
+    names = ["r0.nii.gz", "r1.nii.gz", "r2.nii.gz"]
+    for name in names:
+        sitk.WriteImage(sitk.Image([4, 5, 6], sitk.sitkUInt8), name)
+    before = {name: Path(name).read_bytes() for name in names}
+    words = ["fuse", *names, "--method", "vote", "--overwrite"]
+    line = error_line(capfd, *words, "-o", "out.nii.gz", "--probability", "r{label}.nii.gz")
+    assert "--probability r0.nii.gz would overwrite the input r0.nii.gz" in line
+    line = error_line(capfd, *words, "-o", "p0.nii.gz", "--probability", "p{label}.nii.gz")
+    assert "would overwrite the file of --output" in line
+    Path("q0.nii.gz").write_text("of somebody else")
+    words.remove("--overwrite")
+    line = error_line(capfd, *words, "-o", "out.nii.gz", "--probability", "q{label}.nii.gz")
+    assert "--probability q0.nii.gz exists; give --overwrite to replace it" in line
+    assert {name: Path(name).read_bytes() for name in names} == before
+    assert sorted(os.listdir()) == ["q0.nii.gz", *names]
+
+
+def test_an_output_that_appears_during_the_work_is_not_replaced(
+    masks: list[str], output: str, capfd: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    execute = MajorityVoteFilter.Execute
+
+    def executing(self: Any, images: Any) -> Any:
+        Path(output).write_text("of somebody else")
+        return execute(self, images)
+
+    monkeypatch.setattr(MajorityVoteFilter, "Execute", executing)
+    line = error_line(capfd, "fuse", *masks, "--method", "vote", "-o", output)
+    assert "exists; give --overwrite" in line
+    assert Path(output).read_text() == "of somebody else"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+@pytest.mark.parametrize("suffix", [".nii.gz", ".mhd"])
+def test_who_might_not_read_an_output_may_not_read_the_new_one(
+    masks: list[str], tmp_path: Path, suffix: str
+) -> None:
+    """Issue 27, item 16: --overwrite turned 600 into 644."""
+    output, report = tmp_path / f"out{suffix}", tmp_path / "report.json"
+    words = ["fuse", *masks, "--method", "vote", "-o", str(output), "--json", str(report)]
+    assert main(words) == 0
+    written = [path for path in tmp_path.iterdir() if path.name.startswith(("out", "report"))]
+    for path in written:
+        path.chmod(0o600)
+    assert main([*words, "--overwrite"]) == 0
+    assert [oct(path.stat().st_mode & 0o777) for path in written] == ["0o600"] * len(written)
+
+
+def test_escape_sequences_in_names_are_not_printed(
+    arrays: list[Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 27, item 15."""
+    paths = [str(tmp_path / f"\x1b]0;owned\x07{number}.nii.gz") for number in range(3)]
+    for path, array in zip(paths, arrays, strict=True):
+        sitk.WriteImage(image_of(array), path)
+    sitk.WriteImage(image_of(arrays[0]), paths[1])
+    output, page = str(tmp_path / "\x1b[2Jout.nii.gz"), str(tmp_path / "page.html")
+    words = [*paths, "-o", output, "--method", "vote", "--report", page]
+    assert main(["fuse", *words]) == 0
+    assert main(["fuse", *words]) == 2
+    assert main(["info", *paths]) == 0
+    assert main(["agreement", *paths, "--csv", str(tmp_path / "a.csv")]) == 0
+    captured = capfd.readouterr()
+    assert "\\x1b]0;owned\\x07" in captured.out
+    assert "\\x1b]0;owned\\x07" in captured.err
+    written = [Path(page).read_text("utf-8"), (tmp_path / "a.csv").read_text("utf-8")]
+    texts = [captured.out, captured.err, *written]
+    assert not any("\x1b" in text or "\x07" in text for text in texts)
+
+
 # -- info and demo ---------------------------------------------------------------------------
 
 
@@ -723,6 +803,7 @@ def test_the_demo_can_be_run_again_and_writes_what_it_says(
         "staple-probability.nii.gz",
         "raters.csv",
         "consensus.png",
+        "demo.json",
     }
     assert all(name in first.out for name in written)
     command = first.out.splitlines()[-1].split()
@@ -756,6 +837,20 @@ def test_the_demo_without_matplotlib_says_how_to_get_the_picture(
     assert main(["demo", "--output", str(tmp_path)]) == 0
     assert "pip install 'itk-consensus[plot]'" in capsys.readouterr().out
     assert not (tmp_path / "consensus.png").exists()
+
+
+@pytest.mark.parametrize("name", ["rater-0.nii.gz", "report.html", "demo.json"])
+def test_the_demo_replaces_only_what_a_demo_wrote(
+    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 27, item 1."""
+    (tmp_path / name).write_text('["of somebody else"]')
+    line = error_line(capfd, "demo", "--output", str(tmp_path))
+    assert f"{name} exists; give --overwrite to replace it" in line
+    assert os.listdir(tmp_path) == [name]
+    assert (tmp_path / name).read_text() == '["of somebody else"]'
+    assert main(["demo", "--output", str(tmp_path), "--overwrite"]) == 0
+    assert main(["demo", "--output", str(tmp_path)]) == 0
 
 
 def test_a_demo_folder_that_cannot_be_made_is_one_line(

@@ -8,8 +8,8 @@ import pytest
 
 import itk_consensus as ic
 from itk_consensus.cli import main
+from itk_consensus.images.content import file_hash
 from itk_consensus.images.files import write_image
-from itk_consensus.report.provenance import file_hash
 
 
 @pytest.fixture

@@ -39,8 +39,13 @@ from itk_consensus.images.dicom_segmentation import NOT_ANNOTATED, read_dicom_se
 from itk_consensus.images.dicom_series import DicomSeries, read_dicom_series
 from itk_consensus.images.dicom_writing import band_structures, write_dicom_segmentation
 from itk_consensus.images.files import read_image
-from itk_consensus.images.structure_files import read_structures
-from itk_consensus.images.structures import Code, Structure, match_structures
+from itk_consensus.images.structure_files import read_structures, write_structures
+from itk_consensus.images.structures import (
+    Code,
+    Structure,
+    match_structures,
+    separate_undecided,
+)
 
 
 def reader(number: int) -> dict[str, Array]:
@@ -772,3 +777,69 @@ def test_without_the_library_the_extra_is_named(case: Any, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "pydicom", None)
     with pytest.raises(MissingDependencyError, match=r"itk-consensus\[dicom\]"):
         read_dicom_series(folder / "series")
+
+
+@pytest.mark.parametrize("name", ["slice", "new.dcm", "link"])
+def test_nothing_is_written_into_the_folder_of_a_series(
+    case: Any, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 27, item 2: a slice was replaced, or a file made the series unreadable."""
+    _, slices, folder = case
+    paths = [str(write_seg(folder / f"{n}.dcm", reader(n), slices, None)) for n in range(2)]
+    output = folder / "series" / name
+    if name == "slice":
+        output = next((folder / "series").iterdir())
+    elif name == "link":
+        (folder / "link").symlink_to(folder / "series")
+        output = folder / "link" / "other.dcm"
+    before = {path.name: path.read_bytes() for path in (folder / "series").iterdir()}
+    options = ["--per-structure", "--series", str(folder / "series"), "--method", "vote"]
+    words = ["fuse", *paths, *options, "-o", str(output), "--overwrite"]
+    if name == "slice":
+        words[words.index(str(output))] = str(output.rename(output.with_suffix(".dcm")))
+        before = {path.name: path.read_bytes() for path in (folder / "series").iterdir()}
+    assert main(words) == 2
+    assert "would overwrite the input" in capfd.readouterr().err
+    assert {path.name: path.read_bytes() for path in (folder / "series").iterdir()} == before
+
+
+@pytest.mark.parametrize("suffix", [".dcm", ".rtstruct.dcm"])
+@pytest.mark.parametrize("length", [54, 63, 64, 70])
+def test_long_names_and_their_undecided_twins_stay_apart(
+    case: Any, suffix: str, length: int
+) -> None:
+    """Issue 27, item 16: DICOM has room for 64 letters, and both were cut to the same."""
+    series, _, folder = case
+    masks = []
+    for number in range(3):
+        array = np.zeros(SHAPE, np.uint8)
+        array[2:5, 3:9, 4:9], array[6:8, 3:9, 4:9] = 1, 2
+        mask = series.grid()
+        image = sitk.GetImageFromArray(np.roll(array, number, 2))
+        image.CopyInformation(mask)
+        masks.append(image)
+    names = ["x" * length, "x" * length + "y", "x" * length + " undecided"]
+    structures = [Structure(n, m) for n, m in zip(names, masks, strict=True)]
+    consensus = separate_undecided(structures)
+    assert len({one.name for one in consensus}) == 6
+    out = folder / f"out{suffix}"
+    write_structures(consensus, out, series, method="vote", raters=[])
+    back = read_structures(out, series)
+    assert len({one.name for one in back}) == 6
+    assert max(len(one.name) for one in back) <= 64
+    for one, other in zip(consensus, back, strict=True):
+        np.testing.assert_array_equal(array_of(one.mask), array_of(other.mask))
+        assert ("undecided" in one.name) == ("undecided" in other.name)
+
+
+def test_a_name_with_a_backslash_is_one_name(case: Any) -> None:
+    """Issue 27, item 16: pydicom takes it for two."""
+    series, slices, folder = case
+    path = write_seg(folder / "odd.dcm", {"liver": reader(0)["liver"]}, slices, None)
+    dataset = pydicom.dcmread(path)
+    dataset.SegmentSequence[0].SegmentLabel = ["a", "b"]
+    dataset.save_as(path)
+    (found,) = read_dicom_segmentation(path, series)
+    assert found.name == "a\\b"
+    with pytest.raises(InputError, match="cannot be the name of a structure; rename it"):
+        write_dicom_segmentation([found], folder / "out.dcm", series, method="vote")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import subprocess
@@ -99,6 +100,65 @@ def test_voxels_are_in_place_before_the_header_names_them(
     write_image(labelled(), tmp_path / "pair.mhd")
     write_image(labelled(), tmp_path / "other.nhdr")
     assert order == ["pair.zraw", "pair.mhd", "other.raw.gz", "other.nhdr"]
+
+
+@pytest.mark.parametrize("name", ["pair.mhd", "pair.nhdr", "pair.hdr", "pair.img"])
+def test_a_pair_is_never_a_header_with_the_voxels_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Issue 27, item 14: killed between two moves, the old header stood beside new voxels."""
+    old, new = labelled(), labelled() + 1
+    new.SetSpacing([3.0] * new.GetDimension())
+    replace, path = os.replace, tmp_path / name
+
+    class Killed(BaseException):
+        """Nothing is put back after a kill."""
+
+    moves = 0
+    for last in range(5):
+        write_image(old, path)
+        moves = 0
+
+        def moving(source: Any, target: Any) -> None:
+            nonlocal moves
+            if moves == last:  # noqa: B023
+                raise Killed
+            moves += 1
+            replace(source, target)
+
+        # A kill runs no handler: what an exception puts back is left as it is.
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", moving)
+            with contextlib.suppress(Killed):
+                write_image(new, path)
+        try:
+            found = read_image(path)
+        except FileError:
+            continue  # no image is no answer
+        wanted = new if found.GetSpacing() == new.GetSpacing() else old
+        assert same_voxels(found, wanted)
+    assert moves == 4, "two files were put aside and two were moved in"
+
+
+def test_what_fails_in_the_middle_of_a_pair_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pair.mhd"
+    write_image(labelled(), path)
+    before = {part.name: part.read_bytes() for part in tmp_path.iterdir()}
+    replace, moves = os.replace, 0
+
+    def failing(source: Any, target: Any) -> None:
+        nonlocal moves
+        moves += 1
+        if moves == 3:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(FileError, match="No space left"):
+        write_image(labelled() + 1, path)
+    assert {part.name: part.read_bytes() for part in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("extension", [".nrrd", ".mha"])

@@ -195,7 +195,7 @@ def test_a_killed_run_is_taken_up_where_it_was_stopped(
     assert run.returncode == -signal.SIGKILL
     assert not output.exists()
     partial = tmp_path / "fused.zarr.partial"
-    finished = {(f.parent.name, f.stem) for f in partial.glob("*/*-*-*.npz")}
+    finished = {(f.parent.name, f.stem) for f in partial.glob("*/*/*-*-*.npz")}
     assert finished
     again: set[tuple[str, str]] = set()
     gather, write = BlockJob.gather, BlockJob.write

@@ -1,0 +1,40 @@
+"""Whatever a kill leaves, the next run of the same or another plan gives its own answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kills import batch_commands, check_kills, pair_commands, store_commands
+
+KINDS: dict[str, Callable[[Path], Any]] = {
+    "batch": batch_commands,
+    "mhd": lambda folder: pair_commands(folder, ".mhd"),
+    "nhdr": lambda folder: pair_commands(folder, ".nhdr"),
+    "hdr": lambda folder: pair_commands(folder, ".hdr"),
+    "zarr": store_commands,
+}
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+
+
+def check(kind: str, folder: Path, kills: int, seed: int) -> None:
+    if kind == "zarr":
+        pytest.importorskip("zarr")
+        pytest.importorskip("dask")
+    check_kills(*KINDS[kind](folder), kills, seed)
+
+
+@pytest.mark.parametrize(("kind", "kills"), [("batch", 10), ("mhd", 4), ("hdr", 6), ("zarr", 10)])
+def test_some_kills_lead_to_no_wrong_answer(kind: str, kills: int, tmp_path: Path) -> None:
+    check(kind, tmp_path, kills, seed=27)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "kills"), [("batch", 200), ("mhd", 200), ("nhdr", 200), ("hdr", 200), ("zarr", 200)]
+)
+def test_no_kill_leads_to_a_wrong_or_mixed_answer(kind: str, kills: int, tmp_path: Path) -> None:
+    check(kind, tmp_path, kills, seed=28)
