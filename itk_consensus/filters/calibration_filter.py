@@ -116,7 +116,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
             )[0]
             self._invoke(ITERATION_EVENT)
-            self._report(self._progress)  # the number of cases is unknown; this lets Abort in
+            self._report(self._run.progress)  # the number of cases is unknown; this lets Abort in
 
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""

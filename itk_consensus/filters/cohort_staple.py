@@ -15,7 +15,7 @@ from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.images import convert
 from itk_consensus.labels.fusions import PatternFusion
@@ -40,7 +40,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.")
 
-    _fused: list[FusedImages] | None = None
+    _fused = Output[list[FusedImages] | None](None)
 
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.
@@ -57,7 +57,6 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
             The float64 foreground probability of each case, with the family, geometry and
             metadata of its first image.
         """
-        self._fused = None
         with self._running():
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]

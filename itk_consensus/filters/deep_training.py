@@ -41,9 +41,6 @@ class DeepTraining(DeepConsensusParameters):
 
     _model: ConsensusModel | None = None
 
-    def _forget(self) -> None:
-        """Drop what the last model answered."""
-
     def Fit(
         self,
         images: Sequence[Any],
@@ -86,7 +83,6 @@ class DeepTraining(DeepConsensusParameters):
         """
         require_torch(self.GetName())
         augment = augmented if transform is None else by_transform(transform, self.GetName())
-        self._forget()
         with self._running(), self._torch_threads():
             sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
             summaries = summaries_of(sources, self.GetName())
@@ -237,10 +233,10 @@ class DeepTraining(DeepConsensusParameters):
             raise TrainingError(f"{self.GetName()}: {error}") from None
 
     def _after_iteration(self, share: float) -> bool:
-        self._progress = 0.05 + 0.9 * share
+        self._run.progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
-        return not self._aborting
+        return not self._run.is_aborting
 
     def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:
         """Choose the rater weight, and compare with the vote, by held-out raters."""

@@ -23,7 +23,13 @@ from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
-from itk_consensus.filters.parameters import Deferred, Parameter, measurements_of, parameters_of
+from itk_consensus.filters.parameters import (
+    Deferred,
+    Output,
+    Parameter,
+    measurements_of,
+    parameters_of,
+)
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -60,9 +66,9 @@ class LabelFusionFilter(RaterInputs):
     #: Whether outputs can be asked for after Execute; a function form returns one and is done.
     _outlives_execute = True
 
-    _case: FusionCase | None = None
-    _fused: FusedImages | None = None
-    _chunked: ChunkedImages | None = None
+    _case = Output[FusionCase | None](None)
+    _fused = Output[FusedImages | None](None)
+    _chunked = Output[ChunkedImages | None](None)
 
     # -- the one way through ----------------------------------------------------------------
 
@@ -83,7 +89,6 @@ class LabelFusionFilter(RaterInputs):
             Of the first input's family, with its geometry and metadata, on its device. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-        self._case = self._fused = self._chunked = None
         inputs = images[0] if len(images) == 1 else list(images)
         with self._running():
             self._check_parameters()

@@ -156,15 +156,41 @@ class Measurement(_Declared[T]):
         self.doc = doc
 
     def value_of(self, filter_: ProcessObject) -> T:
-        if self.name not in filter_._measured:
+        run = filter_._run
+        if self.name not in run.measured:
             raise NotExecutedError(f"{filter_.GetName()}: {self.name} is known only after Execute")
-        value: T | Deferred[T] = filter_._measured[self.name]
+        value: T | Deferred[T] = run.measured[self.name]
         if isinstance(value, Deferred):
-            value = filter_._measured[self.name] = value.compute()
+            with filter_._seeing(run):  # it may look at other measurements
+                value = run.measured[self.name] = value.compute()
         return value
 
     def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:
         instance._measured[self.name] = value
+
+
+class Output(Generic[T]):
+    """What Execute leaves behind for later questions: as a `Measurement`, but of no interest itself.
+
+    Whatever a filter sets on itself during Execute is one of the two, and so belongs to one run.
+    """
+
+    def __init__(self, before: T) -> None:
+        self.before = before  #: Its value until it is set
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Output[T]: ...
+    @overload
+    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
+    def __get__(self, instance: ProcessObject | None, owner: type | None = None) -> Any:
+        return self if instance is None else instance._run.outputs.get(self.name, self.before)
+
+    def __set__(self, instance: ProcessObject, value: T) -> None:
+        instance._run.outputs[self.name] = value
 
 
 class GlobalValue(Generic[T]):

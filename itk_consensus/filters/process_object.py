@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import is_dataclass
+from dataclasses import dataclass, field, is_dataclass
+from threading import get_ident
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,8 +35,29 @@ EVENTS = {number: f"{name}Event" for number, name in enumerate(_NAMES)}
 EVENTS[9] = "MultiResolutionIterationEvent"
 
 
+T = TypeVar("T")
+P = TypeVar("P", bound="ProcessObject")
+
+#: A command, and the event it waits for.
+Command = tuple[int, Callable[[], Any]]
+
+
+@dataclass
+class Run:
+    """What one Execute makes beside what it returns."""
+
+    measured: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Measurement`
+    outputs: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Output`
+    progress: float = 0.0
+    is_aborting: bool = False
+
+
 class ProcessObject(GlobalDefaults):
-    """Base of every filter. Not re-entrant: one Execute at a time for one object."""
+    """Base of every filter. Many threads may call Execute of one object at the same time.
+
+    A thread sees what its own Execute has made so far, also in commands; everybody else sees what
+    the last finished one left behind, which becomes the filter's in one step.
+    """
 
     CoordinateTolerance = Parameter(
         Real(low=0.0),
@@ -70,11 +92,10 @@ class ProcessObject(GlobalDefaults):
     )
 
     def __init__(self, **parameters: Any) -> None:
-        self._commands: list[tuple[int, Callable[[], Any]]] = []
+        self._commands: list[Command] = []
         self._values: dict[str, Any] = {}
-        self._measured: dict[str, Any] = {}
-        self._progress = 0.0
-        self._aborting = False
+        self._runs: dict[int, Run] = {}  # of the threads that are in Execute
+        self._last = Run()
         for spelled, value in parameters.items():
             self._set(spelled, value)
 
@@ -99,7 +120,7 @@ class ProcessObject(GlobalDefaults):
             if m.name in self._measured
         ]
         commands = ", ".join(EVENTS[event] for event, _ in self._commands) or "(none)"
-        return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._progress:g}", ""])
+        return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._run.progress:g}", ""])
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={_printed(value)}" for name, value in self._values.items())
@@ -150,15 +171,41 @@ class ProcessObject(GlobalDefaults):
                     # Who asks too early gets no answer, but need not lose the whole run for it.
                     self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
 
+    @property
+    def _run(self) -> Run:
+        """What this thread's Execute has made so far or, outside of it, what the last one left."""
+        return self._runs.get(get_ident(), self._last)
+
+    @property
+    def _measured(self) -> dict[str, Any]:
+        return self._run.measured
+
+    @contextmanager
+    def _seeing(self, run: Run) -> Iterator[None]:
+        """Let this thread see one run, whichever ends meanwhile in another thread."""
+        thread = get_ident()
+        before = self._runs.get(thread)  # a command may call Execute again
+        self._runs[thread] = run
+        try:
+            yield
+        finally:
+            if before is None:
+                del self._runs[thread]
+            else:
+                self._runs[thread] = before
+
     def GetProgress(self) -> float:
-        """How much of Execute is done, from 0 to 1."""
-        return self._progress
+        """How much of Execute is done, from 0 to 1; of the youngest, if several threads are at it."""
+        at_work = list(self._runs.values())
+        if get_ident() in self._runs or not at_work:
+            return self._run.progress
+        return at_work[-1].progress
 
     def _report(self, progress: float, *, stops: bool = True) -> None:
         """Move the progress, tell the observers, and stop here, if it can, on their Abort."""
-        self._progress = progress
+        self._run.progress = progress
         self._invoke(PROGRESS_EVENT)
-        if stops and self._aborting and progress < 1.0:
+        if stops and self._run.is_aborting and progress < 1.0:
             raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _after_iteration(self, number: int) -> bool:
@@ -166,7 +213,7 @@ class ProcessObject(GlobalDefaults):
         if hasattr(type(self), "ElapsedIterations"):
             self._measured["ElapsedIterations"] = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
-        return not self._aborting
+        return not self._run.is_aborting
 
     def _counting_to(
         self, most: int, *, whole: bool = False
@@ -190,28 +237,33 @@ class ProcessObject(GlobalDefaults):
         return after_iteration, during_iteration
 
     def Abort(self) -> None:
-        """Stop at the next chance. During iterations the current estimate is still returned."""
-        self._aborting = True
+        """Stop at the next chance. During iterations the current estimate is still returned.
+
+        A command stops the Execute that called it; anybody else every one that is at work.
+        """
+        own = self._runs.get(get_ident())
+        for run in [own] if own is not None else list(self._runs.values()):
+            run.is_aborting = True
 
     @contextmanager
     def _running(self) -> Iterator[None]:
         if self.Debug:
             print(self)
-        self._measured.clear()
-        self._aborting = False
-        self._progress = 0.0
+        run = Run()
         try:
-            self._invoke(START_EVENT)
-            try:
-                yield
-            except BaseException as error:
-                if isinstance(error, ProcessAborted):
-                    self._invoke(ABORT_EVENT)
-                self._measured.clear()
-                raise
-            self._progress = 1.0
-            self._invoke(PROGRESS_EVENT)
-            self._invoke(END_EVENT)
+            with self._seeing(run):
+                try:
+                    self._invoke(START_EVENT)
+                    yield
+                except BaseException as error:
+                    if isinstance(error, ProcessAborted):
+                        self._invoke(ABORT_EVENT)
+                    self._last = Run(progress=run.progress)  # nothing that could be taken for it
+                    raise
+                run.progress = 1.0
+                self._last = run
+                self._invoke(PROGRESS_EVENT)
+                self._invoke(END_EVENT)
         finally:
             # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
             self._invoke(DELETE_EVENT)
@@ -231,6 +283,14 @@ class ProcessObject(GlobalDefaults):
             level, frame = level + 1, frame.f_back
         warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
 
+    def _lent(self: P, parameters: Mapping[str, Any], commands: Sequence[Command] = ()) -> P:
+        """A filter that works for this one with other parameters: its runs are this one's, too."""
+        worker = type(self)()
+        worker._values = {**self._values, **parameters}
+        worker._commands = [*self._commands, *commands]
+        worker._runs = self._runs
+        return worker
+
     def _tolerances(self) -> dict[str, float]:
         return {
             "coordinate_tolerance": self.CoordinateTolerance,
@@ -246,18 +306,6 @@ class ProcessObject(GlobalDefaults):
     def DebugOff(self) -> None:
         """Set Debug to False."""
         self.Debug = False
-
-
-@contextmanager
-def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None]:
-    """Let a filter work with other parameters for a while, then give it back as it was."""
-    own = dict(filter_._values)
-    filter_._values.update(parameters)
-    try:
-        yield
-    finally:
-        filter_._values.clear()
-        filter_._values.update(own)
 
 
 def _measured(value: Any) -> str:
@@ -286,6 +334,3 @@ def holds_image(value: Any) -> bool:
 
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == __name__.partition(".")[0]
-
-
-T = TypeVar("T")
