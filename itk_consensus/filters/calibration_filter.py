@@ -127,7 +127,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         """
         owner = f"{self.GetName()}: probability{which}"
         images = probability if isinstance(probability, (list, tuple)) else [probability]
-        loaded = convert.load(images, owner=owner, **self._tolerances())
+        loaded = convert.load(images, owner=owner, **self._loading())
         probabilities = tuple(array for array in loaded.arrays if array is not None)
         _check_probabilities(probabilities, loaded, owner)
         labels = max(len(probabilities), 2)

@@ -101,7 +101,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     def _load(self, images: Any, index: int) -> FusionCase:
         owner = f"{self.GetName()}: case {index}"
-        loaded = convert.load(images, owner=owner, **self._tolerances())
+        loaded = convert.load(images, owner=owner, **self._loading())
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )

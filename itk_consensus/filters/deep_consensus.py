@@ -64,7 +64,9 @@ class DeepConsensusFilter(DeepTraining):
         require_torch(self.GetName())
         model = self._trained()
         with self._running(), self._torch_threads():
-            given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
+            given = load_input(
+                image, labels, rater_ids=rater_ids, keep=self._kept(), **self._reading()
+            )
             wanted = (model.network.shape.dimension, model.network.shape.inputs)
             found = (len(given.shape), len(given.channels))
             if found != wanted:

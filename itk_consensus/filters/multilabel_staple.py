@@ -26,6 +26,7 @@ from itk_consensus.filters.expectation_maximization import (
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.fusions import Fusion
 
@@ -43,6 +44,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     released wheels are at fault.
     """
 
+    _keeps = Keep.NOTHING
     positional = (
         "LabelForUndecidedPixels",
         "TerminationUpdateThreshold",

@@ -170,7 +170,7 @@ class Measurement(_Declared[T]):
 
 
 class Output(Generic[T]):
-    """What Execute leaves behind for later questions: as a `Measurement`, but of no interest itself.
+    """What Execute leaves behind for later questions, as a `Measurement` that nobody reads.
 
     Whatever a filter sets on itself during Execute is one of the two, and so belongs to one run.
     """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from itk_consensus.filters.parameters import (
     measurements_of,
     parameters_of,
 )
+from itk_consensus.images.kept_metadata import Keep
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
 ANY_EVENT = 0
@@ -83,6 +84,12 @@ class ProcessObject(GlobalDefaults):
         "Accepted for SimpleITK's sake; work is split by the number of threads.",
         in_cli=False,
     )
+    KeepMetaData = Parameter(
+        Boolean(),
+        False,
+        "Whether outputs keep all metadata of the first input, patients' names included; geometry "
+        "is always kept.",
+    )
     Debug = Parameter(
         Boolean(),
         lambda filter_: filter_.GlobalDefaultDebug,
@@ -90,6 +97,9 @@ class ProcessObject(GlobalDefaults):
         default_doc="False",
         in_cli=False,
     )
+
+    #: What outputs keep of the first input's metadata, unless all of it.
+    _keeps: ClassVar[Keep] = Keep.DESCRIPTION
 
     def __init__(self, **parameters: Any) -> None:
         self._commands: list[Command] = []
@@ -120,7 +130,9 @@ class ProcessObject(GlobalDefaults):
             if m.name in self._measured
         ]
         commands = ", ".join(EVENTS[event] for event, _ in self._commands) or "(none)"
-        return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._run.progress:g}", ""])
+        return "\n".join(
+            [*lines, f"  Commands: {commands}", f"  Progress: {self._run.progress:g}", ""]
+        )
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={_printed(value)}" for name, value in self._values.items())
@@ -195,7 +207,7 @@ class ProcessObject(GlobalDefaults):
                 self._runs[thread] = before
 
     def GetProgress(self) -> float:
-        """How much of Execute is done, from 0 to 1; of the youngest, if several threads are at it."""
+        """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
         at_work = list(self._runs.values())
         if get_ident() in self._runs or not at_work:
             return self._run.progress
@@ -291,11 +303,19 @@ class ProcessObject(GlobalDefaults):
         worker._runs = self._runs
         return worker
 
-    def _tolerances(self) -> dict[str, float]:
+    def _tolerances(self) -> dict[str, Any]:
         return {
             "coordinate_tolerance": self.CoordinateTolerance,
             "direction_tolerance": self.DirectionTolerance,
         }
+
+    def _kept(self) -> Keep:
+        """What outputs keep of the first input's metadata."""
+        return Keep.EVERYTHING if self.KeepMetaData else self._keeps
+
+    def _loading(self) -> dict[str, Any]:
+        """How inputs that outputs take after are read."""
+        return {**self._tolerances(), "keep": self._kept()}
 
     # -- SimpleITK's small change ----------------------------------------------------------
 

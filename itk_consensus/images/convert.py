@@ -18,6 +18,7 @@ from itk_consensus.images.image_family import Family as Family
 from itk_consensus.images.image_family import LoadedImages as LoadedImages
 from itk_consensus.images.image_family import OutputImage as OutputImage
 from itk_consensus.images.itk_family import ItkFamily
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
 from itk_consensus.images.tensor_family import MetaTensorFamily, TensorFamily
@@ -36,7 +37,9 @@ _ADAPTERS: dict[Family, ImageFamily] = {
 }
 
 
-def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
+def load(
+    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+) -> LoadedImages:
     """View the voxels of every input and check, once, that all lie in the same space.
 
     Parameters
@@ -46,6 +49,8 @@ def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
         Families may be mixed, but not those that know their place with those that do not.
     owner : str
         The filter that asks, for messages.
+    keep : callable
+        Tells by its key what outputs keep of the first input's metadata.
     tolerances : float
         As of `check_same_space`.
 
@@ -56,13 +61,15 @@ def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
     GeometryError
         Images of different size or in different physical space.
     """
-    loaded = load_with_gaps(images, owner=owner, **tolerances)
+    loaded = load_with_gaps(images, owner=owner, keep=keep, **tolerances)
     for index, annotated in enumerate(loaded.annotated):
         _reject_gaps(annotated, f"{owner}: input {index}")
     return loaded
 
 
-def load_with_gaps(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
+def load_with_gaps(
+    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+) -> LoadedImages:
     """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
@@ -82,7 +89,7 @@ def load_with_gaps(images: Any, *, owner: str, **tolerances: float) -> LoadedIma
         ),
         geometry=read[first].geometry,
         family=families[first],
-        metadata=_ADAPTERS[families[first]].metadata(present[first]),
+        metadata=_ADAPTERS[families[first]].metadata(present[first], keep),
         owners=tuple(inputs),
         components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(

@@ -26,6 +26,7 @@ from itk_consensus.images.image_family import (
     split_components,
     stored_type,
 )
+from itk_consensus.images.kept_metadata import Keep
 
 _INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
 _EXACT_RANGES = {
@@ -75,16 +76,20 @@ class ItkFamily(CopyingFamily):
         geometry = _geometry(image)
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
-    def metadata(self, image: Any) -> Header:
+    def metadata(self, image: Any, keep: Keep) -> Header:
         """Everything but the voxels, with a MetaDataDictionary of its own."""
         import itk
 
+        dictionary = itk.MetaDataDictionary(image.GetMetaDataDictionary())
+        for key in dictionary.GetKeys():
+            if not keep(key):
+                dictionary.Erase(key)
         return Header(
             itk.ImageRegion[image.GetImageDimension()](image.GetBufferedRegion()),
             tuple(image.GetSpacing()),
             tuple(image.GetOrigin()),
             np.asarray(image.GetDirection()).copy(),
-            itk.MetaDataDictionary(image.GetMetaDataDictionary()),
+            dictionary,
         )
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:

@@ -174,6 +174,11 @@ def header(image: Any) -> dict[str, Any]:
     }
 
 
+def geometry(image: Any) -> dict[str, Any]:
+    """Geometry alone: of metadata outputs keep none that only one input has."""
+    return {name: value for name, value in header(image).items() if name != "metadata"}
+
+
 # -- ways to run a fuser ----------------------------------------------------------------------
 
 
