@@ -208,7 +208,8 @@ def test_tensors_and_data_arrays_tell_nobody() -> None:
         array, coordinates, ("z", "y", "x"), name=NAME, attrs={"who": NAME, "units": "1"}
     )
     fused = ic.Consensus([placed, placed])
-    assert not tells(repr(fused)) and not tells(fused.to_dict())
+    assert not tells(repr(fused))
+    assert not tells(fused.to_dict())
     assert fused.attrs == {"units": "1"}
     assert fused.coords["x"].attrs == {"units": "mm"}
     xarray.testing.assert_identical(ic.Consensus([placed, placed], keepMetaData=True), placed)

@@ -79,9 +79,18 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         default_doc="from Variant",
     )
     Initialization = Parameter(
-        Choice(("label_voting", "mean", "majority_vote", "theta")),
+        Choice(
+            (
+                "label_voting",
+                "mean",
+                "majority_vote",
+                "theta",
+                "label_voting_with_the_fault_of_itk_5_4",
+            )
+        ),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.",
+        "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; "
+        "the last gives the answers of SimpleITK 2.5 where voxels are tied, too.",
         default_doc="from Variant",
     )
 
