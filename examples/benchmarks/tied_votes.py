@@ -1,7 +1,7 @@
 """MultiLabelSTAPLE beside SimpleITK's where votes tie, on random stacks of which each has ties.
 
-ITK 5.4, of which every released SimpleITK is made, counts tied voxels in the wrong cell of its first
-estimate; our Initialization "label_voting_with_the_fault_of_itk_5_4" does so, too. Writes
+ITK 5.4, of which every released SimpleITK is made, counts tied voxels in the wrong cell of its
+first estimate; our Initialization "label_voting_with_the_fault_of_itk_5_4" does so, too. Writes
 tied_votes.json, which README and docs/migration.md quote.
 """
 

@@ -102,7 +102,7 @@ class LabelFusionFilter(RaterInputs):
             fusion = self._fuse(case)
             like = case.loaded.without_inputs()
             self._case = case
-            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided)
+            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided, self.GetName())
             output = self._primary_output()
             if self._outlives_execute:
                 self._let_inputs_go(case)

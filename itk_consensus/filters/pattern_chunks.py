@@ -154,7 +154,8 @@ def fuse_patterns(
         fusion = fusion.on(patterns)
     if not isinstance(fusion, PatternFusion):
         raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
-    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
+    owner = filter_.GetName()
+    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided, owner)
 
 
 def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:

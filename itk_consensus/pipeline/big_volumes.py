@@ -18,7 +18,8 @@ import zarr
 
 import itk_consensus
 from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
-from itk_consensus.filters.chunked_images import promised_type, work_of
+from itk_consensus.filters.chunked_images import work_of
+from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.images.geometry import check_same_space
@@ -172,7 +173,7 @@ def fuse_volumes(
     size = block_size(first, block)
     scratch.take_up(_plan(filter_, [*volumes, *masks], size))
     job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
-    measured = _run(job, promised_type(types), report or (lambda share, doing: None), after_reading)
+    measured = _run(job, label_type(types), report or (lambda share, doing: None), after_reading)
     scratch.hand_over(output)
     return measured
 

@@ -1,4 +1,4 @@
-"""MultiLabelSTAPLE where votes tie: as ITK 5.4 if asked, and otherwise as ITK is since it is right."""
+"""MultiLabelSTAPLE where votes tie: as ITK 5.4 if asked, otherwise as ITK since it was fixed."""
 
 from __future__ import annotations
 
