@@ -19,7 +19,7 @@ from itk_consensus.filters.constraints import (
     optional,
 )
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.process_object import ProcessObject, Threads
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class DeepConsensusParameters(ProcessObject):
     Device = Parameter(
         DeviceName(), "auto", "cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."
     )
-    NumberOfThreads = Parameter(
+    NumberOfThreads = Threads(
         ProcessObject.NumberOfThreads.kind,
         lambda _: ProcessObject.GlobalDefaultNumberOfThreads,
         "Threads of torch and the kernels; the last digits of trained weights depend on it.",

@@ -137,7 +137,7 @@ def label_type(types: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
 
     Booleans give uint8, floating types int32.
     """
-    whole = {"b": np.dtype(np.uint8), "f": np.dtype(np.int32)}
+    whole: dict[str, np.dtype[Any]] = {"b": np.dtype(np.uint8), "f": np.dtype(np.int32)}
     common = np.result_type(*(whole.get(dtype.kind, dtype) for dtype in types))
     # There is no integer type for uint64 and a signed one together.
     return common.newbyteorder("=") if common.kind in "ui" else np.dtype(np.int64)

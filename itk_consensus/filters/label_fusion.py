@@ -113,7 +113,7 @@ class LabelFusionFilter(RaterInputs):
         self._chunked = chunked = promised_images(self, arrays)
         for measurement in measurements_of(type(self)):
             name = measurement.name
-            self._measured[name] = Deferred(partial(chunked.measurement, name))
+            self._measured[name] = Deferred(partial(chunked.measurement, name), reads_inputs=True)
         return self._primary_output()
 
     def _let_inputs_go(self, case: FusionCase) -> None:
@@ -285,4 +285,5 @@ class UndecidedLabelMixin(ProcessObject):
         AUTOMATIC_LABEL,
         "Label of tied voxels; by default one more than the largest label.",
         default_doc="max label + 1",
+        can_be_unset=True,
     )

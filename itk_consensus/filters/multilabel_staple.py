@@ -63,7 +63,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "changes, after 10,000 iterations at most.",
     )
     MaximumNumberOfIterations = Parameter(
-        Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+        Integer(0, 2**32 - 1),
+        2**32 - 1,
+        "Most iterations of EM.",
+        default_doc="no cap",
+        can_be_unset=True,
     )
     PriorProbabilities = Parameter(
         OneOf((LabelProbabilities(), Reals(0.0, 1.0))),
@@ -71,6 +75,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is "
         "ignored), or {label: probability}.",
         default_doc="label frequencies",
+        can_be_unset=True,
     )
     PseudoCounts = Parameter(
         Reals(low=0.0, length=2),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
@@ -69,6 +70,8 @@ class Parameter(_Declared[T]):
         How documentation shows a default that is computed or unwieldy.
     in_cli : bool
         Whether the command line offers it.
+    can_be_unset : bool
+        Whether there are the methods Unset and GetHas that ITK's filter of this name has.
     """
 
     def __init__(
@@ -79,7 +82,9 @@ class Parameter(_Declared[T]):
         *,
         default_doc: str | None = None,
         in_cli: bool = True,
+        can_be_unset: bool = False,
     ) -> None:
+        self.can_be_unset = can_be_unset
         self.kind = kind
         self.default = default
         self.doc = doc
@@ -90,7 +95,16 @@ class Parameter(_Declared[T]):
         def setter(filter_: ProcessObject, value: Any) -> None:
             self.__set__(filter_, value)
 
+        def unset(filter_: ProcessObject) -> None:
+            filter_._values.pop(name, None)
+
+        def is_set(filter_: ProcessObject) -> bool:
+            return name in filter_._values
+
         _attach(owner, f"Set{name}", setter, self.doc)
+        if self.can_be_unset:
+            _attach(owner, f"Unset{name}", unset, f"Take {name} back to its default.")
+            _attach(owner, f"GetHas{name}", is_set, f"Whether {name} was set.")
         super().__set_name__(owner, name)
 
     def value_of(self, filter_: ProcessObject) -> T:
@@ -105,7 +119,7 @@ class Parameter(_Declared[T]):
     def check(self, owner: str, value: Any) -> T:
         """Return the accepted value or raise the one message every filter uses."""
         try:
-            return self.kind.accept(value)
+            return self.kind.accept(_number_in(value))
         except BeyondRange as error:
             raise ParameterError(
                 f"{owner}: {self.name} must be {error}, got {_shown(value)}"
@@ -138,6 +152,7 @@ class Deferred(Generic[T]):
     """A measurement that costs too much to be made unless somebody asks."""
 
     compute: Callable[[], T]
+    reads_inputs: bool = False  #: Whether that reads the inputs again, as nobody who prints wants
 
 
 class Measurement(_Declared[T]):
@@ -149,11 +164,28 @@ class Measurement(_Declared[T]):
         Of the value.
     doc : str
         One sentence for users.
+    one_of : type, optional
+        Of one rater's value, if the Get method also takes a rater's number, as itk's does.
     """
 
-    def __init__(self, type_: type[T], doc: str) -> None:
+    def __init__(self, type_: type[T], doc: str, *, one_of: type | None = None) -> None:
         self.type = type_
         self.doc = doc
+        self.one_of = one_of
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        def getter(filter_: ProcessObject, rater: int | None = None) -> Any:
+            values: Any = self.value_of(filter_)
+            if rater is None:
+                return values
+            if not 0 <= rater < len(values):
+                last = len(values) - 1
+                raise IndexError(f"{filter_.GetName()}: rater must be 0 to {last}, got {rater}")
+            return values[rater]
+
+        if self.one_of is not None:
+            _attach(owner, f"Get{name}", getter, self.doc)
+        super().__set_name__(owner, name)
 
     def value_of(self, filter_: ProcessObject) -> T:
         run = filter_._run
@@ -243,8 +275,13 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
     for parameter in parameters_of(cls):
         if parameter.name.lower() == wanted:
             return parameter
-    known = ", ".join(parameter.keyword for parameter in parameters_of(cls))
-    raise ParameterError(f"{owner}: there is no parameter '{spelled}'; known are {known}")
+    names = [parameter.keyword for parameter in parameters_of(cls)]
+    near = get_close_matches(spelled[:1].lower() + spelled[1:], names, 1)
+    # In the spelling of who asks: ForgroundValue is answered with ForegroundValue.
+    hint = f"did you mean {spelled[0] + near[0][1:]}? " if near and spelled[0].isalpha() else ""
+    raise ParameterError(
+        f"{owner}: there is no parameter '{spelled}'; {hint}known are {', '.join(names)}"
+    )
 
 
 def settings_from(filter_: ProcessObject, settings: type[S], **given: Any) -> S:
@@ -286,6 +323,12 @@ def _attach(owner: type, name: str, function: Any, doc: str, static: bool = Fals
     function.__qualname__ = f"{owner.__qualname__}.{name}"
     function.__doc__ = doc
     setattr(owner, name, staticmethod(function) if static else function)
+
+
+def _number_in(value: Any) -> Any:
+    """The number that an array or tensor without axes holds; everything else as it is."""
+    has_no_axes = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if has_no_axes else value
 
 
 def _shown(value: Any) -> str:

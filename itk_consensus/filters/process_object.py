@@ -15,7 +15,9 @@ import numpy as np
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.parameters import (
+    Deferred,
     GlobalDefaults,
+    Measurement,
     Parameter,
     find_parameter,
     measurements_of,
@@ -53,6 +55,13 @@ class Run:
     is_aborting: bool = False
 
 
+class Threads(Parameter[int]):
+    """A number of threads, of which 0 means the default, as in SimpleITK."""
+
+    def value_of(self, filter_: ProcessObject) -> int:
+        return super().value_of(filter_) or filter_.GlobalDefaultNumberOfThreads
+
+
 class ProcessObject(GlobalDefaults):
     """Base of every filter. Many threads may call Execute of one object at the same time.
 
@@ -72,10 +81,10 @@ class ProcessObject(GlobalDefaults):
         "Largest difference between elements of the inputs' direction matrices.",
         default_doc="1e-06",
     )
-    NumberOfThreads = Parameter(
-        Integer(1, 1024),
+    NumberOfThreads = Threads(
+        Integer(0, 1024),
         lambda filter_: filter_.GlobalDefaultNumberOfThreads,
-        "Threads of the compiled kernels; results never depend on it.",
+        "Threads of the compiled kernels, 0 being the default; results never depend on it.",
         default_doc="all cores",
     )
     NumberOfWorkUnits = Parameter(
@@ -109,6 +118,14 @@ class ProcessObject(GlobalDefaults):
         for spelled, value in parameters.items():
             self._set(spelled, value)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name.startswith("_") or hasattr(type(self), name)):
+            meant = find_parameter(type(self), name, self.GetName())
+            raise ParameterError(
+                f"{self.GetName()}: there is no attribute '{name}'; did you mean {meant.name}?"
+            )
+        super().__setattr__(name, value)
+
     def _set(self, spelled: str, value: Any) -> None:
         parameter = find_parameter(type(self), spelled, self.GetName())
         if parameter.name in self._values:
@@ -125,7 +142,7 @@ class ProcessObject(GlobalDefaults):
         lines = [f"itk_consensus::{self.GetName()}"]
         lines += [f"  {p.name}: {_printed(p.__get__(self))}" for p in parameters_of(type(self))]
         lines += [
-            f"  {m.name}: {_measured(self._measured[m.name])}"
+            f"  {m.name}: {_measured(m, self)}"
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
@@ -328,8 +345,12 @@ class ProcessObject(GlobalDefaults):
         self.Debug = False
 
 
-def _measured(value: Any) -> str:
+def _measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
     """A measurement, which may be an array or a record too large to print."""
+    value = filter_._measured[measurement.name]
+    if isinstance(value, Deferred) and value.reads_inputs:
+        return "(computed when asked for)"
+    value = measurement.value_of(filter_)
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
     return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)

@@ -70,8 +70,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         default_doc="from Variant",
     )
 
-    Sensitivity = Measurement(tuple[float, ...], "Each rater's sensitivity; NaN where undefined.")
-    Specificity = Measurement(tuple[float, ...], "Each rater's specificity; NaN where undefined.")
+    Sensitivity = Measurement(
+        tuple[float, ...], "Each rater's sensitivity; NaN where undefined.", one_of=float
+    )
+    Specificity = Measurement(
+        tuple[float, ...], "Each rater's specificity; NaN where undefined.", one_of=float
+    )
     PositivePredictiveValue = Measurement(
         tuple[float, ...], "Probability that a rater's foreground vote is right."
     )

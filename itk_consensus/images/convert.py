@@ -13,11 +13,16 @@ import numpy.typing as npt
 from itk_consensus.errors import InputError
 from itk_consensus.images.array_family import ArrayFamily, ArrayLikeFamily
 from itk_consensus.images.geometry import ArrayGeometry, check_same_space
-from itk_consensus.images.image_family import Array, ImageFamily, ReadImage
+from itk_consensus.images.image_family import (
+    INSTEAD_OF_COLOURS,
+    Array,
+    ImageFamily,
+    ReadImage,
+)
 from itk_consensus.images.image_family import Family as Family
 from itk_consensus.images.image_family import LoadedImages as LoadedImages
 from itk_consensus.images.image_family import OutputImage as OutputImage
-from itk_consensus.images.itk_family import ItkFamily
+from itk_consensus.images.itk_family import ItkFamily, output_of
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
@@ -78,6 +83,7 @@ def load_with_gaps(
     families = {i: _family_of(image, f"{owner}: input {i}") for i, image in present.items()}
     _reject_arrays_among_images(families, owner)
     read = {i: _read(image, families[i], f"{owner}: input {i}") for i, image in present.items()}
+    _reject_colours({i: image for i, image in read.items() if len(read) > 1}, owner)
     geometries = [image.geometry for image in read.values()]
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
     first = next(iter(present))
@@ -175,6 +181,8 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 def as_list(images: Any, owner: str) -> list[Any]:
     """The inputs of a filter, whether one image, a list or a generator was given."""
+    if not isinstance(images, (list, tuple)):
+        images = output_of(images)
     family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
@@ -186,7 +194,7 @@ def as_list(images: Any, owner: str) -> list[Any]:
         return [images]
     if not isinstance(images, Iterable):
         raise InputError(f"{owner}: needs a list of images, got {_describe(images)}")
-    inputs = list(images)
+    inputs = [output_of(image) for image in images]
     if not inputs:
         raise InputError(f"{owner}: needs at least one image, got none")
     return inputs
@@ -248,6 +256,19 @@ def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None
             raise InputError(
                 f"{owner}: input {first} is {family.value} but input {index} is "
                 f"{other.value}; an array has no geometry to compare, so pass one kind only"
+            )
+
+
+def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
+    """Among several images one of three or four bytes is a photograph, not three or four readers.
+
+    Alone it may be either, and is taken for readers, as every vector image is.
+    """
+    for index, image in read.items():
+        if len(image.components) in (3, 4) and image.components[0].dtype == np.uint8:
+            raise InputError(
+                f"{owner}: input {index} must hold labels, got an image of "
+                f"{len(image.components)} bytes per voxel, as RGB has: {INSTEAD_OF_COLOURS}"
             )
 
 

@@ -92,6 +92,9 @@ def keep_alive(view: Array, owner: object, *, writable: bool = False) -> Array:
     return np.asarray(_OwnedMemory(view, owner, writable))
 
 
+#: What to do with an image whose components are colours, which are no readers.
+INSTEAD_OF_COLOURS = "its components are colours, not readers; give one label image per reader"
+
 WHAT_AN_INPUT_IS = "a scalar or vector image of integers or real numbers"
 
 

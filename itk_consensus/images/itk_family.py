@@ -16,6 +16,7 @@ import numpy.typing as npt
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.image_family import (
+    INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,
     Array,
     CopyingFamily,
@@ -61,6 +62,10 @@ class ItkFamily(CopyingFamily):
         unreadable = InputError(f"{where} must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}")
         if not isinstance(image, itk.ImageBase):
             raise unreadable
+        if itk.template(image)[1][0] in (itk.RGBPixel[itk.UC], itk.RGBAPixel[itk.UC]):
+            raise InputError(
+                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+            )
         source = image.GetSource()
         if source:
             source.UpdateLargestPossibleRegion()
@@ -118,6 +123,11 @@ class ItkFamily(CopyingFamily):
         image = itk.compose_image_filter(*[self.to_image(c, like) for c in components])
         image.SetMetaDataDictionary(like.metadata.dictionary)
         return image
+
+
+def output_of(candidate: Any) -> Any:
+    """The image that an itk reader or filter makes; anything else as it is."""
+    return candidate.GetOutput() if callable(getattr(candidate, "GetOutput", None)) else candidate
 
 
 def _pixels(image: Any) -> Array:
