@@ -375,14 +375,18 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
         """Most iterations of EM. Default: no cap."""
     def GetMaximumNumberOfIterations(self) -> int:
         """Most iterations of EM."""
-    def UnsetMaximumNumberOfIterations(self) -> None: ...
-    def GetHasMaximumNumberOfIterations(self) -> bool: ...
+    def UnsetMaximumNumberOfIterations(self) -> None:
+        """Take MaximumNumberOfIterations back to its default."""
+    def GetHasMaximumNumberOfIterations(self) -> bool:
+        """Whether MaximumNumberOfIterations was set."""
     def SetPriorProbabilities(self, value: Mapping[int, float] | Sequence[float]) -> None:
         """Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is ignored), or {label: probability}. Default: label frequencies."""
     def GetPriorProbabilities(self) -> Mapping[int, float] | Sequence[float]:
         """Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is ignored), or {label: probability}."""
-    def UnsetPriorProbabilities(self) -> None: ...
-    def GetHasPriorProbabilities(self) -> bool: ...
+    def UnsetPriorProbabilities(self) -> None:
+        """Take PriorProbabilities back to its default."""
+    def GetHasPriorProbabilities(self) -> bool:
+        """Whether PriorProbabilities was set."""
     def SetPseudoCounts(self, value: Sequence[float]) -> None:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal. Default: from Variant."""
     def GetPseudoCounts(self) -> Sequence[float]:
@@ -395,8 +399,10 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
@@ -466,8 +472,10 @@ class LabelVotingImageFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
 
 class MajorityVoteFilter(LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
@@ -493,8 +501,10 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -567,8 +577,10 @@ class COLLATEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetElapsedIterations(self) -> int:
         """Iterations of EM that were run."""
     def GetConverged(self) -> bool:
@@ -682,8 +694,10 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetElapsedIterations(self) -> int:
         """Iterations of EM that were run."""
     def GetConverged(self) -> bool:
@@ -725,8 +739,10 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -770,8 +786,10 @@ class SIMPLEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetWeights(self) -> tuple[float, ...]:
         """Weight of each rater: its Dice overlap with the vote."""
     def GetDroppedRaters(self) -> tuple[int, ...]:
@@ -824,8 +842,10 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetWeights(self) -> tuple[float, ...]:
         """Mean weight of each rater over disputed voxels; they sum to 1."""
     def GetTrace(self) -> tuple[float, ...]:
@@ -867,8 +887,10 @@ class LogOpinionPoolFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetClassAxis(self, value: int | None) -> None:
         """Axis of each input array along which the probabilities of its classes lie. Default: none."""
     def GetClassAxis(self) -> int | None:
@@ -891,8 +913,10 @@ class ProbabilityAverageFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -930,8 +954,10 @@ class HybridFusionFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
 
@@ -962,8 +988,10 @@ class IntensityRefinementFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
-    def UnsetLabelForUndecidedPixels(self) -> None: ...
-    def GetHasLabelForUndecidedPixels(self) -> bool: ...
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetIntensityWeight(self) -> float:
         """Power by which intensities count; 0: held-out raters do not support them."""
     def GetHeldOutGains(self) -> tuple[float, ...]:

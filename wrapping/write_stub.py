@@ -83,8 +83,10 @@ def _class_stub(cls: type) -> Iterator[str]:
         yield f"    def Get{parameter.name}(self) -> {annotation}:"
         yield from _docstring(parameter.doc, "        ")
         if parameter.can_be_unset:
-            yield f"    def Unset{parameter.name}(self) -> None: ..."
-            yield f"    def GetHas{parameter.name}(self) -> bool: ..."
+            yield f"    def Unset{parameter.name}(self) -> None:"
+            yield from _docstring(f"Take {parameter.name} back to its default.", "        ")
+            yield f"    def GetHas{parameter.name}(self) -> bool:"
+            yield from _docstring(f"Whether {parameter.name} was set.", "        ")
     own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
     for measurement in own_measurements:
         of_one = measurement.one_of

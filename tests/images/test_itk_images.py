@@ -230,7 +230,7 @@ def test_itk_objects_that_are_no_label_images_are_refused_by_name() -> None:
     image = itk_image(voxels((3, 4)))
     for wrong, name in [
         (complex_image, "itkImageCF2"),
-        (itk.ComposeImageFilter.New(image, image), "itkComposeImageFilter"),
+        (itk.MetaDataDictionary(), "MetaDataDictionary"),
         (itk.Image[itk.UC, 2].New(), "no voxels"),
     ]:
         with pytest.raises(InputError, match=f"{OWNER}: input 1 .*{name}"):
