@@ -165,7 +165,8 @@ class LabelFusionFilter(ProcessObject):
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata, on its device. A dask
+            Of the first input's family, with its geometry, on its device; of its metadata what
+            describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
     def GetDiagnostics(self) -> Diagnostics:
@@ -1410,8 +1411,8 @@ class CohortSTAPLEFilter(ProcessObject):
         Returns
         -------
         list of images
-            The float64 foreground probability of each case, with the family, geometry and
-            metadata of its first image.
+            The float64 foreground probability of each case, with the family and geometry of its
+            first image.
         """
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
@@ -1524,7 +1525,7 @@ class DeepConsensusFilter(ProcessObject):
         Returns
         -------
         image
-            Of the labels' family and type, with their geometry and metadata.
+            Of the labels' family and type, with their geometry.
         """
     def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None, transform: Transform | None = None, warm_start: bool = False) -> None:
         """Train on several cases.
@@ -1684,7 +1685,7 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def Consensus(images: Sequence[ImageT | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -1736,7 +1737,7 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def consensus_filter(images: Sequence[ImageT | None], *, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -1787,7 +1788,7 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def CoherenceVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -1838,7 +1839,7 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -1922,7 +1923,7 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     Returns
     -------
     image
-        Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
+        Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
 def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2006,7 +2007,7 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     Returns
     -------
     image
-        Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
+        Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
 @overload
 def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2085,7 +2086,7 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2164,7 +2165,7 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2209,7 +2210,7 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def LabelVoting(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2254,7 +2255,7 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def label_voting_image_filter(images: Sequence[ImageT | None], *, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2311,7 +2312,7 @@ def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | No
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def MajorityVote(images: Sequence[ImageT | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2368,7 +2369,7 @@ def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: fl
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def majority_vote_filter(images: Sequence[ImageT | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2419,7 +2420,7 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def CorrectedVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2470,7 +2471,7 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def corrected_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2530,7 +2531,7 @@ def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def COLLATE(images: Sequence[ImageT | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2590,7 +2591,7 @@ def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: S
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def collate_filter(images: Sequence[ImageT | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-06, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2647,7 +2648,7 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2704,7 +2705,7 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2770,7 +2771,7 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def SpatialSTAPLE(images: Sequence[ImageT | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2836,7 +2837,7 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def spatial_staple_filter(images: Sequence[ImageT | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2891,7 +2892,7 @@ def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def ShapeBasedAveraging(images: Sequence[ImageT | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2946,7 +2947,7 @@ def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def shape_based_averaging_filter(images: Sequence[ImageT | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -2993,7 +2994,7 @@ def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'd
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def FrechetConsensus(images: Sequence[ImageT | None], *, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3040,7 +3041,7 @@ def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def frechet_consensus_filter(images: Sequence[ImageT | None], *, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3092,7 +3093,7 @@ def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, ma
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def SIMPLE(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3144,7 +3145,7 @@ def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def simple_filter(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3206,7 +3207,7 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def BoundarySIMPLE(images: Sequence[ImageT | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3268,7 +3269,7 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Imag
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def boundary_simple_filter(images: Sequence[ImageT | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3329,7 +3330,7 @@ def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Seque
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def LogOpinionPool(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3390,7 +3391,7 @@ def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weig
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def log_opinion_pool_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3444,7 +3445,7 @@ def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def ProbabilityAverage(images: Sequence[ImageT | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3498,7 +3499,7 @@ def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rul
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3553,7 +3554,7 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
@@ -3608,7 +3609,7 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
 @overload
 def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...

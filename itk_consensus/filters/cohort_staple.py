@@ -54,8 +54,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         Returns
         -------
         list of images
-            The float64 foreground probability of each case, with the family, geometry and
-            metadata of its first image.
+            The float64 foreground probability of each case, with the family and geometry of its
+            first image.
         """
         with self._running():
             self._check_parameters()

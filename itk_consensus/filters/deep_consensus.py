@@ -59,7 +59,7 @@ class DeepConsensusFilter(DeepTraining):
         Returns
         -------
         image
-            Of the labels' family and type, with their geometry and metadata.
+            Of the labels' family and type, with their geometry.
         """
         require_torch(self.GetName())
         model = self._trained()

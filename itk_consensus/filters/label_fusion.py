@@ -86,7 +86,8 @@ class LabelFusionFilter(RaterInputs):
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata, on its device. A dask
+            Of the first input's family, with its geometry, on its device; of its metadata what
+            describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
         inputs = images[0] if len(images) == 1 else list(images)
