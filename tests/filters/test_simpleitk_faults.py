@@ -479,7 +479,7 @@ def test_errors_can_be_caught_as_simpleitks_and_as_numpys(function: Any) -> None
         with pytest.raises(family):
             function([np.zeros((2, 2)), np.zeros((3, 3))])
         with pytest.raises(family):
-            function([np.zeros((2, 2))] * 2, numberOfThreads=0)
+            function([np.zeros((2, 2))] * 2, numberOfThreads=-1)
 
 
 @every_function
