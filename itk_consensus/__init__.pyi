@@ -44,11 +44,7 @@ Image = Any
 ImageT = TypeVar("ImageT")
 
 class ProcessObject:
-    """Base of every filter. Many threads may call Execute of one object at the same time.
-
-    A thread sees what its own Execute has made so far, also in commands; everybody else sees what
-    the last finished one left behind, which becomes the filter's in one step.
-    """
+    """Base of every filter. Many threads may call Execute of one object at the same time."""
     def __init__(self, *, CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetCoordinateTolerance(self, value: float) -> None:
         """Largest difference of origin or spacing between inputs, as a fraction of the spacing. Default: 1e-06."""

@@ -45,13 +45,17 @@ def rows() -> list[list[str]]:
 
 def test_every_row_of_the_page_has_a_reason_and_a_test_that_exists() -> None:
     files = [*(ROOT / "tests").rglob("test_*.py")]
-    known = set(re.findall(r"^def (test_\w+)", "\n".join(f.read_text() for f in files), re.M))
+    known = set(
+        re.findall(
+            r"^def (test_\w+)", "\n".join(f.read_text(encoding="utf-8") for f in files), re.M
+        )
+    )
     listed = rows()
     assert len(listed) >= 20
     for difference, there, here, reason, test in listed:
         assert all((difference, there, here, reason))
         assert test.strip("`") in known, test
-    own = set(re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.M))
+    own = set(re.findall(r"^def (test_\w+)", Path(__file__).read_text(encoding="utf-8"), re.M))
     own.remove("test_every_row_of_the_page_has_a_reason_and_a_test_that_exists")
     assert own <= {row[-1].strip("`") for row in listed}
 

@@ -30,7 +30,7 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
-from itk_consensus.filters.process_object import Run
+from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
 

@@ -23,7 +23,7 @@ from itk_consensus.filters.deep_training import DeepTraining
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Output
-from itk_consensus.filters.process_object import Run
+from itk_consensus.filters.runs import Run
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
 from itk_consensus.labels.fusions import VolumeFusion
 

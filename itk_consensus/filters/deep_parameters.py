@@ -18,8 +18,9 @@ from itk_consensus.filters.constraints import (
     Real,
     optional,
 )
+from itk_consensus.filters.global_defaults import Threads
 from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.process_object import ProcessObject, Threads
+from itk_consensus.filters.process_object import ProcessObject
 
 
 @dataclass(frozen=True)

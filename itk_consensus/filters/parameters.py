@@ -11,12 +11,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
-from itk_consensus.filters.number_limits import BeyondRange
+from itk_consensus.filters.constraints import Kind
+from itk_consensus.filters.number_limits import BeyondRange, number_in, shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -40,7 +39,7 @@ class _Declared(Generic[T]):
         def getter(filter_: ProcessObject) -> Any:
             return self.value_of(filter_)
 
-        _attach(owner, f"Get{name}", getter, self.doc)
+        attach(owner, f"Get{name}", getter, self.doc)
 
     def value_of(self, filter_: ProcessObject) -> T:
         """What a filter has."""
@@ -101,10 +100,10 @@ class Parameter(_Declared[T]):
         def is_set(filter_: ProcessObject) -> bool:
             return name in filter_._values
 
-        _attach(owner, f"Set{name}", setter, self.doc)
+        attach(owner, f"Set{name}", setter, self.doc)
         if self.can_be_unset:
-            _attach(owner, f"Unset{name}", unset, f"Take {name} back to its default.")
-            _attach(owner, f"GetHas{name}", is_set, f"Whether {name} was set.")
+            attach(owner, f"Unset{name}", unset, f"Take {name} back to its default.")
+            attach(owner, f"GetHas{name}", is_set, f"Whether {name} was set.")
         super().__set_name__(owner, name)
 
     def value_of(self, filter_: ProcessObject) -> T:
@@ -119,14 +118,14 @@ class Parameter(_Declared[T]):
     def check(self, owner: str, value: Any) -> T:
         """Return the accepted value or raise the one message every filter uses."""
         try:
-            return self.kind.accept(_number_in(value))
+            return self.kind.accept(number_in(value))
         except BeyondRange as error:
             raise ParameterError(
-                f"{owner}: {self.name} must be {error}, got {_shown(value)}"
+                f"{owner}: {self.name} must be {error}, got {shown(value)}"
             ) from None
         except (TypeError, ValueError):
             raise ParameterError(
-                f"{owner}: {self.name} must be {self.kind.wanted}, got {_shown(value)}"
+                f"{owner}: {self.name} must be {self.kind.wanted}, got {shown(value)}"
             ) from None
 
     @property
@@ -184,7 +183,7 @@ class Measurement(_Declared[T]):
             return values[rater]
 
         if self.one_of is not None:
-            _attach(owner, f"Get{name}", getter, self.doc)
+            attach(owner, f"Get{name}", getter, self.doc)
         super().__set_name__(owner, name)
 
     def value_of(self, filter_: ProcessObject) -> T:
@@ -223,40 +222,6 @@ class Output(Generic[T]):
 
     def __set__(self, instance: ProcessObject, value: T) -> None:
         instance._run.outputs[self.name] = value
-
-
-class GlobalValue(Generic[T]):
-    """A value of all filters at once, with SimpleITK's static functions Set and Get, On and Off."""
-
-    def __init__(self, kind: Kind[T], doc: str) -> None:
-        self.kind = kind
-        self.doc = doc
-        self.name = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-        def getter() -> Any:
-            return self.__get__(None)
-
-        def setter(value: Any) -> None:
-            named = Parameter(self.kind, value, self.doc)
-            named.name = name.removeprefix("GlobalDefault")
-            GlobalDefaults._global_defaults[name] = named.check("ProcessObject", value)
-
-        getter.__annotations__["return"] = setter.__annotations__["value"] = self.kind.annotation
-        _attach(owner, f"Get{name}", getter, self.doc, static=True)
-        _attach(owner, f"Set{name}", setter, self.doc, static=True)
-        if isinstance(self.kind, Boolean):
-            _attach(owner, f"{name}On", partial(setter, True), f"Set{name}(True).", static=True)
-            _attach(owner, f"{name}Off", partial(setter, False), f"Set{name}(False).", static=True)
-
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
-        from itk_consensus.images.simpleitk_family import simpleitk_default  # once it is needed
-
-        ours = GlobalDefaults._global_defaults
-        value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)
-        return value
 
 
 def parameters_of(cls: type) -> Iterator[Parameter[Any]]:
@@ -315,7 +280,7 @@ def _declared(cls: type, kind: type) -> Iterator[Any]:
                 yield member
 
 
-def _attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
+def attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
     # A method written out in the class itself wins over the derived one.
     if name in vars(owner):
         return
@@ -323,41 +288,3 @@ def _attach(owner: type, name: str, function: Any, doc: str, static: bool = Fals
     function.__qualname__ = f"{owner.__qualname__}.{name}"
     function.__doc__ = doc
     setattr(owner, name, staticmethod(function) if static else function)
-
-
-def _number_in(value: Any) -> Any:
-    """The number that an array or tensor without axes holds; everything else as it is."""
-    has_no_axes = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
-    return value.item() if has_no_axes else value
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # Python does not write out integers of thousands of digits
-        text = f"a {type(value).__name__} too long to show"
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-class GlobalDefaults:
-    """Values of every filter that has none of its own: ours if they were set, or SimpleITK's.
-
-    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` holds for filters of this
-    package too; the function of the same name here holds for them alone, and wins.
-    """
-
-    _global_defaults: ClassVar[dict[str, Any]] = {}
-
-    GlobalDefaultCoordinateTolerance = GlobalValue(
-        Real(low=0.0), "The CoordinateTolerance of filters that have none of their own."
-    )
-    GlobalDefaultDirectionTolerance = GlobalValue(
-        Real(low=0.0), "The DirectionTolerance of filters that have none of their own."
-    )
-    GlobalDefaultNumberOfThreads = GlobalValue(
-        Integer(1, 1024), "The NumberOfThreads of filters that have none of their own."
-    )
-    GlobalDefaultDebug = GlobalValue(Boolean(), "The Debug of filters that have none of their own.")
-    GlobalWarningDisplay = GlobalValue(
-        Boolean(), "Whether filters warn; it is all in GetDiagnostics() in any case."
-    )

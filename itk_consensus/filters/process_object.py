@@ -6,23 +6,20 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, is_dataclass
 from threading import get_ident
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
+from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
-    Deferred,
-    GlobalDefaults,
-    Measurement,
     Parameter,
     find_parameter,
     measurements_of,
     parameters_of,
 )
+from itk_consensus.filters.printing import holds_image, measured, printed
+from itk_consensus.filters.runs import Run, Runs
 from itk_consensus.images.kept_metadata import Keep
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
@@ -45,29 +42,8 @@ P = TypeVar("P", bound="ProcessObject")
 Command = tuple[int, Callable[[], Any]]
 
 
-@dataclass
-class Run:
-    """What one Execute makes beside what it returns."""
-
-    measured: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Measurement`
-    outputs: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Output`
-    progress: float = 0.0
-    is_aborting: bool = False
-
-
-class Threads(Parameter[int]):
-    """A number of threads, of which 0 means the default, as in SimpleITK."""
-
-    def value_of(self, filter_: ProcessObject) -> int:
-        return super().value_of(filter_) or filter_.GlobalDefaultNumberOfThreads
-
-
-class ProcessObject(GlobalDefaults):
-    """Base of every filter. Many threads may call Execute of one object at the same time.
-
-    A thread sees what its own Execute has made so far, also in commands; everybody else sees what
-    the last finished one left behind, which becomes the filter's in one step.
-    """
+class ProcessObject(Runs, GlobalDefaults):
+    """Base of every filter. Many threads may call Execute of one object at the same time."""
 
     CoordinateTolerance = Parameter(
         Real(low=0.0),
@@ -113,8 +89,7 @@ class ProcessObject(GlobalDefaults):
     def __init__(self, **parameters: Any) -> None:
         self._commands: list[Command] = []
         self._values: dict[str, Any] = {}
-        self._runs: dict[int, Run] = {}  # of the threads that are in Execute
-        self._last = Run()
+        super().__init__()
         for spelled, value in parameters.items():
             self._set(spelled, value)
 
@@ -132,17 +107,15 @@ class ProcessObject(GlobalDefaults):
             raise ParameterError(f"{self.GetName()}: {parameter.name} is given twice")
         getattr(self, f"Set{parameter.name}")(value)
 
-    # -- identity ---------------------------------------------------------------------------
-
     def GetName(self) -> str:
         """The name of the filter's class."""
         return type(self).__name__
 
     def __str__(self) -> str:
         lines = [f"itk_consensus::{self.GetName()}"]
-        lines += [f"  {p.name}: {_printed(p.__get__(self))}" for p in parameters_of(type(self))]
+        lines += [f"  {p.name}: {printed(p.__get__(self))}" for p in parameters_of(type(self))]
         lines += [
-            f"  {m.name}: {_measured(m, self)}"
+            f"  {m.name}: {measured(m, self)}"
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
@@ -152,7 +125,7 @@ class ProcessObject(GlobalDefaults):
         )
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={_printed(value)}" for name, value in self._values.items())
+        given = ", ".join(f"{name}={printed(value)}" for name, value in self._values.items())
         return f"{self.GetName()}({given})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -199,29 +172,6 @@ class ProcessObject(GlobalDefaults):
                 except NotExecutedError as error:
                     # Who asks too early gets no answer, but need not lose the whole run for it.
                     self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
-
-    @property
-    def _run(self) -> Run:
-        """What this thread's Execute has made so far or, outside of it, what the last one left."""
-        return self._runs.get(get_ident(), self._last)
-
-    @property
-    def _measured(self) -> dict[str, Any]:
-        return self._run.measured
-
-    @contextmanager
-    def _seeing(self, run: Run) -> Iterator[None]:
-        """Let this thread see one run, whichever ends meanwhile in another thread."""
-        thread = get_ident()
-        before = self._runs.get(thread)  # a command may call Execute again
-        self._runs[thread] = run
-        try:
-            yield
-        finally:
-            if before is None:
-                del self._runs[thread]
-            else:
-                self._runs[thread] = before
 
     def GetProgress(self) -> float:
         """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
@@ -343,34 +293,6 @@ class ProcessObject(GlobalDefaults):
     def DebugOff(self) -> None:
         """Set Debug to False."""
         self.Debug = False
-
-
-def _measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
-    """A measurement, which may be an array or a record too large to print."""
-    value = filter_._measured[measurement.name]
-    if isinstance(value, Deferred) and value.reads_inputs:
-        return "(computed when asked for)"
-    value = measurement.value_of(filter_)
-    if isinstance(value, np.ndarray):
-        return f"array of shape {value.shape}"
-    return f"({type(value).__name__})" if is_dataclass(value) else _printed(value)
-
-
-def _printed(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_printed(member) for member in value) + "]"
-    if holds_image(value):
-        return "(image)"
-    return repr(value) if isinstance(value, ProcessObject) else str(value)
-
-
-def holds_image(value: Any) -> bool:
-    """Whether a parameter's value is an image, or a list with one."""
-    if isinstance(value, tuple):
-        return any(holds_image(member) for member in value)
-    return not isinstance(value, (int, float, str, bool, dict, ProcessObject, type(None)))
 
 
 def _is_ours(module: str) -> bool:

@@ -22,7 +22,7 @@ from itk_consensus.images.image_family import (
 from itk_consensus.images.image_family import Family as Family
 from itk_consensus.images.image_family import LoadedImages as LoadedImages
 from itk_consensus.images.image_family import OutputImage as OutputImage
-from itk_consensus.images.itk_family import ItkFamily, output_of
+from itk_consensus.images.itk_family import ItkFamily
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
@@ -182,7 +182,7 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 def as_list(images: Any, owner: str) -> list[Any]:
     """The inputs of a filter, whether one image, a list or a generator was given."""
     if not isinstance(images, (list, tuple)):
-        images = output_of(images)
+        images = _output_of(images)
     family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
@@ -194,10 +194,15 @@ def as_list(images: Any, owner: str) -> list[Any]:
         return [images]
     if not isinstance(images, Iterable):
         raise InputError(f"{owner}: needs a list of images, got {_describe(images)}")
-    inputs = [output_of(image) for image in images]
+    inputs = [_output_of(image) for image in images]
     if not inputs:
         raise InputError(f"{owner}: needs at least one image, got none")
     return inputs
+
+
+def _output_of(candidate: Any) -> Any:
+    """The image that an itk reader or filter makes; anything else as it is."""
+    return candidate.GetOutput() if callable(getattr(candidate, "GetOutput", None)) else candidate
 
 
 def are_chunked(images: Any) -> bool:

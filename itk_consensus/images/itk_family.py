@@ -125,11 +125,6 @@ class ItkFamily(CopyingFamily):
         return image
 
 
-def output_of(candidate: Any) -> Any:
-    """The image that an itk reader or filter makes; anything else as it is."""
-    return candidate.GetOutput() if callable(getattr(candidate, "GetOutput", None)) else candidate
-
-
 def _pixels(image: Any) -> Array:
     """The voxels as an array that does not keep them alive; RuntimeError if not real numbers."""
     import itk
