@@ -1,6 +1,6 @@
 # Made by `make docs` from the filters' parameter tables; do not edit.
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
@@ -41,10 +41,11 @@ from itk_consensus.samples import SampleCase as SampleCase
 __version__: str
 
 Image = Any
+ImageT = TypeVar("ImageT")
 
 class ProcessObject:
-    """Base of every filter. Not re-entrant: one Execute at a time for one object."""
-    def __init__(self, **parameters: Any) -> None: ...
+    """Base of every filter. Many threads may call Execute of one object at the same time."""
+    def __init__(self, *, CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetCoordinateTolerance(self, value: float) -> None:
         """Largest difference of origin or spacing between inputs, as a fraction of the spacing. Default: 1e-06."""
     def GetCoordinateTolerance(self) -> float:
@@ -54,19 +55,26 @@ class ProcessObject:
     def GetDirectionTolerance(self) -> float:
         """Largest difference between elements of the inputs' direction matrices."""
     def SetNumberOfThreads(self, value: int) -> None:
-        """Threads of the compiled kernels; results never depend on it. Default: all cores."""
+        """Threads of the compiled kernels, 0 being the default; results never depend on it. Default: all cores."""
     def GetNumberOfThreads(self) -> int:
-        """Threads of the compiled kernels; results never depend on it."""
+        """Threads of the compiled kernels, 0 being the default; results never depend on it."""
     def SetNumberOfWorkUnits(self, value: int) -> None:
         """Accepted for SimpleITK's sake; work is split by the number of threads. Default: 0."""
     def GetNumberOfWorkUnits(self) -> int:
         """Accepted for SimpleITK's sake; work is split by the number of threads."""
+    def SetKeepMetaData(self, value: bool) -> None:
+        """Whether outputs keep all metadata of the first input, patients' names included; geometry is always kept. Default: False."""
+    def GetKeepMetaData(self) -> bool:
+        """Whether outputs keep all metadata of the first input, patients' names included; geometry is always kept."""
     def SetDebug(self, value: bool) -> None:
         """Print the filter before each Execute. Default: False."""
     def GetDebug(self) -> bool:
         """Print the filter before each Execute."""
     def Abort(self) -> None:
-        """Stop at the next chance. During iterations the current estimate is still returned."""
+        """Stop at the next chance. During iterations the current estimate is still returned.
+
+        A command stops the Execute that called it; anybody else every one that is at work.
+        """
     def AddCommand(self, event: int, command: Any) -> int:
         """Call `command`, a callable or a SimpleITK Command, at each such event."""
     def DebugOff(self) -> None:
@@ -91,7 +99,7 @@ class ProcessObject:
     def GetName(self) -> str:
         """The name of the filter's class."""
     def GetProgress(self) -> float:
-        """How much of Execute is done, from 0 to 1."""
+        """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
     @staticmethod
     def GlobalDefaultDebugOff() -> None:
         """SetGlobalDefaultDebug(False)."""
@@ -126,7 +134,7 @@ class ProcessObject:
 
 class LabelFusionFilter(ProcessObject):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMaskImage(self, value: Image | None) -> None:
         """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
     def GetMaskImage(self) -> Image | None:
@@ -153,7 +161,8 @@ class LabelFusionFilter(ProcessObject):
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata, on its device. A dask
+            Of the first input's family, with its geometry, on its device; of its metadata what
+            describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
     def GetDiagnostics(self) -> Diagnostics:
@@ -190,21 +199,28 @@ class ConsensusFilter(LabelFusionFilter):
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
-    2. Raters who are nearly copies of each other count once.
-    3. The coherence vote: detail that raters share is kept, the rest smoothed.
-    4. Lesions that few raters found, but found alike, are added where these raters overlook that
-       many.
-    5. From five raters on, what all of them mark is never lost.
+    2. Raters whose contours coincide where those of others do not are copies and count once.
+    3. A label that more than half of the raters left empty is absent. About the outline of an
+       object those are asked who found it, and not a rater far from others who agree. Objects that
+       no majority found are added where these raters overlook that many of the others.
+    4. The coherence vote: detail that raters share is kept, the rest smoothed.
+    5. What leaves the vote without such a reason returns to it: components that a majority marked
+       are kept, others are not invented, and outlines stay where the readers who corroborate each
+       other most would lose.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def GetChoice(self) -> str:
         """The rule that made the label map."""
     def GetExplanation(self) -> str:
         """One paragraph: what was taken and why, in numbers of this case."""
     def GetCopiedRaters(self) -> tuple[tuple[int, ...], ...]:
         """Groups of raters who are nearly copies and count once."""
+    def GetVoteDice(self) -> float:
+        """Dice of the answer to the plain vote, ties being background."""
+    def GetVoteIsNoise(self) -> bool:
+        """Whether the vote has specks that the answer does not."""
     def GetComponentsLost(self) -> tuple[ListedComponent, ...]:
         """Components of two or more voxels that more than half of the raters marked and the answer does not have: label, voxels, ml, and position in mm."""
     def GetComponentsGained(self) -> tuple[ListedComponent, ...]:
@@ -227,7 +243,7 @@ class CoherenceVoteFilter(LabelFusionFilter):
     the smallest voxel side; there is nothing to set. Probabilities are masks between 0 and 1.
     ``examples/benchmarks/consensus_evidence.py`` prints how it compares.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -248,7 +264,7 @@ class STAPLEImageFilter(LabelFusionFilter):
     float64 foreground probability; GetLabelImage() the label map (probability >= 0.5). Inputs
     that are probabilities count as fractions of a vote, from one start.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Prior: float | Image | None = ..., prior: float | Image | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Image | None) -> None:
         """Foreground prior: a number, or a probability image on the inputs' grid. Default: mean of the masks."""
     def GetPrior(self) -> float | Image | None:
@@ -319,8 +335,14 @@ class STAPLEImageFilter(LabelFusionFilter):
         """Axis of each input array along which the probabilities of its classes lie."""
     def GetEstimatedPrior(self) -> float:
         """Foreground prior at the end."""
+    @overload
+    def GetSensitivity(self, rater: int) -> float: ...
+    @overload
     def GetSensitivity(self) -> tuple[float, ...]:
         """Each rater's sensitivity; NaN where undefined."""
+    @overload
+    def GetSpecificity(self, rater: int) -> float: ...
+    @overload
     def GetSpecificity(self) -> tuple[float, ...]:
         """Each rater's specificity; NaN where undefined."""
     def GetPositivePredictiveValue(self) -> tuple[float, ...]:
@@ -348,7 +370,7 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
     released wheels are at fault.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
         """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
@@ -357,22 +379,34 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
         """Most iterations of EM. Default: no cap."""
     def GetMaximumNumberOfIterations(self) -> int:
         """Most iterations of EM."""
+    def UnsetMaximumNumberOfIterations(self) -> None:
+        """Take MaximumNumberOfIterations back to its default."""
+    def GetHasMaximumNumberOfIterations(self) -> bool:
+        """Whether MaximumNumberOfIterations was set."""
     def SetPriorProbabilities(self, value: Mapping[int, float] | Sequence[float]) -> None:
         """Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is ignored), or {label: probability}. Default: label frequencies."""
     def GetPriorProbabilities(self) -> Mapping[int, float] | Sequence[float]:
         """Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is ignored), or {label: probability}."""
+    def UnsetPriorProbabilities(self) -> None:
+        """Take PriorProbabilities back to its default."""
+    def GetHasPriorProbabilities(self) -> bool:
+        """Whether PriorProbabilities was set."""
     def SetPseudoCounts(self, value: Sequence[float]) -> None:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal. Default: from Variant."""
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetInitialization(self, value: str) -> None:
-        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta. Default: from Variant."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the last gives the answers of SimpleITK 2.5 where voxels are tied, too. Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the last gives the answers of SimpleITK 2.5 where voxels are tied, too."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetSmoothnessWeight(self, value: float | str) -> None:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field. Default: 0.0."""
     def GetSmoothnessWeight(self) -> float | str:
@@ -437,11 +471,15 @@ class LabelVotingImageFilter(LabelFusionFilter):
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetLabelForUndecidedPixels(self, value: int) -> None:
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
 
 class MajorityVoteFilter(LabelFusionFilter):
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
@@ -450,7 +488,7 @@ class MajorityVoteFilter(LabelFusionFilter):
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
     of a vote: the plain vote is then their mean.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Threshold: float | None = ..., threshold: float | None = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetThreshold(self, value: float | None) -> None:
         """A label needs more than this share of the votes; None: more than any other label. Default: none."""
     def GetThreshold(self) -> float | None:
@@ -467,6 +505,10 @@ class MajorityVoteFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -485,7 +527,7 @@ class CorrectedVoteFilter(LabelFusionFilter):
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
     Probabilities are shares of a vote.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., SmoothingSigma: float = ..., smoothingSigma: float = ..., smoothing_sigma: float = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -510,7 +552,7 @@ class COLLATEFilter(LabelFusionFilter):
     matrix. What is easy is estimated; matrices then speak of hard voxels only, however much easy
     background there is. Where raters err a lot, unanimous voxels may be overruled.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, ConsensusLevels: Sequence[float] = ..., consensusLevels: Sequence[float] = ..., consensus_levels: Sequence[float] = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., Tolerance: float = ..., tolerance: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetConsensusLevels(self, value: Sequence[float]) -> None:
         """Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior. Default: (0.0, 1.0)."""
     def GetConsensusLevels(self) -> Sequence[float]:
@@ -539,6 +581,10 @@ class COLLATEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetElapsedIterations(self) -> int:
         """Iterations of EM that were run."""
     def GetConverged(self) -> bool:
@@ -561,7 +607,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfSamples is set, else its conditional posterior given the rest of the map; the label map
     is the map of highest evidence in both cases.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., NumberOfSamples: int = ..., numberOfSamples: int = ..., number_of_samples: int = ..., BurnIn: int = ..., burnIn: int = ..., burn_in: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPseudoCounts(self, value: Sequence[float]) -> None:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column. Default: (4.0, 2.0)."""
     def GetPseudoCounts(self) -> Sequence[float]:
@@ -611,7 +657,7 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
     around each voxel. Voxels that all raters give to one label keep it.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, WindowRadius: float = ..., windowRadius: float = ..., window_radius: float = ..., Kappa: float = ..., kappa: float = ..., RegularizationTarget: str = ..., regularizationTarget: str = ..., regularization_target: str = ..., DiagonalTarget: float = ..., diagonalTarget: float = ..., diagonal_target: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., PriorMode: str = ..., priorMode: str = ..., prior_mode: str = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetWindowRadius(self, value: float) -> None:
         """Half width, in mm, of the box over which performance is pooled. Default: 20.0."""
     def GetWindowRadius(self) -> float:
@@ -652,6 +698,10 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetElapsedIterations(self) -> int:
         """Iterations of EM that were run."""
     def GetConverged(self) -> bool:
@@ -676,7 +726,7 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
     farthest of the others. GetProbabilityImage reads mean distances as log odds, `ProbabilityScale`
     mm apart for a factor e; where all raters agree it is 1.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, TrimFraction: float = ..., trimFraction: float = ..., trim_fraction: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., ProbabilityScale: float = ..., probabilityScale: float = ..., probability_scale: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTrimFraction(self, value: float) -> None:
         """Share of the raters whose distances are left out at each end before averaging. Default: 0.0."""
     def GetTrimFraction(self) -> float:
@@ -693,6 +743,10 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -705,7 +759,7 @@ class FrechetConsensusFilter(LabelFusionFilter):
     more votes. Voxels with equal votes get one label. Where a rater is missing the vote of the
     others stands in. Probabilities are 1 for the label of the map, since it has no others.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Measure: str = ..., measure: str = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMeasure(self, value: str) -> None:
         """Overlap that is made highest. Default: dice."""
     def GetMeasure(self) -> str:
@@ -719,7 +773,7 @@ class SIMPLEFilter(LabelFusionFilter):
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
     or without any overlap are dropped (Langerak et al. 2010).
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Deviations: float = ..., deviations: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetDeviations(self, value: float) -> None:
         """Standard deviations below the mean overlap at which a rater is dropped. Default: 2.0."""
     def GetDeviations(self) -> float:
@@ -736,6 +790,10 @@ class SIMPLEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetWeights(self) -> tuple[float, ...]:
         """Weight of each rater: its Dice overlap with the vote."""
     def GetDroppedRaters(self) -> tuple[int, ...]:
@@ -751,7 +809,7 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
     A rater's weight is the correlation of its labels with the consensus in a patch around the
     voxel and, if `Image` is given, of its contour with the image's edges.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Image: Image | None = ..., image: Image | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., LocalWeight: float = ..., localWeight: float = ..., local_weight: float = ..., EdgeBoost: float = ..., edgeBoost: float = ..., edge_boost: float = ..., EdgeScale: float = ..., edgeScale: float = ..., edge_scale: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetImage(self, value: Image | None) -> None:
         """Intensity image whose edges raise the weight of raters who follow them. Default: None."""
     def GetImage(self) -> Image | None:
@@ -788,6 +846,10 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetWeights(self) -> tuple[float, ...]:
         """Mean weight of each rater over disputed voxels; they sum to 1."""
     def GetTrace(self) -> tuple[float, ...]:
@@ -804,7 +866,7 @@ class LogOpinionPoolFilter(LabelFusionFilter):
     `ClassAxis` are class probabilities. No opinion is taken as firmer than `ErrorRate` allows. A
     prior that varies in space is one more probability image, with the weight T.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., Temperature: float | Sequence[float] = ..., temperature: float | Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Exponent of each rater's opinion. Default: equal, sum 1."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -829,6 +891,10 @@ class LogOpinionPoolFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetClassAxis(self, value: int | None) -> None:
         """Axis of each input array along which the probabilities of its classes lie. Default: none."""
     def GetClassAxis(self) -> int | None:
@@ -842,7 +908,7 @@ class ProbabilityAverageFilter(LabelFusionFilter):
     are vector images or lists of one image per class, whose probabilities sum to 1; arrays with
     `ClassAxis`; scalar images of a floating type, which hold the foreground's probability.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTieRule(self, value: str) -> None:
         """What labels of equal mean become. Default: undecided."""
     def GetTieRule(self) -> str:
@@ -851,6 +917,10 @@ class ProbabilityAverageFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
@@ -867,7 +937,7 @@ class HybridFusionFilter(LabelFusionFilter):
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
     threads if set.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
         """Fuser whose answer is taken away from the contour. Default: MajorityVoteFilter()."""
     def GetInteriorFilter(self) -> LabelFusionFilter | None:
@@ -888,6 +958,10 @@ class HybridFusionFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetBandVoxels(self) -> int:
         """Number of voxels in the band."""
 
@@ -901,7 +975,7 @@ class IntensityRefinementFilter(LabelFusionFilter):
 
     >>> refined = IntensityRefinementFilter(Image=ct).Execute(raters)
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Image: Image | None = ..., image: Image | None = ..., Filter: LabelFusionFilter | None = ..., filter: LabelFusionFilter | None = ..., IntensitySigma: float | None = ..., intensitySigma: float | None = ..., intensity_sigma: float | None = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetImage(self, value: Image | None) -> None:
         """The image the labels were drawn on. Default: None."""
     def GetImage(self) -> Image | None:
@@ -918,6 +992,10 @@ class IntensityRefinementFilter(LabelFusionFilter):
         """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
         """Label of tied voxels; by default one more than the largest label."""
+    def UnsetLabelForUndecidedPixels(self) -> None:
+        """Take LabelForUndecidedPixels back to its default."""
+    def GetHasLabelForUndecidedPixels(self) -> bool:
+        """Whether LabelForUndecidedPixels was set."""
     def GetIntensityWeight(self) -> float:
         """Power by which intensities count; 0: held-out raters do not support them."""
     def GetHeldOutGains(self) -> tuple[float, ...]:
@@ -929,7 +1007,7 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
     Intensities are matched globally and freed of a smooth bias before they are compared; where
     images say nothing atlases count alike.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Similarity: str = ..., similarity: str = ..., Power: float = ..., power: float = ..., Image: Image | None = ..., image: Image | None = ..., AtlasImages: Sequence[Image | None] | None = ..., atlasImages: Sequence[Image | None] | None = ..., atlas_images: Sequence[Image | None] | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., BiasScale: float | None = ..., biasScale: float | None = ..., bias_scale: float | None = ..., SmoothingSigma: float | None = ..., smoothingSigma: float | None = ..., smoothing_sigma: float | None = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetSimilarity(self, value: str) -> None:
         """By what patches are compared; a correlation forgives strong local bias. Default: squared difference."""
     def GetSimilarity(self) -> str:
@@ -972,7 +1050,7 @@ class JointLabelFusionFilter(LabelFusionFilter):
     ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, in units of the target's spread.
     With `SearchRadius` each atlas votes from where its patch is nearest to the target's.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., SearchRadius: float = ..., searchRadius: float = ..., search_radius: float = ..., NonNegativeWeights: bool = ..., nonNegativeWeights: bool = ..., non_negative_weights: bool = ..., Image: Image | None = ..., image: Image | None = ..., AtlasImages: Sequence[Image | None] | None = ..., atlasImages: Sequence[Image | None] | None = ..., atlas_images: Sequence[Image | None] | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., BiasScale: float | None = ..., biasScale: float | None = ..., bias_scale: float | None = ..., SmoothingSigma: float | None = ..., smoothingSigma: float | None = ..., smoothing_sigma: float | None = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetBeta(self, value: float) -> None:
         """Exponent of the errors. Default: 2.0."""
     def GetBeta(self) -> float:
@@ -1022,7 +1100,7 @@ class AtlasSelectionFilter(ProcessObject):
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
     fuser takes as RaterWeights. Intensities are first matched to the target's.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, NumberOfAtlases: int = ..., numberOfAtlases: int = ..., number_of_atlases: int = ..., Similarity: str = ..., similarity: str = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfAtlases(self, value: int) -> None:
         """How many atlases are chosen. Default: 5."""
     def GetNumberOfAtlases(self) -> int:
@@ -1061,7 +1139,7 @@ class ConformalBandFilter(ProcessObject):
     label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
     sentence. No statistic of the raters can see an error that all of them share.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Alpha: float = ..., alpha: float = ..., Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetAlpha(self, value: float) -> None:
         """Chance that a case is not covered, or share lost. Default: 0.1."""
     def GetAlpha(self) -> float:
@@ -1174,7 +1252,7 @@ class TemperatureScalingFilter(ProcessObject):
     log loss of cases left out of the fit does not fall, probabilities are kept as they are, with a
     warning. Scaled probabilities are calibrated on average, not in any single case.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMethod(self, value: str) -> None:
         """What is fitted: a temperature and a bias per label, a temperature, or a rising curve. Default: temperature_bias."""
     def GetMethod(self) -> str:
@@ -1231,7 +1309,7 @@ class CohortSTAPLEFilter(ProcessObject):
     case is a list of images, the same raters in the same order, None for one who did not see it;
     cases need not share a grid. For one case the answer is STAPLE's.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Prior: float | Sequence[float] | None = ..., prior: float | Sequence[float] | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., ConfidenceWeight: float = ..., confidenceWeight: float = ..., confidence_weight: float = ..., ForegroundValue: float = ..., foregroundValue: float = ..., foreground_value: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., Tolerance: float = ..., tolerance: float = ..., SensitivityPrior: Sequence[float] = ..., sensitivityPrior: Sequence[float] = ..., sensitivity_prior: Sequence[float] = ..., SpecificityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPrior(self, value: float | Sequence[float] | None) -> None:
         """Foreground prior: a number, or one for each case. Default: mean of each case's masks."""
     def GetPrior(self) -> float | Sequence[float] | None:
@@ -1298,8 +1376,14 @@ class CohortSTAPLEFilter(ProcessObject):
         """Range from which random starts draw each rater's performance."""
     def GetPriors(self) -> tuple[float, ...]:
         """Foreground prior of each case at the end."""
+    @overload
+    def GetSensitivity(self, rater: int) -> float: ...
+    @overload
     def GetSensitivity(self) -> tuple[float, ...]:
         """Each rater's sensitivity; NaN where undefined."""
+    @overload
+    def GetSpecificity(self, rater: int) -> float: ...
+    @overload
     def GetSpecificity(self) -> tuple[float, ...]:
         """Each rater's specificity; NaN where undefined."""
     def GetPositivePredictiveValue(self) -> tuple[float, ...]:
@@ -1330,8 +1414,8 @@ class CohortSTAPLEFilter(ProcessObject):
         Returns
         -------
         list of images
-            The float64 foreground probability of each case, with the family, geometry and
-            metadata of its first image.
+            The float64 foreground probability of each case, with the family and geometry of its
+            first image.
         """
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
@@ -1345,7 +1429,7 @@ class DeepConsensusFilter(ProcessObject):
     >>> deep.Fit(images, label_lists)              # no truth: raters and image teach each other
     >>> fused = deep.Execute(image, labels)
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool = ..., lockUnanimousVoxels: bool = ..., lock_unanimous_voxels: bool = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int = ..., numberOfIterations: int = ..., number_of_iterations: int = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfClasses(self, value: int | None) -> None:
         """Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one. Default: the labels that occur."""
     def GetNumberOfClasses(self) -> int | None:
@@ -1444,7 +1528,7 @@ class DeepConsensusFilter(ProcessObject):
         Returns
         -------
         image
-            Of the labels' family and type, with their geometry and metadata.
+            Of the labels' family and type, with their geometry.
         """
     def Fit(self, images: Sequence[Any], label_lists: Sequence[Any], truths: Sequence[Any] | None = None, rater_ids: RaterIds | Sequence[RaterIds] | None = None, *, checkpoint: PathLike | None = None, image_stream: Any = None, transform: Transform | None = None, warm_start: bool = False) -> None:
         """Train on several cases.
@@ -1515,7 +1599,7 @@ class AgreementFilter(ProcessObject):
     them. Only voxels that both raters of a pair annotated count. Two raters who both left a label
     out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
     """
-    def __init__(self, **parameters: Any) -> None: ...
+    def __init__(self, *, Surfaces: bool = ..., surfaces: bool = ..., SurfaceTolerance: float = ..., surfaceTolerance: float = ..., surface_tolerance: float = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetSurfaces(self, value: bool) -> None:
         """Whether to measure distances between contours as well. Default: True."""
     def GetSurfaces(self) -> bool:
@@ -1558,17 +1642,21 @@ class AgreementFilter(ProcessObject):
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
 
-def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
-    2. Raters who are nearly copies of each other count once.
-    3. The coherence vote: detail that raters share is kept, the rest smoothed.
-    4. Lesions that few raters found, but found alike, are added where these raters overlook that
-       many.
-    5. From five raters on, what all of them mark is never lost.
+    2. Raters whose contours coincide where those of others do not are copies and count once.
+    3. A label that more than half of the raters left empty is absent. About the outline of an
+       object those are asked who found it, and not a rater far from others who agree. Objects that
+       no majority found are added where these raters overlook that many of the others.
+    4. The coherence vote: detail that raters share is kept, the rest smoothed.
+    5. What leaves the vote without such a reason returns to it: components that a majority marked
+       are kept, others are not invented, and outlines stay where the readers who corroborate each
+       other most would lose.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
 
@@ -1590,29 +1678,40 @@ def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def consensus_filter(*images: Any, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def Consensus(images: Sequence[ImageT | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
     1. One rater: that rater's labels.
-    2. Raters who are nearly copies of each other count once.
-    3. The coherence vote: detail that raters share is kept, the rest smoothed.
-    4. Lesions that few raters found, but found alike, are added where these raters overlook that
-       many.
-    5. From five raters on, what all of them mark is never lost.
+    2. Raters whose contours coincide where those of others do not are copies and count once.
+    3. A label that more than half of the raters left empty is absent. About the outline of an
+       object those are asked who found it, and not a rater far from others who agree. Objects that
+       no majority found are added where these raters overlook that many of the others.
+    4. The coherence vote: detail that raters share is kept, the rest smoothed.
+    5. What leaves the vote without such a reason returns to it: components that a majority marked
+       are kept, others are not invented, and outlines stay where the readers who corroborate each
+       other most would lose.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
 
@@ -1634,19 +1733,27 @@ def consensus_filter(*images: Any, mask_image: Image | None = None, missing_labe
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def consensus_filter(images: Sequence[ImageT | None], *, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def consensus_filter(*images: Any, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
@@ -1677,19 +1784,27 @@ def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, cla
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def CoherenceVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def CoherenceVote(*images: Any, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The vote, smoothed only where raters do not share its detail.
 
     Every rater's mask is split into bands of scale. Where the bands of different raters correlate
@@ -1720,19 +1835,27 @@ def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def coherence_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def coherence_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1796,19 +1919,27 @@ def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: f
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
+        Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
-def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def STAPLE(images: Sequence[ImageT | None], confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, *, prior: float | Image | None = None, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def STAPLE(*images: Any, prior: float | Image | None = None, confidenceWeight: float = 1.0, foregroundValue: float = 1.0, maximumIterations: int = 4294967295, tolerance: float = 1e-07, sensitivityPrior: Sequence[float] = ..., specificityPrior: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Foreground probability and each rater's sensitivity and specificity, by EM.
 
     Drop-in for ``sitk.STAPLEImageFilter``: same names, defaults and answers. Execute returns the
@@ -1872,19 +2003,27 @@ def staple_image_filter(*images: Any, prior: float | Image | None = None, confid
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        Probability of the foreground, as float64, of the first input's family, with its geometry and metadata.
+        Probability of the foreground, as float64, of the first input's family, with its geometry.
     """
-def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def staple_image_filter(images: Sequence[ImageT | None], *, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def staple_image_filter(*images: Any, prior: float | Image | None = None, confidence_weight: float = 1.0, foreground_value: float = 1.0, maximum_iterations: int = 4294967295, tolerance: float = 1e-07, sensitivity_prior: Sequence[float] = ..., specificity_prior: Sequence[float] = ..., initialization: str = ..., smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1908,8 +2047,9 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         ignored), or {label: probability}.
     pseudoCounts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
-        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
+    initialization : one of label_voting, mean, majority_vote, theta, label_voting_with_the_fault_of_itk_5_4; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the
+        last gives the answers of SimpleITK 2.5 where voxels are tied, too.
     labelForUndecidedPixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
@@ -1942,19 +2082,27 @@ def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, ma
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def MultiLabelSTAPLE(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), *, pseudoCounts: Sequence[float] = ..., initialization: str = ..., smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def MultiLabelSTAPLE(*images: Any, terminationUpdateThreshold: float = 1e-05, maximumNumberOfIterations: int = 4294967295, priorProbabilities: Mapping[int, float] | Sequence[float] = (), pseudoCounts: Sequence[float] = ..., initialization: str = ..., labelForUndecidedPixels: int = 18446744073709551615, smoothnessWeight: float | str = 0.0, variant: str = 'basic', excludeConsensusVoxels: bool = ..., estimatePrior: bool = ..., damping: float = 0.0, numberOfInitializations: int = 1, randomSeed: int = 0, initializationRange: Sequence[float] = (0.5, 1.0), maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, label probabilities and each rater's confusion matrix, by EM.
 
     Drop-in for ``sitk.MultiLabelSTAPLEImageFilter``, following ITK's main branch where the
@@ -1978,8 +2126,9 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         ignored), or {label: probability}.
     pseudo_counts : 2 numbers >= 0; default from Variant
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
-    initialization : one of label_voting, mean, majority_vote, theta; default from Variant
-        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.
+    initialization : one of label_voting, mean, majority_vote, theta, label_voting_with_the_fault_of_itk_5_4; default from Variant
+        First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the
+        last gives the answers of SimpleITK 2.5 where voxels are tied, too.
     label_for_undecided_pixels : an integer; default max label + 1
         Label of tied voxels; by default one more than the largest label.
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
@@ -2012,19 +2161,27 @@ def multi_label_staple_image_filter(*images: Any, termination_update_threshold: 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def multi_label_staple_image_filter(images: Sequence[ImageT | None], *, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def multi_label_staple_image_filter(*images: Any, termination_update_threshold: float = 1e-05, maximum_number_of_iterations: int = 4294967295, prior_probabilities: Mapping[int, float] | Sequence[float] = (), pseudo_counts: Sequence[float] = ..., initialization: str = ..., label_for_undecided_pixels: int = 18446744073709551615, smoothness_weight: float | str = 0.0, variant: str = 'basic', exclude_consensus_voxels: bool = ..., estimate_prior: bool = ..., damping: float = 0.0, number_of_initializations: int = 1, random_seed: int = 0, initialization_range: Sequence[float] = (0.5, 1.0), mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: int = 18446744073709551615, *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
@@ -2049,19 +2206,27 @@ def LabelVoting(*images: Any, labelForUndecidedPixels: int = 1844674407370955161
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def LabelVoting(images: Sequence[ImageT | None], labelForUndecidedPixels: int = 18446744073709551615, *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def LabelVoting(*images: Any, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Plurality vote of label images; any tie at the maximum is undecided.
 
     Drop-in for ``sitk.LabelVotingImageFilter``.
@@ -2086,19 +2251,27 @@ def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def label_voting_image_filter(images: Sequence[ImageT | None], *, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -2135,19 +2308,27 @@ def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'u
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def MajorityVote(images: Sequence[ImageT | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote whose share, threshold, weights, ties and smoothness are yours to set.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
@@ -2184,19 +2365,27 @@ def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule:
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def majority_vote_filter(images: Sequence[ImageT | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
@@ -2227,19 +2416,27 @@ def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smo
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def CorrectedVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote shares smoothed, then corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
@@ -2270,19 +2467,27 @@ def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def corrected_vote_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def corrected_vote_filter(*images: Any, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2322,19 +2527,27 @@ def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRa
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def COLLATE(images: Sequence[ImageT | None], *, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def COLLATE(*images: Any, consensusLevels: Sequence[float] = (0.0, 1.0), errorRate: float = 0.0001, pseudoCounts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximumIterations: int = 10000, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Consensus level, labeler accuracy and truth, estimated together by EM.
 
     Each voxel is easy, so that raters hardly err there, or hard, so that each rater has a confusion
@@ -2374,19 +2587,27 @@ def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0),
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def collate_filter(images: Sequence[ImageT | None], *, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def collate_filter(*images: Any, consensus_levels: Sequence[float] = (0.0, 1.0), error_rate: float = 0.0001, pseudo_counts: Sequence[float] = (2.0, 0.0), prior: float | Mapping[int, float] | None = None, tolerance: float = 1e-10, maximum_iterations: int = 10000, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -2423,19 +2644,27 @@ def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), nu
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def DirectInference(images: Sequence[ImageT | None], *, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def DirectInference(*images: Any, pseudoCounts: Sequence[float] = (4.0, 2.0), numberOfInitializations: int = 5, numberOfSamples: int = 0, burnIn: int = 100, randomSeed: int = 0, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map of highest evidence p(t, D), the raters' confusions being integrated out.
 
     Works on label images of any labels. GetProbabilityImage gives a voxel's marginal posterior if
@@ -2472,19 +2701,27 @@ def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0,
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def direct_inference_filter(images: Sequence[ImageT | None], *, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def direct_inference_filter(*images: Any, pseudo_counts: Sequence[float] = (4.0, 2.0), number_of_initializations: int = 5, number_of_samples: int = 0, burn_in: int = 100, random_seed: int = 0, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
 
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
@@ -2530,19 +2767,27 @@ def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01,
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def SpatialSTAPLE(images: Sequence[ImageT | None], *, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def SpatialSTAPLE(*images: Any, windowRadius: float = 20.0, kappa: float = 0.01, regularizationTarget: str = 'diagonal', diagonalTarget: float = 0.9, pseudoCounts: Sequence[float] = (2.0, 0.0), priorMode: str = ..., prior: float | Mapping[int, float] | None = None, maximumIterations: int = 200, tolerance: float = 0.0001, labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Label map, and each rater's confusion matrix at every voxel, by EM over windows.
 
     Works on label images of any labels. Performance is estimated in a box of `WindowRadius` mm
@@ -2588,19 +2833,27 @@ def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: floa
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def spatial_staple_filter(images: Sequence[ImageT | None], *, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def spatial_staple_filter(*images: Any, window_radius: float = 20.0, kappa: float = 0.01, regularization_target: str = 'diagonal', diagonal_target: float = 0.9, pseudo_counts: Sequence[float] = (2.0, 0.0), prior_mode: str = ..., prior: float | Mapping[int, float] | None = None, maximum_iterations: int = 200, tolerance: float = 0.0001, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
 
     Distances are in mm. A rater who did not draw a label at all counts as far from it as the
@@ -2635,19 +2888,27 @@ def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def ShapeBasedAveraging(images: Sequence[ImageT | None], *, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def ShapeBasedAveraging(*images: Any, trimFraction: float = 0.0, tieRule: str = 'undecided', probabilityScale: float = 1.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Each voxel goes to the label whose signed distance, averaged over the raters, is smallest.
 
     Distances are in mm. A rater who did not draw a label at all counts as far from it as the
@@ -2682,19 +2943,27 @@ def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_r
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def shape_based_averaging_filter(images: Sequence[ImageT | None], *, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def shape_based_averaging_filter(*images: Any, trim_fraction: float = 0.0, tie_rule: str = 'undecided', probability_scale: float = 1.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The label map closest to all raters at once, by Dice or Jaccard.
 
     Each label is fused against all others; a voxel that several labels claim goes to the one with
@@ -2721,19 +2990,27 @@ def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | Non
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def FrechetConsensus(images: Sequence[ImageT | None], *, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def FrechetConsensus(*images: Any, measure: str = 'dice', maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """The label map closest to all raters at once, by Dice or Jaccard.
 
     Each label is fused against all others; a voxel that several labels claim goes to the one with
@@ -2760,19 +3037,27 @@ def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Im
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def frechet_consensus_filter(images: Sequence[ImageT | None], *, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def frechet_consensus_filter(*images: Any, measure: str = 'dice', mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
@@ -2804,19 +3089,27 @@ def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, t
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def SIMPLE(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def SIMPLE(*images: Any, deviations: float = 2.0, maximumIterations: int = 10, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count by their overlap with the consensus, found by iteration.
 
     Whole raters are weighed by their Dice overlap with the vote, and those far below the others
@@ -2848,19 +3141,27 @@ def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def simple_filter(images: Sequence[ImageT | None], *, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def simple_filter(*images: Any, deviations: float = 2.0, maximum_iterations: int = 10, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2902,19 +3203,27 @@ def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def BoundarySIMPLE(images: Sequence[ImageT | None], *, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def BoundarySIMPLE(*images: Any, image: Image | None = None, patchRadius: float | None = None, localWeight: float = 0.8, edgeBoost: float = 5.0, edgeScale: float = 1.0, maximumIterations: int = 10, tolerance: float = 1e-05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Vote in which raters count, voxel by voxel, by their agreement with the consensus there.
 
     A rater's weight is the correlation of its labels with the consensus in a patch around the
@@ -2956,19 +3265,27 @@ def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radiu
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def boundary_simple_filter(images: Sequence[ImageT | None], *, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def boundary_simple_filter(*images: Any, image: Image | None = None, patch_radius: float | None = None, local_weight: float = 0.8, edge_boost: float = 5.0, edge_scale: float = 1.0, maximum_iterations: int = 10, tolerance: float = 1e-05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
@@ -3009,19 +3326,27 @@ def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, te
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def LogOpinionPool(images: Sequence[ImageT | None], *, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def LogOpinionPool(*images: Any, raterWeights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, errorRate: float = 0.05, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted geometric mean of opinions, ``p ~ prior * prod p_a^(w_a/T_a)``.
 
     Inputs of an integer type are label images. If any input has a floating type, all are
@@ -3062,19 +3387,27 @@ def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def log_opinion_pool_filter(images: Sequence[ImageT | None], *, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def log_opinion_pool_filter(*images: Any, rater_weights: Sequence[float] | None = None, temperature: float | Sequence[float] = 1.0, prior: float | Mapping[int, float] | None = None, error_rate: float = 0.05, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted mean of class probabilities, and the label of the highest mean.
 
     The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
@@ -3108,19 +3441,27 @@ def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecid
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def ProbabilityAverage(images: Sequence[ImageT | None], *, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def ProbabilityAverage(*images: Any, tieRule: str = 'undecided', labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Weighted mean of class probabilities, and the label of the highest mean.
 
     The ensemble's usual answer, and the vote for soft inputs: whoever is sure of a label casts a
@@ -3154,19 +3495,27 @@ def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, debug: bool = ...) -> Image:
+@overload
+def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Takes the interior fuser's answer, except in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -3201,19 +3550,27 @@ def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, 
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    numberOfThreads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    numberOfThreads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keepMetaData : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
-def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, debug: bool = ...) -> Image:
+@overload
+def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
+@overload
+def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
     """Takes the interior fuser's answer, except in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
@@ -3248,18 +3605,25 @@ def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
         Largest difference between elements of the inputs' direction matrices.
-    number_of_threads : an integer >= 1 and <= 1024; default all cores
-        Threads of the compiled kernels; results never depend on it.
+    number_of_threads : an integer >= 0 and <= 1024; default all cores
+        Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
         Accepted for SimpleITK's sake; work is split by the number of threads.
+    keep_meta_data : True or False; default False
+        Whether outputs keep all metadata of the first input, patients' names included; geometry is
+        always kept.
     debug : True or False; default False
         Print the filter before each Execute.
 
     Returns
     -------
     image
-        The fused label map, of the first input's family, with its geometry and metadata.
+        The fused label map, of the first input's family, with its geometry.
     """
+@overload
+def hybrid_fusion_filter(images: Sequence[ImageT | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> ImageT: ...
+@overload
+def hybrid_fusion_filter(*images: Any, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 def Agreement(images: Any, reference: Any = None, names: Sequence[str] | None = None, **parameters: Any) -> AgreementResult:
     """How well raters agree; function form of AgreementFilter, whose parameters it takes.
 

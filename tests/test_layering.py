@@ -187,5 +187,5 @@ def test_the_simplest_calls_pass_through_few_modules() -> None:
     voting = modules_of(lambda: itk_consensus.LabelVoting(raters))
     staple = modules_of(lambda: itk_consensus.STAPLE(raters))
     assert {"itk_consensus.filters.label_fusion", "itk_consensus.labels.label_stack"} <= {*voting}
-    assert len(voting) <= 14
-    assert len(staple) <= 24
+    assert len(voting) <= 16
+    assert len(staple) <= 26

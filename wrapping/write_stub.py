@@ -27,13 +27,18 @@ from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 _HEADER = """\
 # Made by `make docs` from the filters' parameter tables; do not edit.
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 """
-_KNOWN = {"Any", "ArrayLike", "Callable", "Image", "Iterable", "Mapping", "NDArray", "Sequence"}
+_IMAGES = """\
+Image = Any
+ImageT = TypeVar("ImageT")
+"""
+_KNOWN = {"Any", "ArrayLike", "Callable", "Image", "ImageT", "Iterable", "Mapping", "NDArray"}
+_KNOWN |= {"Sequence", "TypeVar"}
 
 
 def stub_text() -> str:
@@ -51,7 +56,7 @@ def stub_text() -> str:
         ]
     )
     imports = "\n".join(sorted(_imports(_without_docstrings(code), classes)))
-    return f"{_HEADER}{imports}\n\n__version__: str\n\nImage = Any\n\n{code}\n"
+    return f"{_HEADER}{imports}\n\n__version__: str\n\n{_IMAGES}\n{code}\n"
 
 
 def _other_functions() -> Iterator[Any]:
@@ -67,7 +72,7 @@ def _class_stub(cls: type) -> Iterator[str]:
     parent = f"({bases[0].__name__})" if bases else ""
     yield f"class {cls.__name__}{parent}:"
     yield from _docstring(inspect.getdoc(cls), "    ")
-    yield "    def __init__(self, **parameters: Any) -> None: ..."
+    yield f"    def __init__(self, {_constructor_keywords(cls)}) -> None: ..."
     inherited = set(dir(bases[0])) if bases else set()
     own_parameters = [p for p in parameters_of(cls) if f"Set{p.name}" not in inherited]
     for parameter in own_parameters:
@@ -77,17 +82,38 @@ def _class_stub(cls: type) -> Iterator[str]:
         yield from _docstring(doc, "        ")
         yield f"    def Get{parameter.name}(self) -> {annotation}:"
         yield from _docstring(parameter.doc, "        ")
+        if parameter.can_be_unset:
+            yield f"    def Unset{parameter.name}(self) -> None:"
+            yield from _docstring(f"Take {parameter.name} back to its default.", "        ")
+            yield f"    def GetHas{parameter.name}(self) -> bool:"
+            yield from _docstring(f"Whether {parameter.name} was set.", "        ")
     own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
     for measurement in own_measurements:
+        of_one = measurement.one_of
+        if of_one is not None:
+            yield "    @overload"
+            yield f"    def Get{measurement.name}(self, rater: int) -> {_spelled(of_one)}: ..."
+            yield "    @overload"
         yield f"    def Get{measurement.name}(self) -> {_spelled(measurement.type)}:"
         yield from _docstring(measurement.doc, "        ")
-    derived = {f"{verb}{p.name}" for p in own_parameters for verb in ("Set", "Get")}
+    verbs = ("Set", "Get", "Unset", "GetHas")
+    derived = {f"{verb}{p.name}" for p in own_parameters for verb in verbs}
     derived |= {f"Get{m.name}" for m in own_measurements}
     for name, member in sorted(_written_methods(cls).items(), key=lambda item: item[0]):
         redefined = name in vars(cls) and name in ("Execute", "GetLabelImage")
         if name not in derived and (name not in inherited or redefined):
             yield from _method_stub(name, member, "    ")
     yield ""
+
+
+def _constructor_keywords(cls: type) -> str:
+    """Every parameter in each of its spellings; any of them may be left out."""
+    spelled = {
+        name: parameter.kind.annotation
+        for parameter in parameters_of(cls)
+        for name in (parameter.name, parameter.keyword, parameter.snake_case)
+    }
+    return ", ".join(["*", *(f"{name}: {kind} = ..." for name, kind in spelled.items())])
 
 
 def _spelled(type_: Any) -> str:
@@ -146,12 +172,25 @@ def _method_stub(name: str, member: Any, indent: str) -> Iterator[str]:
 
 def _function_stub(fuser: type[LabelFusionFilter], style: str) -> str:
     name = function_name(fuser) if style == "keyword" else snake_case(fuser.__name__)
-    keywords = ", ".join(
-        f"{getattr(parameter, style)}: {parameter.kind.annotation} = {_default(parameter)}"
-        for parameter in parameters_of(fuser)
+    spelled = {
+        p.name: f"{getattr(p, style)}: {p.kind.annotation} = {_default(p)}"
+        for p in parameters_of(fuser)
+    }
+    keywords = ", ".join(spelled.values())
+    by_position = [spelled[name] for name in fuser.positional if style == "keyword"]
+    others = [text for text in spelled.values() if text not in by_position]
+    rest = ", ".join([*by_position, "*", *others])
+    return "\n".join(
+        [
+            "@overload",
+            f"def {name}(images: Sequence[NDArray[Any] | None], {rest}) -> NDArray[Any]:",
+            *_docstring(inspect.getdoc(all_functions()[name]), "    "),
+            "@overload",
+            f"def {name}(images: Sequence[ImageT | None], {rest}) -> ImageT: ...",
+            "@overload",
+            f"def {name}(*images: Any, {keywords}) -> Any: ...",
+        ]
     )
-    head = f"def {name}(*images: Any, {keywords}) -> Image:"
-    return "\n".join([head, *_docstring(inspect.getdoc(all_functions()[name]), "    ")])
 
 
 def _default(parameter: Parameter[Any]) -> str:
@@ -188,4 +227,5 @@ def _home_of(word: str) -> str:
 
 def _words(text: str) -> set[str]:
     """Capitalised names in type positions: after a colon, an arrow, a bracket or a bar."""
-    return set(re.findall(r"(?:: |-> |\[|\| |, )([A-Z]\w*)\b(?!=)", text))
+    # After a comma a name may be a keyword, too: what follows tells.
+    return set(re.findall(r"(?:(?:: |-> |\[|\| )|, (?!\w+:))([A-Z]\w*)\b(?!=)", text))

@@ -70,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     sections = {
         README: {"filters": filter_table(), **FIGURES["README"]()},
         TRUTH: FIGURES["truth"](),
+        ROOT / "docs" / "migration.md": FIGURES["migration"](),
         HOW_TO / "out-of-core.md": FIGURES["out-of-core"](),
         HOW_TO / "dicom.md": FIGURES["dicom"](),
     }

@@ -2,10 +2,10 @@
 
 For every setting the mean Dice, the mean difference to the vote with its standard error, the share
 of cases lost to the vote, and the worst case. Real readers come first: LIDC nodules, each reader
-against the others' consensus, crowds against the experts' gold, and both after a slip of one reader;
+against the others' consensus, crowds against the experts' gold, and both after one reader's slip;
 these need the shared data beside the repository. Then simulated settings in two groups: those that
-defaults were chosen on, on seeds below 3000, and those of practice, on which nothing was. Seeds 3000
-to 3999 are for reporting. Last, how often raters are called copies who are not, or are not who are.
+defaults were chosen on, on seeds below 3000, and those of practice, on which nothing was. Seeds
+3000 to 3999 are for reporting. Last, how often raters are called copies who are not, or are not who are.
 
     python examples/benchmarks/consensus_evidence.py [--first-seed 3000] [--seeds 60]
         [--fusers consensus corrected] [--settings vessels ring] [--without-real]

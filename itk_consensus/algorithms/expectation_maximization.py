@@ -25,7 +25,9 @@ from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.expected_counts import VoteShares, label_voting_theta, shares_of_votes
 from itk_consensus.labels.label_weights import LabelWeights
 
-Initialization = Literal["mean", "majority_vote", "theta", "label_voting"]
+Initialization = Literal[
+    "mean", "majority_vote", "theta", "label_voting", "label_voting_with_the_fault_of_itk_5_4"
+]
 
 #: The paper's fixed start (section 2.2; notebook value).
 THETA_START = 0.9999
@@ -126,8 +128,9 @@ def make_starts(
 
 def _start_theta(model: ConfusionModel, name: Initialization) -> Floats:
     """(J, K, K) of a named start; NaN for one that is made from votes."""
-    if name == "label_voting":
-        return label_voting_theta(model.patterns, model.weights)
+    if name.startswith("label_voting"):
+        with_fault = name == "label_voting_with_the_fault_of_itk_5_4"
+        return label_voting_theta(model.patterns, model.weights, with_fault=with_fault)
     shape = model.patterns.number_of_raters, model.patterns.number_of_labels
     return first_theta(*shape, name)[:, :, 0]
 

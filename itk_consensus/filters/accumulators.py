@@ -120,7 +120,7 @@ class MajorityVoteAccumulator(_OneByOne):
         dtype = common_type(self._types, labels)
         undecided = self._filter._undecided_label(labels, dtype)
         fusion = VolumeFusion(self._decision(), self._share)
-        return FusedImages(like, fusion, tuple(labels), dtype, undecided)
+        return FusedImages(like, fusion, tuple(labels), dtype, undecided, self._filter.GetName())
 
     def _decision(self) -> NDArray[Any]:
         """Label index of every voxel, or a code of `labels.ties`."""

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
-from itk_consensus.errors import NotExecutedError, ParameterError
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter
-from itk_consensus.filters.process_object import lent
+from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.images import convert
 
 
@@ -40,7 +39,7 @@ class AgreementFilter(FuserAtWorkMixin):
         "Distance in mm up to which contours agree, for the surface Dice.",
     )
 
-    _result: AgreementResult | None = None
+    _result = Output[AgreementResult | None](None)
 
     def Execute(
         self, images: Any, reference: Any = None, names: Sequence[str] | None = None
@@ -73,7 +72,7 @@ class AgreementFilter(FuserAtWorkMixin):
             case = self._load(inputs) if name is None else self._load_with(reference, inputs)
             self._report(0.5)
             named = self._names(names, case.patterns.number_of_raters - (name is not None))
-            self._result = study_agreement(
+            self._result = result = study_agreement(
                 case.patterns,
                 case.spacing,
                 named if name is None else [*named, name],
@@ -81,28 +80,21 @@ class AgreementFilter(FuserAtWorkMixin):
                 reference=name,
                 progress=lambda share: self._report(0.5 + 0.49 * share),
             )
-            return self.GetResult()
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._result = None
+            return handed_out(result)
 
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
-        if self._result is None:
-            raise NotExecutedError(f"{self.GetName()}: the result is known only after Execute")
-        return handed_out(self._result)
+        return handed_out(self._made(self._result))
 
     def _consensus(self, fuser: LabelFusionFilter, inputs: list[Any]) -> Any:
-        with self._at_work_is(fuser):
-            fuser.Execute(inputs)
-        return convert.to_image(consensus_labels(fuser.fused), fuser.fused.like)
+        fused = self._have_fused(fuser, inputs).fused
+        return convert.to_image(consensus_labels(fused), fused.like)
 
     def _load_with(self, reference: Any, inputs: list[Any]) -> FusionCase:
         """The raters and, after them, a reference, which annotated everywhere."""
         masks = self.RaterMasks
-        with lent(self, {} if masks is None else {"RaterMasks": (*masks, None)}):
-            return self._load([*inputs, reference])
+        terms = {} if masks is None else {"RaterMasks": (*masks, None)}
+        return self._lent(terms)._load([*inputs, reference])
 
     def _names(self, names: Sequence[str] | None, raters: int) -> list[str]:
         if names is None:

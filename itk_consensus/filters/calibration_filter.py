@@ -117,7 +117,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
             )[0]
             self._invoke(ITERATION_EVENT)
-            self._report(self._progress)  # the number of cases is unknown; this lets Abort in
+            self._report(self._run.progress)  # the number of cases is unknown; this lets Abort in
 
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
@@ -128,7 +128,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         """
         owner = f"{self.GetName()}: probability{which}"
         images = probability if isinstance(probability, (list, tuple)) else [probability]
-        loaded = convert.load(images, owner=owner, **self._tolerances())
+        loaded = convert.load(images, owner=owner, **self._loading())
         probabilities = tuple(array for array in loaded.arrays if array is not None)
         _check_probabilities(probabilities, loaded, owner)
         labels = max(len(probabilities), 2)

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from itk_consensus.chunked.work import ChunkedWork, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
+from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.pattern_chunks import Filter, PatternWork, without_images
 from itk_consensus.filters.tile_chunks import TileWork
@@ -91,7 +92,7 @@ def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
     return ChunkedImages(
         work,
         ChunkedInputs.make(arrays, images, deepest),
-        promised_type([array.dtype for array in present]),
+        label_type(array.dtype for array in present),
     )
 
 
@@ -114,15 +115,6 @@ def work_of(
     if filter_.chunking == "tiles":
         return TileWork(bare, shape, spacing, tuple(rater is not None for rater in raters))
     return PatternWork(bare, len(shape))
-
-
-def promised_type(types: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
-    """The type of a label map, by the inputs' types alone."""
-    if all(dtype.kind == "b" for dtype in types):
-        return np.dtype(np.uint8)
-    common = np.result_type(*types)
-    whole = common.kind in "ui" and all(dtype.kind in "ui" for dtype in types)
-    return common.newbyteorder("=") if whole else np.dtype(np.int64)
 
 
 def _image_parameters(filter_: Filter) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.images import convert
 from itk_consensus.labels.fusions import PatternFusion
@@ -40,7 +40,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     Priors = Measurement(tuple[float, ...], "Foreground prior of each case at the end.")
 
-    _fused: list[FusedImages] | None = None
+    _fused = Output[list[FusedImages] | None](None)
 
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.
@@ -54,8 +54,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         Returns
         -------
         list of images
-            The float64 foreground probability of each case, with the family, geometry and
-            metadata of its first image.
+            The float64 foreground probability of each case, with the family and geometry of its
+            first image.
         """
         with self._running():
             self._check_parameters()
@@ -67,10 +67,6 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
                 for case, posterior in zip(loaded, result.posteriors, strict=True)
             ]
             return self.GetProbabilityImages()
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._fused = None
 
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""
@@ -105,7 +101,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
 
     def _load(self, images: Any, index: int) -> FusionCase:
         owner = f"{self.GetName()}: case {index}"
-        loaded = convert.load(images, owner=owner, **self._tolerances())
+        loaded = convert.load(images, owner=owner, **self._loading())
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )

@@ -13,7 +13,7 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
@@ -74,7 +74,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         NDArray[np.float64], "(raters, labels, labels): [rater, observed, true] where it is hard."
     )
 
-    _result: CollateResult | None = None
+    _result = Output[CollateResult | None](None)
 
     def GetLevelImage(self, level: int = 0) -> Any:
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""

@@ -29,7 +29,8 @@ from itk_consensus.calibration.scores import (
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
-from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
+from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
 
@@ -107,7 +108,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         float, "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
     )
 
-    _band: _Band | None = None
+    _band = Output[_Band | None](None)
 
     # -- calibration ----------------------------------------------------------------------------
 
@@ -159,7 +160,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
     def _with(self, record: BandRecord) -> ConformalBandFilter:
         super()._with(record)
-        self._band = None
+        self._last = Run()
         self._tell(record.doubts())
         return self
 
@@ -203,10 +204,6 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
                 loaded.without_inputs(), box, sets, len(case.probabilities) == 1, promise
             )
             return self._band_image(self._band)
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._band = None
 
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""

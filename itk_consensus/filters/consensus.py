@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -21,7 +21,7 @@ from itk_consensus.filters.listed_components import (
     listed_components,
     lone_components,
 )
-from itk_consensus.filters.parameters import Deferred, Measurement
+from itk_consensus.filters.parameters import Deferred, Measurement, Output
 from itk_consensus.labels.fusions import Fusion
 
 COHERENCE = "coherence vote"
@@ -72,9 +72,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         "ml, and position in mm.",
     )
 
-    def __init__(self, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self._candidates: dict[str, Callable[[], Fusion]] = {}
+    _candidates = Output[Mapping[str, Callable[[], Fusion]]]({})
 
     def GetCandidateNames(self) -> tuple[str, ...]:
         """The candidates of the last Execute."""

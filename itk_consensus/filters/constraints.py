@@ -65,7 +65,7 @@ class Integer(Kind[int]):
         return "an integer" + limits(self.low, self.high)
 
     def accept(self, value: Any) -> int:
-        if not is_integer(value):
+        if not isinstance(value, numbers.Integral):  # True is 1, as SimpleITK has it
             raise TypeError
         check_limits(int(value), self.low, self.high)
         check_index(int(value))
@@ -89,7 +89,7 @@ class Real(Kind[float]):
         return "a number" + limits(self.low, self.high, self.exclusive)
 
     def accept(self, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        if not isinstance(value, numbers.Real):
             raise TypeError
         number = as_double(value)
         if not math.isfinite(number):

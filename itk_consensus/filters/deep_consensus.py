@@ -22,6 +22,8 @@ from itk_consensus.filters.deep_inputs import (
 from itk_consensus.filters.deep_training import DeepTraining
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.loading import on_class_or_instance
+from itk_consensus.filters.parameters import Output
+from itk_consensus.filters.runs import Run
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
 from itk_consensus.labels.fusions import VolumeFusion
 
@@ -38,12 +40,8 @@ class DeepConsensusFilter(DeepTraining):
     >>> fused = deep.Execute(image, labels)
     """
 
-    _fused: FusedImages | None = None
-    _write_evidence: Callable[[NDArray[Any]], None] | None = None
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._fused = self._write_evidence = None
+    _fused = Output[FusedImages | None](None)
+    _write_evidence = Output[Callable[[NDArray[Any]], None] | None](None)
 
     # -- inference --------------------------------------------------------------------------
 
@@ -61,12 +59,14 @@ class DeepConsensusFilter(DeepTraining):
         Returns
         -------
         image
-            Of the labels' family and type, with their geometry and metadata.
+            Of the labels' family and type, with their geometry.
         """
         require_torch(self.GetName())
         model = self._trained()
         with self._running(), self._torch_threads():
-            given = load_input(image, labels, rater_ids=rater_ids, **self._reading())
+            given = load_input(
+                image, labels, rater_ids=rater_ids, keep=self._kept(), **self._reading()
+            )
             wanted = (model.network.shape.dimension, model.network.shape.inputs)
             found = (len(given.shape), len(given.channels))
             if found != wanted:
@@ -150,7 +150,7 @@ class DeepConsensusFilter(DeepTraining):
         from itk_consensus.deep.persistence import unpack_model
 
         self._model = unpack_model(read_bytes(path), str(path), image_stream)
-        self._forget()
+        self._last = Run()
         return self
 
     # -- state ------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import is_integer
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.label_stack import LabelStack
 
@@ -88,6 +89,7 @@ def load_input(
     missing_label: int | None = None,
     owner: str,
     tolerances: Mapping[str, Any],
+    keep: Keep = Keep.DESCRIPTION,
 ) -> DeepInput:
     """Load an image and its labels and check that they share one space.
 
@@ -99,13 +101,15 @@ def load_input(
         By default 1, 2, 3, ...: a position is a person.
     owner : str
         Opens the messages.
+    keep : callable
+        Tells by its key what outputs keep of the labels' metadata.
     """
     if image is None:
         raise InputError(
             f"{owner}: needs the image the labels were drawn on, got None; without one, "
             "itk_consensus.LabelVoting(labels) fuses labels by voting"
         )
-    loaded = convert.load(labels, owner=owner, **tolerances)
+    loaded = convert.load(labels, owner=owner, keep=keep, **tolerances)
     if loaded.geometry.dimension not in (2, 3):
         raise InputError(f"{owner}: needs 2D or 3D images, got {loaded.geometry.dimension}D")
     stack = LabelStack.multilabel(loaded.arrays, missing_label=missing_label, owner=owner)

@@ -18,6 +18,7 @@ from itk_consensus.filters.constraints import (
     Real,
     optional,
 )
+from itk_consensus.filters.global_defaults import Threads
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
@@ -126,7 +127,7 @@ class DeepConsensusParameters(ProcessObject):
     Device = Parameter(
         DeviceName(), "auto", "cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."
     )
-    NumberOfThreads = Parameter(
+    NumberOfThreads = Threads(
         ProcessObject.NumberOfThreads.kind,
         lambda _: ProcessObject.GlobalDefaultNumberOfThreads,
         "Threads of torch and the kernels; the last digits of trained weights depend on it.",

@@ -233,12 +233,10 @@ class DeepTraining(DeepConsensusParameters):
             raise TrainingError(f"{self.GetName()}: {error}") from None
 
     def _after_iteration(self, share: float) -> bool:
-        self._progress = 0.05 + 0.9 * share
+        self._run.progress = 0.05 + 0.9 * share
         self._invoke(PROGRESS_EVENT)
         self._invoke(ITERATION_EVENT)
-        stop = self._aborting
-        self._answering |= stop
-        return not stop
+        return self._goes_on()
 
     def _judge(self, model: ConsensusModel, trainer: Trainer) -> None:
         """Choose the rater weight, and compare with the vote, by held-out raters."""

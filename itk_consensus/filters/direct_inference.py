@@ -19,7 +19,7 @@ from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.filters.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.labels.fusions import Fusion, PatternFusion
 
 
@@ -95,6 +95,8 @@ class DirectInferenceFilter(LabelFusionFilter):
     SamplingError = Measurement(
         float, "Largest Monte-Carlo standard error of the probabilities; NaN unless sampled."
     )
+
+    _result = Output[Any](None)
 
     def _fuse(self, case: FusionCase) -> Fusion:
         result = direct_inference(case.patterns, self._settings(), observer=self._after_iteration)

@@ -19,7 +19,7 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 from itk_consensus.labels.fusions import DisputedFusion, Fusion, ListedVoxels
@@ -136,6 +136,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
     EstimatedSmoothnessWeight = Measurement(
         float, "Weight of the Potts field at the end; 0 without one."
     )
+
+    _result = Output[Any](None)
 
     @property
     def whole_because(self) -> str:  # type: ignore[override]

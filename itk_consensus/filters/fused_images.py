@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.fusions import Fusion, PatternFusion
@@ -28,19 +28,25 @@ class FusedImages:
     like: LoadedImages  #: Family, geometry and metadata of the images
     fusion: Fusion
     labels: tuple[int, ...]  #: The label value behind each index
-    dtype: np.dtype[Any]  #: Of the label image, unless the undecided label needs a wider one
+    dtype: np.dtype[Any]  #: Of the label image
     undecided: int = 0  #: The label of voxels that no label won
+    owner: str = ""  #: The filter, for messages
 
     def label_image(self, fusion: Fusion | None = None) -> Any:
         """The label map; of another fusion of the same case, if one is given."""
         fusion = self.fusion if fusion is None else fusion
-        dtype = widened(self.dtype, self.undecided)
-        # Looking for undecided voxels may take as long as fusing: only if much depends on it.
-        if dtype != self.dtype and not fusion.has_undecided:
-            dtype = self.dtype
-        undecided = self.undecided if holds(dtype, [self.undecided]) else 0
-        values = np.array([*self.labels, 0, undecided], dtype=dtype)
-        return self.image(lambda out: fusion.write_labels(values, out), dtype)
+        undecided = self.undecided
+        if not holds(self.dtype, [undecided]):
+            # Looking for undecided voxels may take as long as fusing: only if much depends on it.
+            if fusion.has_undecided:
+                raise ParameterError(
+                    f"{self.owner}: LabelForUndecidedPixels must be set: voxels are tied, and one "
+                    f"more than the largest label, {undecided}, does not fit the inputs' type "
+                    f"{self.dtype}; set a value that does, or cast the inputs to a wider type"
+                )
+            undecided = 0
+        values = np.array([*self.labels, 0, undecided], dtype=self.dtype)
+        return self.image(lambda out: fusion.write_labels(values, out), self.dtype)
 
     def probability_image(self, label: int | None = None) -> Any:
         """Probability of a label, as float64; 0 everywhere if no rater used the label."""
@@ -117,23 +123,21 @@ def smallest_type(values: Iterable[int]) -> np.dtype[Any]:
 
 
 def common_type(inputs: Iterable[NDArray[Any] | None], labels: Iterable[int]) -> np.dtype[Any]:
-    """The type of a label map made from these inputs: theirs, if it is one integer type.
+    """The type of a label map made from these inputs, by their types alone.
 
-    Floating and Boolean inputs, and those whose type cannot hold the labels, give the smallest
-    integer type that does.
+    Only labels that it cannot hold, beyond all that anybody draws, give the smallest that does.
     """
     labels = list(labels)
-    types = {array.dtype.newbyteorder("=") for array in inputs if array is not None}
-    common = np.result_type(*types)
-    if any(dtype.kind not in "ui" for dtype in types) or common.kind not in "ui":
-        return smallest_type(labels)
+    common = label_type(array.dtype for array in inputs if array is not None)
     return common if holds(common, labels) else smallest_type(labels)
 
 
-def widened(dtype: np.dtype[Any], value: int) -> np.dtype[Any]:
-    """The same type, or the next wider one of its family that holds the value too."""
-    for candidate in _SIGNED if dtype.kind == "i" else _UNSIGNED:
-        wider = np.dtype(candidate)
-        if wider.itemsize >= dtype.itemsize and holds(wider, [value]):
-            return wider
-    raise InputError(f"no integer type of the labels' kind holds the undecided label {value}")
+def label_type(types: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
+    """The integer type of label maps made from inputs of these types: theirs, if they have one.
+
+    Booleans give uint8, floating types int32.
+    """
+    whole: dict[str, np.dtype[Any]] = {"b": np.dtype(np.uint8), "f": np.dtype(np.int32)}
+    common = np.result_type(*(whole.get(dtype.kind, dtype) for dtype in types))
+    # There is no integer type for uint64 and a signed one together.
+    return common.newbyteorder("=") if common.kind in "ui" else np.dtype(np.int64)

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
-from itk_consensus.filters.fusion_case import RaterInputs
-from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT, lent
+from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 
 
 class FuserAtWorkMixin(RaterInputs):
     """A filter that has a part of its work done by fusers, who see images on its terms."""
 
-    _at_work: RaterInputs | None = None
+    def _have_fused(
+        self, fuser: LabelFusionFilter, images: list[Any], beside: FusionCase | None = None
+    ) -> LabelFusionFilter:
+        """Have images fused on this filter's terms, and its commands told of the progress.
 
-    def Abort(self) -> None:
-        """Stop at the next chance, the fuser at work included."""
-        super().Abort()
-        if self._at_work is not None:
-            self._at_work.Abort()
+        Parameters
+        ----------
+        fuser : LabelFusionFilter
+            Can be asked about it afterwards, as after an Execute of its own.
+        beside : FusionCase, optional
+            A case that is at work on the same images.
 
-    @contextmanager
-    def _at_work_is(self, fuser: RaterInputs) -> Iterator[None]:
-        """Lend a fuser this filter's terms, and tell its progress to this filter's commands."""
-        self._at_work, own = fuser, list(fuser._commands)
-        for event in (PROGRESS_EVENT, ITERATION_EVENT):
-            fuser.AddCommand(event, lambda: self._invoke(PROGRESS_EVENT))
+        Returns
+        -------
+        LabelFusionFilter
+            Who did it in the fuser's place, and for nobody else.
+        """
+
+        def tell() -> None:
+            self._invoke(PROGRESS_EVENT)
+            if self._run.is_aborting:
+                worker.Abort()
+
+        self._report(self._run.progress)  # Abort may have come before
+        commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
+        worker = fuser._lent(self._terms(), commands)
+        worker._beside = beside
         try:
-            with lent(fuser, self._terms()):
-                yield
+            worker.Execute(images)
         finally:
-            self._at_work, fuser._commands[:] = None, own
+            fuser._last = worker._last
+        return worker

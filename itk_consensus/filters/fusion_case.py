@@ -196,7 +196,7 @@ class RaterInputs(ProcessObject):
         return loaded
 
     def _loaded_with_gaps(self, images: Any) -> LoadedImages:
-        return convert.load_with_gaps(images, owner=self.GetName(), **self._tolerances())
+        return convert.load_with_gaps(images, owner=self.GetName(), **self._loading())
 
     def _rater_masks(self, loaded: LoadedImages) -> list[NDArray[Any] | None] | None:
         """Where each rater annotated: inside its mask, and where its image has a value."""

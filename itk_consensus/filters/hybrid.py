@@ -46,15 +46,9 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
                     "itself"
                 )
 
-    def _run(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
+    def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
         """What a fuser makes of the case on this filter's terms."""
-        fuser._beside = case
-        try:
-            with self._at_work_is(fuser):
-                fuser.Execute(list(case.loaded.owners))
-        finally:
-            fuser._beside = None
-        return fuser.fused
+        return self._have_fused(fuser, list(case.loaded.owners), case).fused
 
 
 #: The paper's band, in smallest voxel sides on each side of the contour.
@@ -109,9 +103,9 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         # The dearer first: what it makes of the votes serves the other.
-        boundary = self._run(self.BoundaryFilter or ConsensusFilter(), case)
+        boundary = self._fused_by(self.BoundaryFilter or ConsensusFilter(), case)
         self._report(0.8)
-        interior = self._run(self.InteriorFilter or MajorityVoteFilter(), case)
+        interior = self._fused_by(self.InteriorFilter or MajorityVoteFilter(), case)
         band = self._band(case, interior)
         self._report(0.9)
         self.BandVoxels = int(np.count_nonzero(band))
@@ -127,7 +121,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         if self.BandContour == "interior":
             contoured = interior.decision(self._label_values(case))
         else:
-            vote = self._run(MajorityVoteFilter(), case)
+            vote = self._fused_by(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
         return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
 

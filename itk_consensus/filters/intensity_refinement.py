@@ -70,7 +70,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         model = self._model(case)
-        fused = self._run(self.Filter or ConsensusFilter(), case)
+        fused = self._fused_by(self.Filter or ConsensusFilter(), case)
         self._report(0.8)
         choice = model.choose_weight()
         self.IntensityWeight, self.HeldOutGains = choice

@@ -13,7 +13,7 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 from itk_consensus.labels.patch_weights import MOST_STEPS
 
@@ -40,6 +40,8 @@ class JointLabelFusionFilter(AtlasFusionFilter):
     )
     NonNegativeWeights = Parameter(Boolean(), True, "Whether negative weights are taken for 0.")
 
+    _settings = Output[JointSettings | None](None)
+
     def _margin(self, case: FusionCase) -> tuple[int, ...]:
         patch = self._radii(case, self.PatchRadius, PATCH_SIDES)
         # Beyond the image there is nothing to be found.
@@ -61,7 +63,7 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         present = [i for i, atlas in enumerate(images.atlases) if atlas is not None]
         given = images._replace(atlases=[images.atlases[i] for i in present])
         found, shifts = joint_weights(
-            given, voxels.places, self._settings, threads=self.NumberOfThreads
+            given, voxels.places, self._made(self._settings), threads=self.NumberOfThreads
         )
         if self.NonNegativeWeights:
             np.maximum(found, 0, out=found)

@@ -24,7 +24,13 @@ from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
-from itk_consensus.filters.parameters import Deferred, Parameter, measurements_of, parameters_of
+from itk_consensus.filters.parameters import (
+    Deferred,
+    Output,
+    Parameter,
+    measurements_of,
+    parameters_of,
+)
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.images import convert
 from itk_consensus.labels.decision_patterns import DecisionPatterns
@@ -61,9 +67,9 @@ class LabelFusionFilter(RaterInputs):
     #: Whether outputs can be asked for after Execute; a function form returns one and is done.
     _outlives_execute = True
 
-    _case: FusionCase | None = None
-    _fused: FusedImages | None = None
-    _chunked: ChunkedImages | None = None
+    _case = Output[FusionCase | None](None)
+    _fused = Output[FusedImages | None](None)
+    _chunked = Output[ChunkedImages | None](None)
 
     # -- the one way through ----------------------------------------------------------------
 
@@ -81,7 +87,8 @@ class LabelFusionFilter(RaterInputs):
         Returns
         -------
         image
-            Of the first input's family, with its geometry and metadata, on its device. A dask
+            Of the first input's family, with its geometry, on its device; of its metadata what
+            describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
         inputs = images[0] if len(images) == 1 else list(images)
@@ -97,22 +104,18 @@ class LabelFusionFilter(RaterInputs):
             fusion = self._fuse(case)
             like = case.loaded.without_inputs()
             self._case = case
-            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided)
+            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided, self.GetName())
             output = self._primary_output()
             if self._outlives_execute:
                 self._let_inputs_go(case)
             return output
-
-    def _forget(self) -> None:
-        super()._forget()
-        self._case = self._fused = self._chunked = None
 
     def _promise(self, arrays: Any) -> Any:
         """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""
         self._chunked = chunked = promised_images(self, arrays)
         for measurement in measurements_of(type(self)):
             name = measurement.name
-            self._measured[name] = Deferred(partial(chunked.measurement, name))
+            self._measured[name] = Deferred(partial(chunked.measurement, name), reads_inputs=True)
         return self._primary_output()
 
     def _let_inputs_go(self, case: FusionCase) -> None:
@@ -286,4 +289,5 @@ class UndecidedLabelMixin(ProcessObject):
         AUTOMATIC_LABEL,
         "Label of tied voxels; by default one more than the largest label.",
         default_doc="max label + 1",
+        can_be_unset=True,
     )

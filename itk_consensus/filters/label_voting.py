@@ -5,6 +5,7 @@ from __future__ import annotations
 from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.voting import StackVoteFusion
 
@@ -15,6 +16,7 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     Drop-in for ``sitk.LabelVotingImageFilter``.
     """
 
+    _keeps = Keep.NOTHING
     positional = ("LabelForUndecidedPixels",)
     whole_because = ""
     method = "label-voting"

@@ -9,7 +9,7 @@ from itk_consensus.algorithms.atlas_images import SIMILARITIES, ComparableImages
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
 from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.labels.disputed_voxels import DisputedVoxels
 
 
@@ -33,6 +33,8 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
     Power = Parameter(
         Real(low=0.0), 2.0, "Exponent of the inverse mean squared difference, or correlation."
     )
+
+    _patch = Output[tuple[int, ...]](())
 
     def _margin(self, case: FusionCase) -> tuple[int, ...]:
         self._patch = self._radii(case, self.PatchRadius, PATCH_SIDES)

@@ -26,6 +26,7 @@ from itk_consensus.filters.expectation_maximization import (
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.labels.disputed_voxels import decide_voxels
 from itk_consensus.labels.fusions import Fusion
 
@@ -43,6 +44,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     released wheels are at fault.
     """
 
+    _keeps = Keep.NOTHING
     positional = (
         "LabelForUndecidedPixels",
         "TerminationUpdateThreshold",
@@ -61,7 +63,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "changes, after 10,000 iterations at most.",
     )
     MaximumNumberOfIterations = Parameter(
-        Integer(0, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+        Integer(0, 2**32 - 1),
+        2**32 - 1,
+        "Most iterations of EM.",
+        default_doc="no cap",
+        can_be_unset=True,
     )
     PriorProbabilities = Parameter(
         OneOf((LabelProbabilities(), Reals(0.0, 1.0))),
@@ -69,6 +75,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         "Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is "
         "ignored), or {label: probability}.",
         default_doc="label frequencies",
+        can_be_unset=True,
     )
     PseudoCounts = Parameter(
         Reals(low=0.0, length=2),
@@ -77,9 +84,18 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         default_doc="from Variant",
     )
     Initialization = Parameter(
-        Choice(("label_voting", "mean", "majority_vote", "theta")),
+        Choice(
+            (
+                "label_voting",
+                "mean",
+                "majority_vote",
+                "theta",
+                "label_voting_with_the_fault_of_itk_5_4",
+            )
+        ),
         from_variant(lambda settings: settings.plan.initialization),
-        "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta.",
+        "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; "
+        "the last gives the answers of SimpleITK 2.5 where voxels are tied, too.",
         default_doc="from Variant",
     )
 

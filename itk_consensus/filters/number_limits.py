@@ -62,3 +62,18 @@ def _check_range(value: float, low: float, high: float) -> None:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+def number_in(value: Any) -> Any:
+    """The number that an array or tensor without axes holds; everything else as it is."""
+    has_no_axes = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if has_no_axes else value
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut short if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of thousands of digits
+        text = f"a {type(value).__name__} too long to show"
+    return text if len(text) <= 80 else f"{text[:77]}..."

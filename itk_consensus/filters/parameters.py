@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.filters.constraints import Kind
 from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.number_limits import BeyondRange
+from itk_consensus.filters.number_limits import BeyondRange, number_in, shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -40,7 +40,7 @@ class _Declared(Generic[T]):
         def getter(filter_: ProcessObject) -> Any:
             return self.value_of(filter_)
 
-        _attach(owner, f"Get{name}", getter, self.doc)
+        attach(owner, f"Get{name}", getter, self.doc)
 
     def value_of(self, filter_: ProcessObject) -> T:
         """What a filter has."""
@@ -70,6 +70,8 @@ class Parameter(_Declared[T]):
         How documentation shows a default that is computed or unwieldy.
     in_cli : bool
         Whether the command line offers it.
+    can_be_unset : bool
+        Whether there are the methods Unset and GetHas that ITK's filter of this name has.
     """
 
     def __init__(
@@ -80,7 +82,9 @@ class Parameter(_Declared[T]):
         *,
         default_doc: str | None = None,
         in_cli: bool = True,
+        can_be_unset: bool = False,
     ) -> None:
+        self.can_be_unset = can_be_unset
         self.kind = kind
         self.default = default
         self.doc = doc
@@ -91,7 +95,16 @@ class Parameter(_Declared[T]):
         def setter(filter_: ProcessObject, value: Any) -> None:
             self.__set__(filter_, value)
 
-        _attach(owner, f"Set{name}", setter, self.doc)
+        def unset(filter_: ProcessObject) -> None:
+            filter_._values.pop(name, None)
+
+        def is_set(filter_: ProcessObject) -> bool:
+            return name in filter_._values
+
+        attach(owner, f"Set{name}", setter, self.doc)
+        if self.can_be_unset:
+            attach(owner, f"Unset{name}", unset, f"Take {name} back to its default.")
+            attach(owner, f"GetHas{name}", is_set, f"Whether {name} was set.")
         super().__set_name__(owner, name)
 
     def value_of(self, filter_: ProcessObject) -> T:
@@ -107,14 +120,14 @@ class Parameter(_Declared[T]):
     def check(self, owner: str, value: Any) -> T:
         """Return the accepted value or raise the one message every filter uses."""
         try:
-            return self.kind.accept(value)
+            return self.kind.accept(number_in(value))
         except BeyondRange as error:
             raise ParameterError(
-                f"{owner}: {self.name} must be {error}, got {_shown(value)}"
+                f"{owner}: {self.name} must be {error}, got {shown(value)}"
             ) from None
         except (TypeError, ValueError):
             raise ParameterError(
-                f"{owner}: {self.name} must be {self.kind.wanted}, got {_shown(value)}"
+                f"{owner}: {self.name} must be {self.kind.wanted}, got {shown(value)}"
             ) from None
 
     @property
@@ -140,6 +153,7 @@ class Deferred(Generic[T]):
     """A measurement that costs too much to be made unless somebody asks."""
 
     compute: Callable[[], T]
+    reads_inputs: bool = False  #: Whether that reads the inputs again, as nobody who prints wants
 
 
 class Measurement(_Declared[T]):
@@ -151,56 +165,65 @@ class Measurement(_Declared[T]):
         Of the value.
     doc : str
         One sentence for users.
+    one_of : type, optional
+        Of one rater's value, if the Get method also takes a rater's number, as itk's does.
     """
 
-    def __init__(self, type_: type[T], doc: str) -> None:
+    def __init__(self, type_: type[T], doc: str, *, one_of: type | None = None) -> None:
         self.type = type_
         self.doc = doc
+        self.one_of = one_of
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        def getter(filter_: ProcessObject, rater: int | None = None) -> Any:
+            values: Any = self.value_of(filter_)
+            if rater is None:
+                return values
+            if not 0 <= rater < len(values):
+                last = len(values) - 1
+                raise IndexError(f"{filter_.GetName()}: rater must be 0 to {last}, got {rater}")
+            return values[rater]
+
+        if self.one_of is not None:
+            attach(owner, f"Get{name}", getter, self.doc)
+        super().__set_name__(owner, name)
 
     def value_of(self, filter_: ProcessObject) -> T:
-        if self.name not in filter_._measured:
+        run = filter_._run
+        if self.name not in run.measured:
             raise NotExecutedError(f"{filter_.GetName()}: {self.name} is known only after Execute")
-        value: T | Deferred[T] = filter_._measured[self.name]
+        value: T | Deferred[T] = run.measured[self.name]
         if isinstance(value, Deferred):
-            value = filter_._measured[self.name] = value.compute()
+            with filter_._seeing(run):  # it may look at other measurements
+                value = run.measured[self.name] = value.compute()
         return handed_out(value)
 
     def __set__(self, instance: ProcessObject, value: T | Deferred[T]) -> None:
         instance._measured[self.name] = value
 
 
-class GlobalValue(Generic[T]):
-    """A value of all filters at once, with SimpleITK's static functions Set and Get, On and Off."""
+class Output(Generic[T]):
+    """What Execute leaves behind for later questions, as a `Measurement` that nobody reads.
 
-    def __init__(self, kind: Kind[T], doc: str) -> None:
-        self.kind = kind
-        self.doc = doc
+    Whatever a filter sets on itself during Execute is one of the two, and so belongs to one run.
+    """
+
+    def __init__(self, before: T) -> None:
+        self.before = before  #: Its value until it is set
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-        def getter() -> Any:
-            return self.__get__(None)
+    @overload
+    def __get__(self, instance: None, owner: type) -> Output[T]: ...
+    @overload
+    def __get__(self, instance: ProcessObject, owner: type | None = None) -> T: ...
+    def __get__(self, instance: ProcessObject | None, owner: type | None = None) -> Any:
+        return self if instance is None else instance._run.outputs.get(self.name, self.before)
 
-        def setter(value: Any) -> None:
-            named = Parameter(self.kind, value, self.doc)
-            named.name = name.removeprefix("GlobalDefault")
-            GlobalDefaults._global_defaults[name] = named.check("ProcessObject", value)
-
-        getter.__annotations__["return"] = setter.__annotations__["value"] = self.kind.annotation
-        _attach(owner, f"Get{name}", getter, self.doc, static=True)
-        _attach(owner, f"Set{name}", setter, self.doc, static=True)
-        if isinstance(self.kind, Boolean):
-            _attach(owner, f"{name}On", partial(setter, True), f"Set{name}(True).", static=True)
-            _attach(owner, f"{name}Off", partial(setter, False), f"Set{name}(False).", static=True)
-
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
-        from itk_consensus.images.simpleitk_family import simpleitk_default  # once it is needed
-
-        ours = GlobalDefaults._global_defaults
-        value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)
-        return value
+    def __set__(self, instance: ProcessObject, value: T) -> None:
+        instance._run.outputs[self.name] = value
 
 
 def parameters_of(cls: type) -> Iterator[Parameter[Any]]:
@@ -219,8 +242,13 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
     for parameter in parameters_of(cls):
         if parameter.name.lower() == wanted:
             return parameter
-    known = ", ".join(parameter.keyword for parameter in parameters_of(cls))
-    raise ParameterError(f"{owner}: there is no parameter '{spelled}'; known are {known}")
+    names = [parameter.keyword for parameter in parameters_of(cls)]
+    near = get_close_matches(spelled[:1].lower() + spelled[1:], names, 1)
+    # In the spelling of who asks: ForgroundValue is answered with ForegroundValue.
+    hint = f"did you mean {spelled[0] + near[0][1:]}? " if near and spelled[0].isalpha() else ""
+    raise ParameterError(
+        f"{owner}: there is no parameter '{spelled}'; {hint}known are {', '.join(names)}"
+    )
 
 
 def settings_from(filter_: ProcessObject, settings: type[S], **given: Any) -> S:
@@ -254,7 +282,7 @@ def _declared(cls: type, kind: type) -> Iterator[Any]:
                 yield member
 
 
-def _attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
+def attach(owner: type, name: str, function: Any, doc: str, static: bool = False) -> None:
     # A method written out in the class itself wins over the derived one.
     if name in vars(owner):
         return
@@ -262,35 +290,3 @@ def _attach(owner: type, name: str, function: Any, doc: str, static: bool = Fals
     function.__qualname__ = f"{owner.__qualname__}.{name}"
     function.__doc__ = doc
     setattr(owner, name, staticmethod(function) if static else function)
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # Python does not write out integers of thousands of digits
-        text = f"a {type(value).__name__} too long to show"
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-class GlobalDefaults:
-    """Values of every filter that has none of its own: ours if they were set, or SimpleITK's.
-
-    ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` holds for filters of this
-    package too; the function of the same name here holds for them alone, and wins.
-    """
-
-    _global_defaults: ClassVar[dict[str, Any]] = {}
-
-    GlobalDefaultCoordinateTolerance = GlobalValue(
-        Real(low=0.0), "The CoordinateTolerance of filters that have none of their own."
-    )
-    GlobalDefaultDirectionTolerance = GlobalValue(
-        Real(low=0.0), "The DirectionTolerance of filters that have none of their own."
-    )
-    GlobalDefaultNumberOfThreads = GlobalValue(
-        Integer(1, 1024), "The NumberOfThreads of filters that have none of their own."
-    )
-    GlobalDefaultDebug = GlobalValue(Boolean(), "The Debug of filters that have none of their own.")
-    GlobalWarningDisplay = GlobalValue(
-        Boolean(), "Whether filters warn; it is all in GetDiagnostics() in any case."
-    )

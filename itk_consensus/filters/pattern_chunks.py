@@ -16,7 +16,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
-from itk_consensus.filters.printed import holds_image
+from itk_consensus.filters.printing import holds_image
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Family, LoadedImages
 from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
@@ -155,7 +155,8 @@ def fuse_patterns(
         fusion = fusion.on(patterns)
     if not isinstance(fusion, PatternFusion):
         raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
-    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided)
+    owner = filter_.GetName()
+    return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided, owner)
 
 
 def without_images(filter_: Filter) -> Filter:

@@ -15,7 +15,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.constraints import Integer, optional
 from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.images import convert
 from itk_consensus.images.image_family import LoadedImages
 from itk_consensus.labels.class_probabilities import first_impossible, likeliest, sum_to_one
@@ -46,9 +46,9 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     )
 
     #: Classes of the inputs of the last Execute; 0 if they are labels or foreground probabilities.
-    _classes = 0
+    _classes = Output(0)
     #: Whether they are probabilities of either kind.
-    _soft = False
+    _soft = Output(False)
 
     #: What else than probabilities inputs may be, in words of the message.
     _otherwise = "labels of an integer type or, as some input is of a floating type"

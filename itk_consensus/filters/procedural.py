@@ -121,7 +121,7 @@ def numpydoc(fuser: type[LabelFusionFilter], style: str) -> str:
 def _returned(fuser: type[LabelFusionFilter]) -> str:
     is_binary = hasattr(fuser, "ForegroundValue")
     what = "Probability of the foreground, as float64" if is_binary else "The fused label map"
-    return f"{what}, of the first input's family, with its geometry and metadata."
+    return f"{what}, of the first input's family, with its geometry."
 
 
 def _described(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from threading import get_ident
+from typing import Any, ClassVar, TypeVar
 
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
+from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
-    GlobalDefaults,
     Parameter,
     find_parameter,
     measurements_of,
     parameters_of,
 )
-from itk_consensus.filters.printed import printed, printed_measurement
+from itk_consensus.filters.printing import measured, printed
+from itk_consensus.filters.runs import Run, Runs
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.stopping import asking
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
@@ -33,8 +36,15 @@ EVENTS = {number: f"{name}Event" for number, name in enumerate(_NAMES)}
 EVENTS[9] = "MultiResolutionIterationEvent"
 
 
-class ProcessObject(GlobalDefaults):
-    """Base of every filter. Not re-entrant: one Execute at a time for one object."""
+T = TypeVar("T")
+P = TypeVar("P", bound="ProcessObject")
+
+#: A command, and the event it waits for.
+Command = tuple[int, Callable[[], Any]]
+
+
+class ProcessObject(Runs, GlobalDefaults):
+    """Base of every filter. Many threads may call Execute of one object at the same time."""
 
     CoordinateTolerance = Parameter(
         Real(low=0.0),
@@ -48,10 +58,10 @@ class ProcessObject(GlobalDefaults):
         "Largest difference between elements of the inputs' direction matrices.",
         default_doc="1e-06",
     )
-    NumberOfThreads = Parameter(
-        Integer(1, 1024),
+    NumberOfThreads = Threads(
+        Integer(0, 1024),
         lambda filter_: filter_.GlobalDefaultNumberOfThreads,
-        "Threads of the compiled kernels; results never depend on it.",
+        "Threads of the compiled kernels, 0 being the default; results never depend on it.",
         default_doc="all cores",
     )
     NumberOfWorkUnits = Parameter(
@@ -59,6 +69,12 @@ class ProcessObject(GlobalDefaults):
         0,
         "Accepted for SimpleITK's sake; work is split by the number of threads.",
         in_cli=False,
+    )
+    KeepMetaData = Parameter(
+        Boolean(),
+        False,
+        "Whether outputs keep all metadata of the first input, patients' names included; geometry "
+        "is always kept.",
     )
     Debug = Parameter(
         Boolean(),
@@ -68,23 +84,29 @@ class ProcessObject(GlobalDefaults):
         in_cli=False,
     )
 
+    #: What outputs keep of the first input's metadata, unless all of it.
+    _keeps: ClassVar[Keep] = Keep.DESCRIPTION
+
     def __init__(self, **parameters: Any) -> None:
-        self._commands: list[tuple[int, Callable[[], Any]]] = []
+        self._commands: list[Command] = []
         self._values: dict[str, Any] = {}
-        self._measured: dict[str, Any] = {}
-        self._progress = 0.0
-        self._aborting = False
-        self._answering = False
+        super().__init__()
         for spelled, value in parameters.items():
             self._set(spelled, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name.startswith("_") or hasattr(type(self), name)):
+            meant = find_parameter(type(self), name, self.GetName())
+            raise ParameterError(
+                f"{self.GetName()}: there is no attribute '{name}'; did you mean {meant.name}?"
+            )
+        super().__setattr__(name, value)
 
     def _set(self, spelled: str, value: Any) -> None:
         parameter = find_parameter(type(self), spelled, self.GetName())
         if parameter.name in self._values:
             raise ParameterError(f"{self.GetName()}: {parameter.name} is given twice")
         getattr(self, f"Set{parameter.name}")(value)
-
-    # -- identity ---------------------------------------------------------------------------
 
     def GetName(self) -> str:
         """The name of the filter's class."""
@@ -94,12 +116,14 @@ class ProcessObject(GlobalDefaults):
         lines = [f"itk_consensus::{self.GetName()}"]
         lines += [f"  {p.name}: {printed(p.__get__(self))}" for p in parameters_of(type(self))]
         lines += [
-            f"  {m.name}: {printed_measurement(self._measured[m.name])}"
+            f"  {m.name}: {measured(m, self)}"
             for m in measurements_of(type(self))
             if m.name in self._measured
         ]
         commands = ", ".join(EVENTS[event] for event, _ in self._commands) or "(none)"
-        return "\n".join([*lines, f"  Commands: {commands}", f"  Progress: {self._progress:g}", ""])
+        return "\n".join(
+            [*lines, f"  Commands: {commands}", f"  Progress: {self._run.progress:g}", ""]
+        )
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={printed(value)}" for name, value in self._values.items())
@@ -150,34 +174,41 @@ class ProcessObject(GlobalDefaults):
                     self._warn(f"a command of {EVENTS[event]} was cut short: {error}")
 
     def GetProgress(self) -> float:
-        """How much of Execute is done, from 0 to 1."""
-        return self._progress
+        """How much of Execute is done, from 0 to 1; the youngest, if threads are at several."""
+        at_work = list(self._runs.values())
+        if get_ident() in self._runs or not at_work:
+            return self._run.progress
+        return at_work[-1].progress
 
     def _report(self, progress: float, *, stops: bool = True) -> None:
         """Move the progress, tell the observers, and stop here, if it can, on their Abort."""
-        self._progress = progress
+        self._run.progress = progress
         self._invoke(PROGRESS_EVENT)
-        if stops and self._aborting and progress < 1.0:
+        if stops and self._run.is_aborting and progress < 1.0:
             raise self._aborted()
 
     def _checkpoint(self) -> None:
         """Stop a kernel on Abort, unless it works on an answer."""
-        if self._aborting and not self._answering:
+        if self._run.is_aborting and not self._run.is_answering:
             raise self._aborted()
 
     def _aborted(self) -> ProcessAborted:
         # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
-        self._answering = True
+        self._run.is_answering = True
         return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+
+    def _goes_on(self) -> bool:
+        """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
+        stop = self._run.is_aborting
+        self._run.is_answering |= stop
+        return not stop
 
     def _after_iteration(self, number: int) -> bool:
         """Observer of loops: tells the commands, and whether to go on."""
         if hasattr(type(self), "ElapsedIterations"):
             self._measured["ElapsedIterations"] = number  # commands may ask for it already
         self._invoke(ITERATION_EVENT)
-        stop = self._aborting  # asked once: Abort may come from another thread
-        self._answering |= stop
-        return not stop
+        return self._goes_on()
 
     def _counting_to(
         self, most: int, *, whole: bool = False
@@ -188,7 +219,7 @@ class ProcessObject(GlobalDefaults):
         is that of the last one, unless only `whole` iterations leave any.
         """
         done = 0
-        self._answering = whole
+        self._run.is_answering = whole
 
         def during_iteration(share: float, stops: bool = not whole) -> None:
             self._report(0.5 + 0.49 * (done + share) / most, stops=stops)
@@ -202,36 +233,37 @@ class ProcessObject(GlobalDefaults):
         return after_iteration, during_iteration
 
     def Abort(self) -> None:
-        """Stop at the next chance. During iterations the current estimate is still returned."""
-        self._aborting = True
+        """Stop at the next chance. During iterations the current estimate is still returned.
+
+        A command stops the Execute that called it; anybody else every one that is at work.
+        """
+        own = self._runs.get(get_ident())
+        for run in [own] if own is not None else list(self._runs.values()):
+            run.is_aborting = True
 
     @contextmanager
     def _running(self) -> Iterator[None]:
         if self.Debug:
             print(self)
-        self._forget()
-        self._aborting = self._answering = False
-        self._progress = 0.0
+        run = Run()
         try:
-            self._invoke(START_EVENT)
-            try:
-                with asking(self._checkpoint):
-                    yield
-            except BaseException as error:
-                if isinstance(error, ProcessAborted):
-                    self._invoke(ABORT_EVENT)
-                self._forget()
-                raise
-            self._progress = 1.0
-            self._invoke(PROGRESS_EVENT)
-            self._invoke(END_EVENT)
+            with self._seeing(run):
+                try:
+                    self._invoke(START_EVENT)
+                    with asking(self._checkpoint):
+                        yield
+                except BaseException as error:
+                    if isinstance(error, ProcessAborted):
+                        self._invoke(ABORT_EVENT)
+                    self._last = Run(progress=run.progress)  # nothing that could be taken for it
+                    raise
+                run.progress = 1.0
+                self._last = run
+                self._invoke(PROGRESS_EVENT)
+                self._invoke(END_EVENT)
         finally:
             # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
             self._invoke(DELETE_EVENT)
-
-    def _forget(self) -> None:
-        """Let go of what the last Execute left: before another, and when that fails or is ended."""
-        self._measured.clear()
 
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""
@@ -248,11 +280,27 @@ class ProcessObject(GlobalDefaults):
             level, frame = level + 1, frame.f_back
         warnings.warn(f"{self.GetName()}: {message}", ConsensusWarning, stacklevel=level)
 
-    def _tolerances(self) -> dict[str, float]:
+    def _lent(self: P, parameters: Mapping[str, Any], commands: Sequence[Command] = ()) -> P:
+        """A filter that works for this one with other parameters: its runs are this one's, too."""
+        worker = type(self)()
+        worker._values = {**self._values, **parameters}
+        worker._commands = [*self._commands, *commands]
+        worker._runs = self._runs
+        return worker
+
+    def _tolerances(self) -> dict[str, Any]:
         return {
             "coordinate_tolerance": self.CoordinateTolerance,
             "direction_tolerance": self.DirectionTolerance,
         }
+
+    def _kept(self) -> Keep:
+        """What outputs keep of the first input's metadata."""
+        return Keep.EVERYTHING if self.KeepMetaData else self._keeps
+
+    def _loading(self) -> dict[str, Any]:
+        """How inputs that outputs take after are read."""
+        return {**self._tolerances(), "keep": self._kept()}
 
     # -- SimpleITK's small change ----------------------------------------------------------
 
@@ -265,20 +313,5 @@ class ProcessObject(GlobalDefaults):
         self.Debug = False
 
 
-@contextmanager
-def lent(filter_: ProcessObject, parameters: Mapping[str, Any]) -> Iterator[None]:
-    """Let a filter work with other parameters for a while, then give it back as it was."""
-    own = dict(filter_._values)
-    filter_._values.update(parameters)
-    try:
-        yield
-    finally:
-        filter_._values.clear()
-        filter_._values.update(own)
-
-
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == __name__.partition(".")[0]
-
-
-T = TypeVar("T")

@@ -23,7 +23,7 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
+from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.images import convert
 from itk_consensus.labels.box_sum import radii_in_voxels
@@ -101,7 +101,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "(raters, labels, labels): [rater, observed, true] over all voxels, as GetLabels().",
     )
 
-    _result: SpatialResult | None = None
+    _result = Output[SpatialResult | None](None)
 
     # -- fields -----------------------------------------------------------------------------
 

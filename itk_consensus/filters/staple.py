@@ -25,6 +25,7 @@ from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.images.image_family import LoadedImages
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.labels.fusions import Fusion
 from itk_consensus.labels.label_stack import LabelStack, fits, label_table
 
@@ -69,8 +70,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         default_doc="from Variant",
     )
 
-    Sensitivity = Measurement(tuple[float, ...], "Each rater's sensitivity; NaN where undefined.")
-    Specificity = Measurement(tuple[float, ...], "Each rater's specificity; NaN where undefined.")
+    Sensitivity = Measurement(
+        tuple[float, ...], "Each rater's sensitivity; NaN where undefined.", one_of=float
+    )
+    Specificity = Measurement(
+        tuple[float, ...], "Each rater's specificity; NaN where undefined.", one_of=float
+    )
     PositivePredictiveValue = Measurement(
         tuple[float, ...], "Probability that a rater's foreground vote is right."
     )
@@ -164,6 +169,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
 
     # Patterns are made unless they turn out to be too many.
     needs = "votes"
+    _keeps = Keep.NOTHING
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
     method = "staple"

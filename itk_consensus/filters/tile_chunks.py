@@ -120,9 +120,10 @@ class TileWork:
         dtype = common_type(context.summary.types, labels)
         undecided = self.filter_._undecided_label(labels, dtype)
         like = case.loaded.without_inputs()
-        fused = FusedImages(like, vote.fusion(), tuple(labels), dtype, undecided)
+        owner = self.filter_.GetName()
+        fused = FusedImages(like, vote.fusion(), tuple(labels), dtype, undecided, owner)
         output = getattr(fused, request.method)(*request.arguments)[block.core]
-        return as_promised(np.ascontiguousarray(output), request.dtype, self.filter_.GetName())
+        return as_promised(np.ascontiguousarray(output), request.dtype, owner)
 
     def _case(self, block: Block) -> FusionCase:
         part = part_of(self.filter_, block.images, len(block.raters))

@@ -9,6 +9,7 @@ import numpy as np
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
+from itk_consensus.images.kept_metadata import Keep
 
 
 class ArrayFamily(WrappingFamily):
@@ -31,7 +32,7 @@ class ArrayFamily(WrappingFamily):
         filled = image.filled(said[0] if said.size else 0)
         return ReadImage([real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
 
-    def metadata(self, image: Array) -> dict[str, str]:
+    def metadata(self, image: Array, keep: Keep) -> dict[str, str]:
         """Arrays have none."""
         return {}
 
@@ -63,7 +64,7 @@ class ArrayLikeFamily(WrappingFamily):
             ) from error
         return ReadImage([real_numbers(array, where)], ArrayGeometry.of_shape(array.shape))
 
-    def metadata(self, image: Any) -> dict[str, Any]:
+    def metadata(self, image: Any, keep: Keep) -> dict[str, Any]:
         """How to make arrays of this library, if it can be asked."""
         if not hasattr(image, "__array_namespace__"):
             return {}

@@ -13,11 +13,17 @@ import numpy.typing as npt
 from itk_consensus.errors import InputError
 from itk_consensus.images.array_family import ArrayFamily, ArrayLikeFamily
 from itk_consensus.images.geometry import ArrayGeometry, check_same_space
-from itk_consensus.images.image_family import Array, ImageFamily, ReadImage
+from itk_consensus.images.image_family import (
+    INSTEAD_OF_COLOURS,
+    Array,
+    ImageFamily,
+    ReadImage,
+)
 from itk_consensus.images.image_family import Family as Family
 from itk_consensus.images.image_family import LoadedImages as LoadedImages
 from itk_consensus.images.image_family import OutputImage as OutputImage
 from itk_consensus.images.itk_family import ItkFamily
+from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.images.nibabel_family import NibabelFamily
 from itk_consensus.images.simpleitk_family import SimpleITKFamily
 from itk_consensus.images.tensor_family import MetaTensorFamily, TensorFamily
@@ -36,7 +42,9 @@ _ADAPTERS: dict[Family, ImageFamily] = {
 }
 
 
-def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
+def load(
+    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+) -> LoadedImages:
     """View the voxels of every input and check, once, that all lie in the same space.
 
     Parameters
@@ -46,6 +54,8 @@ def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
         Families may be mixed, but not those that know their place with those that do not.
     owner : str
         The filter that asks, for messages.
+    keep : callable
+        Tells by its key what outputs keep of the first input's metadata.
     tolerances : float
         As of `check_same_space`.
 
@@ -56,13 +66,15 @@ def load(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
     GeometryError
         Images of different size or in different physical space.
     """
-    loaded = load_with_gaps(images, owner=owner, **tolerances)
+    loaded = load_with_gaps(images, owner=owner, keep=keep, **tolerances)
     for index, annotated in enumerate(loaded.annotated):
         _reject_gaps(annotated, f"{owner}: input {index}")
     return loaded
 
 
-def load_with_gaps(images: Any, *, owner: str, **tolerances: float) -> LoadedImages:
+def load_with_gaps(
+    images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
+) -> LoadedImages:
     """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
@@ -71,6 +83,7 @@ def load_with_gaps(images: Any, *, owner: str, **tolerances: float) -> LoadedIma
     families = {i: _family_of(image, f"{owner}: input {i}") for i, image in present.items()}
     _reject_arrays_among_images(families, owner)
     read = {i: _read(image, families[i], f"{owner}: input {i}") for i, image in present.items()}
+    _reject_colours({i: image for i, image in read.items() if len(read) > 1}, owner)
     geometries = [image.geometry for image in read.values()]
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
     first = next(iter(present))
@@ -82,7 +95,7 @@ def load_with_gaps(images: Any, *, owner: str, **tolerances: float) -> LoadedIma
         ),
         geometry=read[first].geometry,
         family=families[first],
-        metadata=_ADAPTERS[families[first]].metadata(present[first]),
+        metadata=_ADAPTERS[families[first]].metadata(present[first], keep),
         owners=tuple(inputs),
         components=tuple(len(read[i].components) if i in read else 1 for i in range(len(inputs))),
         annotated=tuple(
@@ -168,6 +181,8 @@ def to_vector_image(components: Sequence[Array], like: LoadedImages) -> Any:
 
 def as_list(images: Any, owner: str) -> list[Any]:
     """The inputs of a filter, whether one image, a list or a generator was given."""
+    if not isinstance(images, (list, tuple)):
+        images = _output_of(images)
     family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
@@ -179,10 +194,15 @@ def as_list(images: Any, owner: str) -> list[Any]:
         return [images]
     if not isinstance(images, Iterable):
         raise InputError(f"{owner}: needs a list of images, got {_describe(images)}")
-    inputs = list(images)
+    inputs = [_output_of(image) for image in images]
     if not inputs:
         raise InputError(f"{owner}: needs at least one image, got none")
     return inputs
+
+
+def _output_of(candidate: Any) -> Any:
+    """The image that an itk reader or filter makes; anything else as it is."""
+    return candidate.GetOutput() if callable(getattr(candidate, "GetOutput", None)) else candidate
 
 
 def are_chunked(images: Any) -> bool:
@@ -241,6 +261,19 @@ def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None
             raise InputError(
                 f"{owner}: input {first} is {family.value} but input {index} is "
                 f"{other.value}; an array has no geometry to compare, so pass one kind only"
+            )
+
+
+def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
+    """Among several images one of three or four bytes is a photograph, not three or four readers.
+
+    Alone it may be either, and is taken for readers, as every vector image is.
+    """
+    for index, image in read.items():
+        if len(image.components) in (3, 4) and image.components[0].dtype == np.uint8:
+            raise InputError(
+                f"{owner}: input {index} must hold labels, got an image of "
+                f"{len(image.components)} bytes per voxel, as RGB has: {INSTEAD_OF_COLOURS}"
             )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.contour_rasterisation import Points, rasterised
-from itk_consensus.images.dicom_series import DicomSeries, one_text, read_dicom
+from itk_consensus.images.dicom_series import DicomSeries, one_text, read_dicom, without_values
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure, mask_of
 
@@ -50,7 +50,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
-        raise FileError(f"{path}: is no complete RTSTRUCT: {error}") from error
+        raise FileError(f"{path}: is no complete RTSTRUCT: {without_values(error)}") from None
     if not structures:
         raise FileError(f"{path}: holds no contours")
     return structures

@@ -17,6 +17,7 @@ from itk_consensus.images.dicom_series import (
     one_text,
     plane_axes,
     read_dicom,
+    without_values,
 )
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure
@@ -59,7 +60,7 @@ def read_dicom_segmentation(
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
-        raise FileError(f"{path}: is no complete SEG: {error}") from error
+        raise FileError(f"{path}: is no complete SEG: {without_values(error)}") from None
     structures = []
     for number, volume in volumes.items():
         if absent_frames == "missing":
@@ -117,7 +118,7 @@ def _frames(dataset: Any, owner: str) -> NDArray[Any]:
     try:
         return np.asarray(dataset.pixel_array).reshape(shape)
     except Exception as error:  # codecs raise whatever they like
-        raise FileError(f"{owner}: its pixels cannot be read: {error}") from error
+        raise FileError(f"{owner}: its pixels cannot be read: {without_values(error)}") from None
 
 
 def _corner(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class DicomSeries:
     geometry : ImageGeometry
     """
 
-    slices: tuple[Any, ...]
+    slices: tuple[Any, ...] = field(repr=False)  # which know the patient
     geometry: ImageGeometry
 
     @property
@@ -118,7 +118,13 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     except Exception as error:  # a damaged file may fail anywhere in the parser
-        raise FileError(f"{path}: is damaged: {error}") from error
+        raise FileError(f"{path}: is damaged: {without_values(error)}") from None
+
+
+def without_values(error: Exception) -> str:
+    """What went wrong with a data set, without what is in it: messages of values quote them."""
+    names_a_tag = isinstance(error, (AttributeError, KeyError))
+    return str(error) if names_a_tag else type(error).__name__
 
 
 def one_text(value: Any) -> str:
@@ -171,7 +177,9 @@ def _sorted(slices: list[Any], owner: str) -> DicomSeries:
             for one in slices
         )
     except (AttributeError, TypeError, ValueError) as error:
-        raise InputError(f"{owner}: a slice does not say where it lies: {error}") from error
+        raise InputError(
+            f"{owner}: a slice does not say where it lies: {without_values(error)}"
+        ) from None
     if not is_one_plane:
         raise GeometryError(f"{owner}: slices differ in size, pixel spacing or orientation")
     heights = positions @ axes[:, 2]

@@ -14,7 +14,12 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.errors import InputError
 from itk_consensus.images.dicom_colors import cielab_of_rgb
-from itk_consensus.images.dicom_series import DicomSeries, dicom_library, read_dicom
+from itk_consensus.images.dicom_series import (
+    DicomSeries,
+    dicom_library,
+    read_dicom,
+    without_values,
+)
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
@@ -88,8 +93,8 @@ def write_dicom_segmentation(
             )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path}: the series lacks what a SEG takes over from it: {error}"
-        ) from error
+            f"{path}: the series lacks what a SEG takes over from it: {without_values(error)}"
+        ) from None
     _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
     with replacing(Path(path)) as draft:
         dataset.save_as(draft)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.kept_metadata import Keep
 
 Array = npt.NDArray[Any]
 
@@ -44,7 +45,7 @@ class LoadedImages:
     arrays: tuple[Array | None, ...]
     geometry: ImageGeometry  #: Of the first input that is not missing
     family: Family
-    #: What its family copied of that input's header, the metadata dictionary included.
+    #: What its family copied of that input's header, and of its metadata what may be kept.
     metadata: Any
     owners: tuple[Any, ...]  #: The inputs as given, missing ones included
     #: For each of `arrays`, where an input that can say so has a value; None: everywhere.
@@ -91,6 +92,9 @@ def keep_alive(view: Array, owner: object, *, writable: bool = False) -> Array:
     return np.asarray(_OwnedMemory(view, owner, writable))
 
 
+#: What to do with an image whose components are colours, which are no readers.
+INSTEAD_OF_COLOURS = "its components are colours, not readers; give one label image per reader"
+
 WHAT_AN_INPUT_IS = "a scalar or vector image of integers or real numbers"
 
 
@@ -111,8 +115,8 @@ class ImageFamily(Protocol):
     def read(self, image: Any, where: str) -> ReadImage:
         """View the voxels; `where` opens the message of the `InputError` if that is impossible."""
 
-    def metadata(self, image: Any) -> Any:
-        """Copy the metadata dictionary."""
+    def metadata(self, image: Any, keep: Keep) -> Any:
+        """Copy what an output takes over, and of the metadata dictionary what may be kept."""
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an output with the geometry and metadata of `like`."""

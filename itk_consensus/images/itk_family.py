@@ -16,6 +16,7 @@ import numpy.typing as npt
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.image_family import (
+    INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,
     Array,
     CopyingFamily,
@@ -26,6 +27,7 @@ from itk_consensus.images.image_family import (
     split_components,
     stored_type,
 )
+from itk_consensus.images.kept_metadata import Keep
 
 _INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
 _EXACT_RANGES = {
@@ -60,6 +62,10 @@ class ItkFamily(CopyingFamily):
         unreadable = InputError(f"{where} must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}")
         if not isinstance(image, itk.ImageBase):
             raise unreadable
+        if itk.template(image)[1][0] in (itk.RGBPixel[itk.UC], itk.RGBAPixel[itk.UC]):
+            raise InputError(
+                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+            )
         source = image.GetSource()
         if source:
             source.UpdateLargestPossibleRegion()
@@ -75,16 +81,20 @@ class ItkFamily(CopyingFamily):
         geometry = _geometry(image)
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
-    def metadata(self, image: Any) -> Header:
+    def metadata(self, image: Any, keep: Keep) -> Header:
         """Everything but the voxels, with a MetaDataDictionary of its own."""
         import itk
 
+        dictionary = itk.MetaDataDictionary(image.GetMetaDataDictionary())
+        for key in dictionary.GetKeys():
+            if not keep(key):
+                dictionary.Erase(key)
         return Header(
             itk.ImageRegion[image.GetImageDimension()](image.GetBufferedRegion()),
             tuple(image.GetSpacing()),
             tuple(image.GetOrigin()),
             np.asarray(image.GetDirection()).copy(),
-            itk.MetaDataDictionary(image.GetMetaDataDictionary()),
+            dictionary,
         )
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:

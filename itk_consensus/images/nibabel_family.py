@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,16 @@ from itk_consensus.images.image_family import (
     WrappingFamily,
     real_numbers,
     stored_type,
+)
+from itk_consensus.images.kept_metadata import Keep
+
+#: Fields of Analyze, NIfTI and MGH headers that say how voxels lie and are measured.
+_FIELDS = frozenset(
+    {
+        *("dim_info", "dim", "pixdim", "xyzt_units", "qform_code", "sform_code"),
+        *("quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y", "qoffset_z"),
+        *("srow_x", "srow_y", "srow_z", "dims", "goodRASFlag", "delta", "Mdc", "Pxyz_c"),
+    }
 )
 
 
@@ -35,15 +46,23 @@ class NibabelFamily(WrappingFamily):
         affine = np.eye(4) if image.affine is None else image.affine
         return ReadImage([voxels.T], geometry_of_affine(affine, voxels.shape, where))
 
-    def metadata(self, image: Any) -> NibabelHeader:
-        """Class, affine and header."""
+    def metadata(self, image: Any, keep: Keep) -> NibabelHeader:
+        """Class, affine and header; without its texts and extensions, unless all is kept."""
         affine = None if image.affine is None else image.affine.copy()
-        return NibabelHeader(type(image), affine, image.header.copy())
+        if keep is Keep.EVERYTHING:
+            return NibabelHeader(type(image), affine, image.header.copy())
+        if not hasattr(image.header, "structarr"):  # others cannot be told field by field
+            return NibabelHeader(sys.modules["nibabel"].Nifti1Image, affine, None)
+        header = type(image.header)()
+        for name in _FIELDS.intersection(header.keys()):
+            header[name] = image.header[name]
+        return NibabelHeader(type(image), affine, header)
 
     def wrap(self, array: Array, metadata: NibabelHeader, *, vector: bool = False) -> Any:
         """An image around the array, axes reversed again; components lie on a last axis."""
         turned = np.moveaxis(array.T, 0, -1) if vector else array.T
         voxels = turned.astype(stored_type(array.dtype), copy=False)
-        header = metadata.header.copy()
-        header.set_data_dtype(voxels.dtype)
+        header = None if metadata.header is None else metadata.header.copy()
+        if header is not None:
+            header.set_data_dtype(voxels.dtype)
         return metadata.make(voxels, metadata.affine, header)

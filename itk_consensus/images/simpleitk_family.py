@@ -22,6 +22,7 @@ from itk_consensus.images.image_family import (
     split_components,
     stored_type,
 )
+from itk_consensus.images.kept_metadata import Keep
 
 _INTEGERS = [f"{kind}{bits}" for kind in ("UInt", "Int") for bits in (8, 16, 32, 64)]
 _PIXELS = [*_INTEGERS, "Float32", "Float64"]
@@ -54,10 +55,12 @@ class SimpleITKFamily(CopyingFamily):
         view = keep_alive(sitk.GetArrayViewFromImage(image), image)
         return ReadImage(split_components(view, geometry.dimension), geometry)
 
-    def metadata(self, image: Any) -> dict[str, str]:
-        """Every key and value, as text."""
+    def metadata(self, image: Any, keep: Keep) -> dict[str, str]:
+        """Keys and values, as text."""
         return {
-            _settable(key): _settable(image.GetMetaData(key)) for key in image.GetMetaDataKeys()
+            _settable(key): _settable(image.GetMetaData(key))
+            for key in image.GetMetaDataKeys()
+            if keep(key)
         }
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:

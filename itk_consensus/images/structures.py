@@ -61,11 +61,11 @@ class Structure:
     """
 
     name: str
-    mask: Any
+    mask: Any = field(repr=False)
     color: tuple[float, float, float] | None = None
     category: Code | None = None
     kind: Code | None = None
-    details: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)

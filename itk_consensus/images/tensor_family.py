@@ -15,6 +15,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.images.affine import geometry_of_affine
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
+from itk_consensus.images.kept_metadata import Keep
 
 
 class TensorFamily(WrappingFamily):
@@ -27,7 +28,7 @@ class TensorFamily(WrappingFamily):
         array = tensor_voxels(image, where)
         return ReadImage([array], ArrayGeometry.of_shape(array.shape))
 
-    def metadata(self, image: Any) -> Any:
+    def metadata(self, image: Any, keep: Keep) -> Any:
         """The device."""
         return image.device
 
@@ -90,11 +91,12 @@ class MetaTensorFamily(WrappingFamily):
         )
         return ReadImage([channel.T for channel in channels], geometry)
 
-    def metadata(self, image: Any) -> TensorHeader:
-        """Everything but the voxels."""
+    def metadata(self, image: Any, keep: Keep) -> TensorHeader:
+        """Affine, how transforms made the tensor, and of its other metadata what may be kept."""
+        meta = {"affine": image.affine, "space": image.meta.get("space"), **keep.of(image.meta)}
         return TensorHeader(
             type(image),
-            deepcopy(image.meta),
+            deepcopy({key: value for key, value in meta.items() if value is not None}),
             deepcopy(image.applied_operations),
             _has_channel(image),
             image.device,

@@ -9,6 +9,7 @@ import numpy as np
 from itk_consensus.errors import InputError
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.image_family import Array, ReadImage, WrappingFamily, real_numbers
+from itk_consensus.images.kept_metadata import Keep
 
 #: How unequal steps between coordinates may be, as a share of the step: what float32 rounds away.
 _UNEVEN = 1e-3
@@ -42,12 +43,16 @@ class XarrayFamily(WrappingFamily):
         )
         return ReadImage([voxels], geometry)
 
-    def metadata(self, image: Any) -> DataArrayHeader:
-        """Coordinates, names of axes, attributes and name."""
-        coordinates = {name: values.copy() for name, values in image.coords.items()}
-        return DataArrayHeader(
-            type(image), coordinates, tuple(image.dims), dict(image.attrs), image.name
-        )
+    def metadata(self, image: Any, keep: Keep) -> DataArrayHeader:
+        """Coordinates and names of axes; attributes, other coordinates and name if kept."""
+        coordinates = {}
+        for name, values in image.coords.items():
+            if name in image.dims or keep(str(name)):
+                coordinates[name] = values.copy()
+                coordinates[name].attrs = keep.of(values.attrs)
+        name = image.name if keep("name") else None
+        attributes = keep.of(image.attrs)
+        return DataArrayHeader(type(image), coordinates, tuple(image.dims), attributes, name)
 
     def wrap(self, array: Array, metadata: DataArrayHeader, *, vector: bool = False) -> Any:
         """A DataArray around the array; components get an axis of that name."""

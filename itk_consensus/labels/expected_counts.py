@@ -177,12 +177,24 @@ def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
     return np.asarray(mass / mass.sum())
 
 
-def label_voting_theta(patterns: DecisionPatterns, weights: Floats) -> Floats:
+def label_voting_theta(
+    patterns: DecisionPatterns, weights: Floats, *, with_fault: bool = False
+) -> Floats:
     """(J, K, K) ITK's seed: votes against the plurality, row-normalised.
 
-    Undecided voxels are left out, as ITK does since its issue 6579: counted under a label of their
-    own they corrupted the row of the largest label.
+    Undecided voxels are left out, as ITK does since its pull request 6579. `with_fault` counts them
+    as ITK 5.4 does: under a label of their own, which is one column more than its matrix has, and
+    so in memory the first cell of the next row. There label v of a tied voxel is a vote for v + 1
+    where 0 is true.
     """
     table = VoteTable.of(patterns, weights).expectation_of_votes("plurality").counts[:, :, 0]
+    if with_fault and patterns.labels[0] == 0:
+        votes = patterns.votes()
+        tied = np.count_nonzero(votes == votes.max(axis=1, keepdims=True), axis=1) > 1
+        tied &= patterns.present.any(axis=1)
+        for observed in np.flatnonzero(np.isin(patterns.labels, patterns.labels + 1)):
+            before = int(np.searchsorted(patterns.labels, patterns.labels[observed] - 1))
+            said = patterns.present[tied] & (patterns.patterns[tied] == before)
+            table[:, observed, 0] += weights[tied] @ said
     total = table.sum(axis=2, keepdims=True)
     return np.asarray(np.divide(table, total, out=np.zeros_like(table), where=total > 0))

@@ -17,7 +17,8 @@ import zarr
 
 import itk_consensus
 from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
-from itk_consensus.filters.chunked_images import promised_type, work_of
+from itk_consensus.filters.chunked_images import work_of
+from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.images.geometry import check_same_space
@@ -218,7 +219,7 @@ def _job(
     }
     scratch = Scratch.take_up(output, plan)
     job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
-    return job, promised_type(types)
+    return job, label_type(types)
 
 
 def _run(

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from itk_consensus.errors import InputError, ProcessAborted
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
@@ -68,12 +70,26 @@ class ItkNode:
             self.fuser._commands[:] = commands
         output = self.filter.GetOutput()
         if type(fused) is not type(output):
-            raise InputError(
-                f"{self.fuser.GetName()}: the answer is of {type(fused).__name__}, the output of "
-                f"{type(output).__name__}; ask for it with New(ttype=(InputType, OutputType))"
-            )
+            fused = self._cast(fused, type(output))
         self.filter.GraftOutput(fused)
         output.SetMetaDataDictionary(fused.GetMetaDataDictionary())
+
+    def _cast(self, fused: Any, wanted: Any) -> Any:
+        """The answer in the type of the output, which ttype asked for; no label must wrap."""
+        itk = self.events
+        dtype = np.dtype(itk.template(wanted)[1][0].dtype)
+        values = itk.array_view_from_image(fused)
+        cast = values.astype(dtype)
+        if values.dtype.kind in "ui" and not np.array_equal(cast, values):
+            raise InputError(
+                f"{self.fuser.GetName()}: the labels {values.min()} to {values.max()} do not fit "
+                f"{wanted.__name__}; ask for a wider one with New(ttype=(InputType, OutputType))"
+            )
+        image = itk.image_from_array(cast, ttype=wanted)
+        image.SetRegions(fused.GetLargestPossibleRegion())
+        image.CopyInformation(fused)
+        image.SetMetaDataDictionary(fused.GetMetaDataDictionary())
+        return image
 
     def _progressed(self) -> None:
         self.filter.UpdateProgress(self.fuser.GetProgress())

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import itk
 
@@ -22,7 +23,33 @@ from itk_consensus.pipeline.itk_node import ItkNode, upstream_of
 _OUTLIVING: list[Any] = []
 
 
-class PipelineFilter:
+class Instantiation(NamedTuple):
+    """A filter between two image types, as itk's templates are before New."""
+
+    filter: type[PipelineFilter]
+    types: tuple[Any, ...]
+
+    def New(self, *inputs: Any, **parameters: Any) -> Any:
+        """Make a filter of these types."""
+        return self.filter.New(*inputs, ttype=self.types, **parameters)
+
+
+class Template(type):
+    """itk's ways to name types: ``STAPLEImageFilter[T, T].New()`` and ``.IF3IF3.New()``."""
+
+    def __getitem__(cls: Any, types: Any) -> Instantiation:
+        return Instantiation(cls, types if isinstance(types, tuple) else (types, None))
+
+    def __getattr__(cls: Any, name: str) -> Instantiation:
+        spelled = re.fullmatch(r"I([A-Z]+)(\d)I([A-Z]+)(\d)", name)
+        if spelled is None:
+            raise AttributeError(f"{cls.__name__} has no attribute '{name}'")
+        pairs = ((spelled[1], spelled[2]), (spelled[3], spelled[4]))
+        types = tuple(itk.Image[getattr(itk, pixel), int(size)] for pixel, size in pairs)
+        return Instantiation(cls, types)
+
+
+class PipelineFilter(metaclass=Template):
     """A fuser with ITK's manners: New, SetInput, Update, GetOutput, Modified, observers.
 
     Parameters of the fuser are set and got as usual; setting one to another value makes the next
@@ -33,18 +60,26 @@ class PipelineFilter:
     fuser: ClassVar[type[LabelFusionFilter]]
 
     @classmethod
-    def New(cls, *inputs: Any, ttype: tuple[Any, ...] | None = None, **parameters: Any) -> Any:
-        """Make a filter, as itk does: inputs by position, parameters as snake_case keywords.
+    def New(
+        cls,
+        *inputs: Any,
+        ttype: tuple[Any, ...] | None = None,
+        Input: Any = None,
+        **parameters: Any,
+    ) -> Any:
+        """Make a filter, as itk does: inputs by position, parameters as keywords in any spelling.
 
         Parameters
         ----------
+        Input : image or filter, optional
+            The first input, by itk's name.
         ttype : (input type, output type), optional
             Of itk.Image; by default they follow from the first input.
         """
         made = cls(**parameters)
         if ttype is not None:
             made._make(*ttype)
-        for index, image in enumerate(inputs):
+        for index, image in enumerate(inputs if Input is None else (Input, *inputs)):
             made.SetInput(index, image)
         return made
 
@@ -102,6 +137,16 @@ class PipelineFilter:
             )
         node.sources[index] = list(upstream_of(image, itk))
         self._itk.SetInput(index, image)
+
+    def PushBackInput(self, image: Any) -> None:
+        """Add an input after the last."""
+        self.SetInput(0 if self._itk is None else self._itk.GetNumberOfIndexedInputs(), image)
+
+    def PushFrontInput(self, image: Any) -> None:
+        """Add an input before the first."""
+        others = [] if self._node is None else self._node.inputs()
+        for index, one in enumerate([image, *others]):
+            self.SetInput(index, one)
 
     def SetPrimaryInput(self, image: Any) -> None:
         """Set input 0."""
@@ -161,6 +206,17 @@ def _getter(name: str) -> Any:
     return get_parameter
 
 
+def _unsetter(name: str) -> Any:
+    def unset_parameter(self: PipelineFilter) -> None:
+        getattr(self._fuser, f"Unset{name}")()
+        if self._itk is not None:
+            self._itk.Modified()
+
+    unset_parameter.__name__ = f"Unset{name}"
+    unset_parameter.__doc__ = f"Take {name} back to its default."
+    return unset_parameter
+
+
 def _class_of(fuser: type[LabelFusionFilter]) -> type[PipelineFilter]:
     members: dict[str, Any] = {}
     for parameter in parameters_of(fuser):
@@ -168,8 +224,10 @@ def _class_of(fuser: type[LabelFusionFilter]) -> type[PipelineFilter]:
         setter.__doc__ = getter.__doc__ = parameter.doc
         members[setter.__name__], members[getter.__name__] = setter, getter
         members[parameter.snake_case] = property(getter, setter, doc=parameter.doc)
+        if parameter.can_be_unset:
+            members[f"Unset{parameter.name}"] = _unsetter(parameter.name)
     members |= {"fuser": fuser, "__doc__": fuser.__doc__, "__module__": "itk_consensus.pipeline"}
-    return type(fuser.__name__, (PipelineFilter,), members)
+    return cast(type[PipelineFilter], Template(fuser.__name__, (PipelineFilter,), members))
 
 
 @cache

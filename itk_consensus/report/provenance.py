@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import itk_consensus
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
-from itk_consensus.filters.printed import holds_image
+from itk_consensus.filters.printing import holds_image
 from itk_consensus.images.content import image_hashes
 from itk_consensus.report.fusion_report import parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, tag

@@ -259,7 +259,7 @@ def test_errors_that_need_the_voxels_come_with_them() -> None:
 
 def test_a_label_of_undecided_voxels_that_does_not_fit_is_refused() -> None:
     one, other = np.full((4, 4), 255, np.uint8), np.zeros((4, 4), np.uint8)
-    with pytest.raises(InputError, match="label 256 does not fit"):
+    with pytest.raises(ParameterError, match=r"LabelForUndecidedPixels must be set.* 256"):
         ic.LabelVoting(chunked([one, other], 2)).compute(scheduler="synchronous")
 
 

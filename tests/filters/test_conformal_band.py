@@ -315,7 +315,7 @@ def test_a_loaded_calibration_is_the_saved_one(band, tmp_path):
     )
 
 
-def test_geometry_and_metadata_are_exactly_those_of_the_probability(band):
+def test_geometry_is_exactly_that_of_the_probability_and_metadata_if_asked(band):
     case = cohort(1, first=N)[0]
     tilted = (0.96, -0.28, 0.0, 0.28, 0.96, 0.0, 0.0, 0.0, 1.0)
     images = [sitk.Image(made) for made in (case.fraction, *case.raters)]
@@ -327,7 +327,10 @@ def test_geometry_and_metadata_are_exactly_those_of_the_probability(band):
     assert codes.GetPixelID() == sitk.sitkUInt8
     for field in ("Size", "Spacing", "Origin", "Direction"):
         assert getattr(codes, f"Get{field}")() == getattr(images[0], f"Get{field}")()
-    assert codes.GetMetaData("0010|0020") == "P7"
+    assert not codes.GetMetaDataKeys()
+    band.SetKeepMetaData(True)
+    assert band.Execute(images[0], images[1:]).GetMetaData("0010|0020") == "P7"
+    band.SetKeepMetaData(False)
     np.testing.assert_array_equal(array(codes), array(band.Execute(case.fraction, case.raters)))
 
 

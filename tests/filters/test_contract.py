@@ -21,6 +21,7 @@ from contract import (
     SHAPES,
     Fuser,
     assert_nothing_is_known,
+    geometry,
     header,
     make,
     raters,
@@ -85,16 +86,19 @@ def outcome(call: Any) -> Any:
 @every_fuser
 @every_family
 @pytest.mark.parametrize("shape", SHAPES, ids=["2D", "3D", "4D"])
-def test_every_output_has_the_family_geometry_and_metadata_of_the_first_input(
+def test_every_output_has_the_family_and_geometry_of_the_first_input_and_its_metadata_if_asked(
     fuser: Fuser, family: str, shape: tuple[int, ...]
 ) -> None:
     arrays = raters(shape)
     images = [make(array, family, metadata=k == 0) for k, array in enumerate(arrays)]
-    filter_ = fuser()
-    outputs = [filter_.Execute(images), filter_.GetLabelImage(), filter_.GetProbabilityImage(1)]
-    for output in outputs:
-        assert contract.family_of(output) == family
-        assert header(output) == header(images[0])
+    for keeps in (False, True):
+        filter_ = fuser(KeepMetaData=keeps)
+        outputs = [filter_.Execute(images), filter_.GetLabelImage(), filter_.GetProbabilityImage(1)]
+        for output in outputs:
+            assert contract.family_of(output) == family
+            assert geometry(output) == geometry(images[0])
+            metadata = header(images[0]).get("metadata", {}) if keeps else {}
+            assert header(output).get("metadata", {}) == metadata
 
 
 @every_fuser
@@ -251,7 +255,7 @@ def test_every_layout_of_memory_gives_the_same_voxels(fuser: Fuser, layout: str)
 
 
 @every_fuser
-def test_label_maps_keep_the_type_of_integer_inputs(fuser: Fuser) -> None:
+def test_label_maps_have_a_type_by_the_inputs_types_alone(fuser: Fuser) -> None:
     for dtype in ("uint8", "int16", "uint32", "int64", "uint64"):
         filter_ = fuser()
         filter_.Execute([array.astype(dtype) for array in raters()])
@@ -262,10 +266,10 @@ def test_label_maps_keep_the_type_of_integer_inputs(fuser: Fuser) -> None:
         [array.astype(t) for array, t in zip(raters(), ["u1", "u2", "u1", "u1"], strict=True)]
     )
     assert mixed.GetLabelImage().dtype == np.uint16
-    for dtype in ("bool", "float32", "float64"):
+    for dtype, wanted in (("bool", "uint8"), ("float32", "int32"), ("float64", "int32")):
         floating = fuser()
         floating.Execute([array.astype(dtype) for array in raters()])
-        assert floating.GetLabelImage().dtype == np.uint8
+        assert floating.GetLabelImage().dtype == wanted
 
 
 @every_fuser
@@ -907,7 +911,7 @@ def test_uncertainty_is_made_of_the_probabilities_of_all_labels(fuser: Fuser, fa
         ("variance", (inside * (1 - inside)).sum(axis=0) / 2),
     ):
         image = filter_.GetUncertaintyImage(kind)
-        assert header(image) == header(images[0])
+        assert geometry(image) == geometry(images[0])
         assert to_array(image).dtype == np.float32
         wanted = np.where(mask == 1, expected, 0)
         np.testing.assert_allclose(to_array(image), wanted, atol=1e-6)

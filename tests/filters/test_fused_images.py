@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract import ASKEW, FAMILIES, Fuser, header, make, raters, to_array
+from contract import ASKEW, FAMILIES, Fuser, geometry, make, raters, to_array
 from scipy.stats import entropy
 
 from itk_consensus.errors import NotExecutedError
@@ -32,7 +32,7 @@ def test_derived_images_have_the_family_and_space_of_the_first_input(family: str
     filter_ = LabelVotingImageFilter()
     filter_.Execute(images)
     unsure = filter_.GetUncertaintyImage("disagreement")
-    assert header(unsure) == header(images[0])
+    assert geometry(unsure) == geometry(images[0])
     assert to_array(unsure).dtype == np.float32
 
     def write(out: np.ndarray) -> None:

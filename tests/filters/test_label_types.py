@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stacks import INTEGER_TYPES
 
-from itk_consensus.errors import InputError
-from itk_consensus.filters.fused_images import common_type, holds, smallest_type, widened
+from itk_consensus import LabelVotingImageFilter, MajorityVoteFilter, MultiLabelSTAPLEImageFilter
+from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.filters.fused_images import common_type, holds, label_type, smallest_type
 
 any_label = st.integers(-(2**63), 2**64 - 1)
 
@@ -57,36 +60,54 @@ def test_mixed_types_give_one_that_holds_both(first: str, second: str) -> None:
         assert holds(common, [a.min, a.max, b.min, b.max])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "bool"])
 @pytest.mark.parametrize(
-    ("labels", "wanted"), [([0, 1], "uint8"), ([0, 300], "uint16"), ([-1, 1], "int8")]
-)
-def test_floating_and_boolean_inputs_give_the_smallest_integer_type(
-    dtype: str, labels: list[int], wanted: str
-) -> None:
-    arrays = [np.zeros(1, dtype), np.zeros(1, np.int64)]
-    assert common_type(arrays[:1], labels) == wanted
-    assert common_type(arrays, labels) == wanted
-
-
-@pytest.mark.parametrize(
-    ("dtype", "value", "wanted"),
+    ("types", "wanted"),
     [
-        ("uint8", 255, "uint8"),
-        ("uint8", 256, "uint16"),
-        ("uint16", 65536, "uint32"),
-        ("uint32", 2**32, "uint64"),
-        ("int8", 127, "int8"),
-        ("int8", 128, "int16"),
-        ("int16", -32769, "int32"),
-        ("int32", 2**31, "int64"),
+        (["bool"], "uint8"),
+        (["float32"], "int32"),
+        (["float64", "uint8"], "int32"),
+        (["float32", "int64"], "int64"),
+        (["bool", "uint16"], "uint16"),
+        (["uint64", "int8"], "int64"),
     ],
 )
-def test_a_type_widens_only_as_far_as_needed(dtype: str, value: int, wanted: str) -> None:
-    assert widened(np.dtype(dtype), value) == wanted
+def test_floating_boolean_and_mixed_inputs_have_a_type_by_their_types_alone(
+    types: list[str], wanted: str
+) -> None:
+    assert label_type(map(np.dtype, types)) == wanted
+    for labels in ([0, 1], [0, 127]):
+        assert common_type([np.zeros(1, dtype) for dtype in types], labels) == wanted
 
 
-@pytest.mark.parametrize(("dtype", "value"), [("uint64", 2**64), ("int64", 2**63), ("uint8", -1)])
-def test_a_label_that_no_type_of_the_family_holds_is_refused(dtype: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"undecided label {value}"):
-        widened(np.dtype(dtype), value)
+def test_labels_beyond_the_type_get_the_smallest_that_holds_them() -> None:
+    assert common_type([np.zeros(1, "float64")], [0, 2**40]) == "uint64"
+    assert common_type([np.zeros(1, "uint8")], [0, 300]) == "uint16"
+
+
+FILTERS = [LabelVotingImageFilter, MultiLabelSTAPLEImageFilter, MajorityVoteFilter]
+
+
+@pytest.mark.parametrize("make", FILTERS)
+@pytest.mark.parametrize(("dtype", "largest"), [("uint8", 255), ("uint16", 65535), ("int8", 127)])
+def test_ties_do_not_change_the_type_of_a_label_map(make: Any, dtype: str, largest: int) -> None:
+    """0/255 masks used to become uint16 where a tie was, and stay uint8 where none was."""
+    tied = [np.array([[0, largest, largest]], dtype), np.array([[0, largest, 0]], dtype)]
+    agreed = make().Execute([tied[0], tied[0]])
+    assert agreed.dtype == dtype
+    assert agreed.tolist() == tied[0].tolist()
+    words = f"{make.__name__}: LabelForUndecidedPixels must be set.* {largest + 1}, .*{dtype}"
+    with pytest.raises(ParameterError, match=words):
+        make().Execute(tied)
+    told = make(LabelForUndecidedPixels=7).Execute(tied)
+    assert told.dtype == dtype
+    assert told.tolist() == [[0, largest, 7]]
+    lower = [np.minimum(array, 1).astype(dtype) for array in tied]
+    assert make().Execute(lower).dtype == dtype
+
+
+@pytest.mark.parametrize("largest", [1, 255, 300])
+def test_floating_labels_have_one_type_whatever_they_are(largest: int) -> None:
+    tied = [np.array([[0.0, largest]]), np.array([[0.0, 0.0]])]
+    fused = LabelVotingImageFilter().Execute(tied)
+    assert fused.dtype == np.int32
+    assert fused.tolist() == [[0, largest + 1]]

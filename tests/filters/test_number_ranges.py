@@ -55,7 +55,7 @@ def test_integers_beyond_every_range_are_parameter_errors(
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
     [
-        ("NumberOfThreads", 2**64, "an integer >= 1 and <= 1024"),
+        ("NumberOfThreads", 2**64, "an integer >= 0 and <= 1024"),
         ("SmoothingSigma", 1e300, "a number >= 0 and <= 100000"),
         ("SmoothingSigma", 1e6, "a number >= 0 and <= 100000"),
         ("MissingLabel", 2**64, "a number from -9223372036854775808 to 18446744073709551615"),

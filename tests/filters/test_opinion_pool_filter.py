@@ -28,7 +28,7 @@ def test_probability_images_pool_to_their_geometric_mean(opinions):
     np.testing.assert_allclose(fuser.GetProbabilityImage(1), expected, rtol=1e-9)
     np.testing.assert_allclose(fuser.GetProbabilityImage(0), 1 - expected, rtol=1e-9)
     np.testing.assert_array_equal(labels, expected > 0.5)
-    assert labels.dtype == np.uint8
+    assert labels.dtype == np.int32
     assert fuser.GetLabels() == (0, 1)
 
 
@@ -39,7 +39,7 @@ def test_simpleitk_and_itk_probability_images_keep_their_family_and_space(opinio
     fuser = LogOpinionPoolFilter()
     fused = fuser.Execute(sitk_images)
     assert fused.GetSpacing() == (0.5, 2.0)
-    assert fused.GetPixelID() == sitk.sitkUInt8
+    assert fused.GetPixelID() == sitk.sitkInt32
     probability = sitk.GetArrayFromImage(fuser.GetProbabilityImage(1))
     np.testing.assert_allclose(probability, geometric_mean(opinions), rtol=1e-9)
     itk_fused = LogOpinionPool([itk.image_from_array(opinion) for opinion in opinions])

@@ -6,6 +6,7 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus.images import convert
+from itk_consensus.images.kept_metadata import Keep
 
 
 def like(family):
@@ -39,7 +40,9 @@ def test_components_come_back_as_they_went_in(family):
 
 def test_metadata_goes_with_the_components():
     parts = [np.zeros((3, 4, 5), np.uint8)] * 2
-    ours = convert.to_vector_image(parts, convert.load([like("sitk")], owner="test"))
+    loaded = convert.load([like("sitk")], owner="test", keep=Keep.EVERYTHING)
+    ours = convert.to_vector_image(parts, loaded)
     assert ours.GetMetaData("key") == "value"
-    theirs = convert.to_vector_image(parts, convert.load([like("itk")], owner="test"))
+    loaded = convert.load([like("itk")], owner="test", keep=Keep.EVERYTHING)
+    theirs = convert.to_vector_image(parts, loaded)
     assert theirs.GetMetaDataDictionary()["key"] == "value"

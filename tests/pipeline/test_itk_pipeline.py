@@ -274,8 +274,23 @@ def test_wrong_inputs_are_refused_by_name() -> None:
         vote.SetNothing(1)
 
 
-def test_the_output_type_can_be_asked_for() -> None:
-    narrow, wide = itk.Image[itk.UC, 3], itk.Image[itk.SS, 3]
+@pytest.mark.parametrize("pixel", [itk.SS, itk.US, itk.F, itk.D])
+def test_the_output_is_cast_to_the_type_that_was_asked_for(pixel: Any) -> None:
+    narrow, wide = itk.Image[itk.UC, 3], itk.Image[pixel, 3]
+    plain = pipeline.MajorityVoteFilter.New(*images())
     vote = pipeline.MajorityVoteFilter.New(*images(), ttype=(narrow, wide))
-    with pytest.raises(InputError, match=r"the output of itkImageSS3; ask for it"):
+    plain.Update()
+    vote.Update()
+    expected, cast = plain.GetOutput(), vote.GetOutput()
+    assert type(cast) is wide
+    np.testing.assert_array_equal(itk.array_from_image(cast), itk.array_from_image(expected))
+    assert cast.GetSpacing() == expected.GetSpacing()
+    assert cast.GetOrigin() == expected.GetOrigin()
+
+
+def test_labels_that_do_not_fit_the_type_that_was_asked_for_are_refused() -> None:
+    wide, narrow = itk.Image[itk.US, 2], itk.Image[itk.UC, 2]
+    image = itk.image_from_array(np.array([[0, 300], [300, 1]], np.uint16))
+    vote = pipeline.MajorityVoteFilter.New(image, image, ttype=(wide, narrow))
+    with pytest.raises(InputError, match="0 to 300 do not fit itkImageUC2"):
         vote.Update()
