@@ -5,7 +5,8 @@ of cases lost to the vote, and the worst case. Real readers come first: LIDC nod
 against the others' consensus, crowds against the experts' gold, and both after one reader's slip;
 these need the shared data beside the repository. Then simulated settings in two groups: those that
 defaults were chosen on, on seeds below 3000, and those of practice, on which nothing was. Seeds
-3000 to 3999 are for reporting. Last, how often raters are called copies who are not, or are not who are.
+3000 to 3999 are for reporting. Last, how often raters are called copies who are not, and not who
+are.
 
     python examples/benchmarks/consensus_evidence.py [--first-seed 3000] [--seeds 60]
         [--fusers consensus corrected] [--settings vessels ring] [--without-real]

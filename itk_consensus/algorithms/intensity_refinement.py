@@ -151,7 +151,8 @@ class IntensityModel:
         agreed, disputed = _agreement(others, missing)
         judged = disputed & (drawn != missing)
         rows = self._rows(judged)
-        if len(rows) < _FEWEST_VOXELS:
+        # Where the others agree nowhere, no label shows what it looks like.
+        if len(rows) < _FEWEST_VOXELS or not len(self._rows(agreed != _NOBODY)):
             return np.full(len(_WEIGHTS), np.nan)
         likelihoods = self.log_likelihoods(agreed, judged)
         prior = _log_shares(patterns.votes(_all_but(rater, patterns.number_of_raters)))[rows].T

@@ -31,7 +31,12 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         "Wang et al. 2013."
     )
 
-    Beta = Parameter(Real(low=0.0, exclusive=True), JointSettings.beta, "Exponent of the errors.")
+    Beta = Parameter(
+        # Sums of intensities in units of their spread overflow with far larger ones.
+        Real(low=0.0, high=16.0, exclusive=True),
+        JointSettings.beta,
+        "Exponent of the errors.",
+    )
     Alpha = Parameter(
         Real(low=0.0, exclusive=True), JointSettings.alpha, "Conditioning, added to the diagonal."
     )

@@ -290,3 +290,8 @@ def test_selection_looks_only_at_its_region_and_leaves_missing_atlases_out(case:
         AtlasSelectionFilter(MaskImage=0 * region).Execute(case.target, spoilt)
     with pytest.raises(InputError, match="AtlasSelectionFilter: input 1 must hold finite"):
         filter_.Execute(case.target, [case.target * np.nan])
+
+
+def test_an_exponent_at_which_sums_overflow_is_refused() -> None:
+    with pytest.raises(ParameterError, match="Beta must be .*16"):
+        JointLabelFusionFilter(Beta=295.0)

@@ -167,3 +167,12 @@ def test_a_line_has_no_inside_and_the_image_no_say():
     assert refinement.GetIntensityWeight() == 0
     plain = ConsensusFilter().Execute([rater.astype(np.uint8) for rater in raters])
     np.testing.assert_array_equal(refined, plain)
+
+
+def test_raters_who_agree_nowhere_leave_the_fusers_answer():
+    rng = np.random.default_rng(0)
+    raters = [np.full((6, 6, 6), value, np.uint8) for value in (0, 1, 2)]
+    refinement = IntensityRefinementFilter(Image=rng.standard_normal((6, 6, 6)))
+    with np.errstate(all="raise"):
+        refinement.Execute(raters)
+    assert refinement.GetIntensityWeight() == 0
