@@ -9,8 +9,9 @@ more than .005; what lies between is neither. Hits are the share of bad results 
     python examples/benchmarks/diagnostics_evidence.py [--first-seed 3000] [--seeds 6] [--choose]
 
 With ``--slips`` the settings are those in which a reader slipped, structures are absent or readers
-differ in skill, and good is a Dice above .9 that is not below the vote's. With ``--raters`` it prints instead how often a deviating rater is noted in each setting, as it is
-and after one rater's mask has grown to twice its volume; no fuser is run for that.
+differ in skill, and good is a Dice above .9 that is not below the vote's. With ``--raters`` it
+prints instead how often a deviating rater is noted in each setting, as it is and after one rater's
+mask has grown to twice its volume; no fuser is run for that.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,16 @@ _TITLES = {
     "staple-advanced": "STAPLE Advanced",
 }
 
-_REAL = {
-    "LIDC readers": "each LIDC reader against the others' consensus",
-    "crowd workers": "crowd workers against experts",
+#: Groups of settings, by their kinds in the kept file, in the order in which they are shown.
+_GROUPS = {
+    "Real readers": ("real",),
+    "Real readers, one of whom slipped": ("real slips",),
+    "Simulated, defaults were chosen on them (on seeds below 3000)": (
+        "noise",
+        "structures",
+        "slips",
+    ),
+    "Simulated, nothing was chosen on them": ("practice",),
 }
 
 
@@ -34,42 +41,69 @@ def kept(name: str) -> Any:
 
 
 def evidence_table() -> str:
-    """Every setting and fuser, the best of each row in bold."""
-    rows = []
-    for entry in kept("evidence.json")["settings"]:
-        best = max(round(value, 3) for value in entry["dice"].values())
-        cells = [_emphasised(entry["dice"][name], best) for name in _TITLES]
-        rows.append(f"| {entry['setting']} | {entry['cases']} | {' | '.join(cells)} |")
-    head = f"| setting | cases | {' | '.join(_TITLES.values())} |"
-    return "\n".join([head, "|---|---" + "|---" * len(_TITLES) + "|", *rows])
+    """Every setting and fuser: the vote's Dice, and what each gains on it; the best in bold."""
+    results = kept("evidence.json")
+    others = {name: title for name, title in _TITLES.items() if name != "vote"}
+    head = f"| | cases | vote | {' | '.join(others.values())} |"
+    parts = [f"Kept from `{results['run']['command']}` at {_of_run(results)}."]
+    for group, kinds in _GROUPS.items():
+        rows = [
+            f"| {e['setting']} | {e['cases']} | {_short(e['dice']['vote'])} "
+            f"| {' | '.join(_gains(e, others))} |"
+            for e in results["settings"]
+            if e["kind"] in kinds
+        ]
+        parts += ["", f"**{group}**", "", head, "|---" * (3 + len(others)) + "|", *rows]
+    return "\n".join(parts)
 
 
-def _emphasised(value: float, best: float) -> str:
-    text = f"{value:.3f}".removeprefix("0")
-    return f"**{text}**" if round(value, 3) == best else text
+def _of_run(results: dict[str, Any]) -> str:
+    return f"commit {results['run']['commit']}, {results['run']['date']}"
+
+
+def _gains(entry: dict[str, Any], names: Iterable[str]) -> list[str]:
+    """What each fuser gains on the vote, with its standard error; the best in bold."""
+    best = max(0.0, *(round(entry["gain"][name], 3) for name in names))
+    cells = []
+    for name in names:
+        text = f"{_signed(entry['gain'][name])} ± {_short(entry['error'][name])}"
+        cells.append(f"**{text}**" if round(entry["gain"][name], 3) == best else text)
+    return cells
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def evidence_summary() -> str:
-    """Two sentences and a short table: mean Dice, and how often a method is the best of them."""
+    """Real readers first, then how far each method is from the vote in each group of settings."""
     results = kept("evidence.json")
-    settings = results["settings"]
+    of_group = {
+        group: [e for e in results["settings"] if e["kind"] in kinds]
+        for group, kinds in _GROUPS.items()
+    }
+    real = of_group.pop("Real readers")
+    heads = [f"{e['setting']} ({e['cases']}; vote {_short(e['dice']['vote'])})" for e in real]
+    heads += [f"{group} ({len(entries)} settings)" for group, entries in of_group.items()]
     rows = []
     for name, title in _TITLES.items():
-        values = [entry["dice"][name] for entry in settings]
-        ahead = sum(
-            round(max(e["dice"].values()), 3) == round(e["dice"][name], 3) for e in settings
-        )
-        lost, where = min((e["dice"][name] - e["dice"]["vote"], e["setting"]) for e in settings)
-        worst = f"{lost:+.3f} ({where})" if lost < 0 else "–"
-        mean = f"{sum(values) / len(values):.3f}".removeprefix("0")
-        rows.append(f"| {title} | {mean} | {ahead} of {len(settings)} | {worst} |")
-    simulated = sum(entry["kind"] == "simulated" for entry in settings)
-    real = [_REAL[entry["setting"]] for entry in settings if entry["kind"] == "real"]
+        if name == "vote":
+            continue
+        cells = [f"{_signed(e['gain'][name])} ± {_short(e['error'][name])}" for e in real]
+        for entries in of_group.values():
+            gains = [e["gain"][name] for e in entries]
+            cells.append(f"{_signed(sum(gains) / len(gains))}, worst {_signed(min(gains))}")
+        rows.append(f"| {title} | {' | '.join(cells)} |")
     text = (
-        f"Mean Dice in {simulated} simulated settings with a known truth ({results['seeds']} seeds "
-        f"each){''.join(f', {name}' for name in real)}; each counts as one setting."
+        "Gain in Dice on the plain vote (ties are background). Real readers with standard errors; "
+        "in groups of settings the mean over settings and the worst of them, "
+        f"{results['seeds']} seeds from 3000 on each."
     )
-    head = ["| | mean Dice | best or tied | worst setting against the vote |", "|---|---|---|---|"]
+    head = [f"| | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     return "\n".join([text, "", *head, *rows])
 
 
