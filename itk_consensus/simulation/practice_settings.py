@@ -110,14 +110,20 @@ def several_empty_case(seed: int, readers: int, empty: int) -> SpacedCase:
 
 def skill_case(seed: int, displacements: Sequence[float], biases: Sequence[float]) -> SpacedCase:
     """Readers whose contours wander, and err on one side, by as much as is said for each."""
+    hands = [(bias, spread, 6.0) for spread, bias in zip(displacements, biases, strict=True)]
+    return _drawn_by(hands, seed)
+
+
+def _drawn_by(hands: Sequence[tuple[float, float, float]], seed: int) -> SpacedCase:
+    """Readers of one structure, each with a bias, a spread and a smoothness of the contour."""
     truth = blob(seed)
     rng = np.random.default_rng(seed)
     distance = signed_distance(truth)
     grid = np.indices(PLANE, float).reshape(2, -1)
     extent = np.array(PLANE, float)
     raters = [
-        distance + bias + spread * smooth_field(grid, extent, 6.0, rng).reshape(PLANE) > 0
-        for spread, bias in zip(displacements, biases, strict=True)
+        distance + bias + spread * smooth_field(grid, extent, length, rng).reshape(PLANE) > 0
+        for bias, spread, length in hands
     ]
     return SpacedCase(truth, np.array(raters), (1.0, 1.0))
 
@@ -162,8 +168,7 @@ def multifocal_case(seed: int, detection: float, readers: int = 5) -> SpacedCase
 
 def different_edges_case(seed: int) -> SpacedCase:
     """Two of four readers follow the outer edge of a wall, and two its inner edge."""
-    truth = blob(seed)
-    return skill_case(seed, [0.7] * 4, [0.3, 0.3, -2.5, -2.5])._replace(truth=truth)
+    return skill_case(seed, [0.7] * 4, [0.3, 0.3, -2.5, -2.5])
 
 
 def brush_case(seed: int, readers: int = 4) -> SpacedCase:
@@ -223,22 +228,9 @@ SLIP_SETTINGS: dict[str, Callable[[int], SpacedCase]] = {
 
 def styles_case(seed: int) -> SpacedCase:
     """Five readers who keep to their styles: wide, tight, smooth, rough, and by the book."""
-    truth = blob(seed)
-    rng = np.random.default_rng(seed)
-    distance = signed_distance(truth)
-    grid = np.indices(PLANE, float).reshape(2, -1)
-    extent = np.array(PLANE, float)
-    raters = [
-        distance + bias + spread * smooth_field(grid, extent, length, rng).reshape(PLANE) > 0
-        for bias, spread, length in (
-            (1.5, 0.8, 8.0),
-            (-1.5, 0.8, 8.0),
-            (0.0, 1.5, 16.0),
-            (0.3, 1.2, 2.5),
-            (0.0, 0.5, 6.0),
-        )
-    ]
-    return SpacedCase(truth, np.array(raters), (1.0, 1.0))
+    wide, tight, smooth = (1.5, 0.8, 8.0), (-1.5, 0.8, 8.0), (0.0, 1.5, 16.0)
+    rough, by_the_book = (0.3, 1.2, 2.5), (0.0, 0.5, 6.0)
+    return _drawn_by([wide, tight, smooth, rough, by_the_book], seed)
 
 
 def thick_slices_case(seed: int) -> SpacedCase:
