@@ -18,7 +18,7 @@ specks, and an answer without them is not.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -43,6 +43,9 @@ UNEXPLAINED = 0.02
 
 #: Of more readers, pairs are too many to look at, and none of them stands alone.
 MOST_IN_PAIRS = 8
+
+#: Counts below this are exact in single precision.
+EXACT_IN_SINGLE = 1 << 24
 
 #: Readers corroborate each other best whose distance 1 - Dice to their two nearest is at most so
 #: many times the smallest.
@@ -243,19 +246,21 @@ class _Views(NamedTuple):
     def of(cls, drawn: Mask, answer: Mask, vote: Mask) -> _Views:
         """Of (J, N) marks of a region's voxels, and (N,) flags of answer and vote."""
         drawn = drawn[drawn.any(axis=1)]
-        # Where all readers agree there is nothing to multiply.
-        agreed = drawn.all(axis=0)
-        maps = np.concatenate([drawn, answer[None], vote[None]])
-        disputed = maps[:, ~agreed].astype(np.float32)
-        agreed_maps = maps[:, agreed].astype(np.float32)
-        shared = np.asarray(disputed @ disputed.T + agreed_maps @ agreed_maps.T, np.float64)
-        dices = _dices(shared)
         readers = len(drawn)
+        # Where all readers agree, so does the vote, and only the answer needs to be counted.
+        agreed = drawn.all(axis=0)
+        core = np.full(readers + 2, np.count_nonzero(agreed), np.float64)
+        core[readers] = np.count_nonzero(agreed & answer)
+        maps = np.concatenate([drawn, answer[None], vote[None]])[:, ~agreed]
+        exact = np.float32 if maps.shape[1] < EXACT_IN_SINGLE else np.float64
+        disputed: NDArray[Any] = maps.astype(exact)
+        shared = np.asarray(disputed @ disputed.T, np.float64) + np.minimum.outer(core, core)
+        dices = _dices(shared)
         return cls(
             dices[:readers, :readers],
             dices[:readers, readers],
             dices[:readers, readers + 1],
-            _of_pairs(disputed, np.diag(shared), agreed_maps.sum(axis=1)),
+            _of_pairs(disputed, np.diag(shared), core),
         )
 
     def are_worse_off(self, by_finders: bool, ties_count: bool) -> bool:
@@ -275,7 +280,7 @@ class _Views(NamedTuple):
         lost = np.minimum(self.vote, self._nearer_half()) - self.answer
         answer, vote, theirs = self.pairs
         lost_by_pairs = np.minimum(vote, theirs) - answer
-        unexplained = max(lost.max(), lost_by_pairs.max()) > UNEXPLAINED
+        unexplained = max(lost.max(), lost_by_pairs.max(initial=-1)) > UNEXPLAINED
         return bool(unexplained) or self._corroborated_lose(LARGEST_DROP, LARGEST_DROP_OF_EQUALS)
 
     def _nearer_half(self) -> Floats:
@@ -297,9 +302,11 @@ class _Views(NamedTuple):
 
 
 def _of_pairs(
-    disputed: NDArray[np.float32], sizes: Floats, agreed: NDArray[np.float32]
+    disputed: NDArray[Any], sizes: Floats, agreed: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """What every two readers share, against answer, vote and the mean of the others.
+
+    Of more than `MOST_IN_PAIRS` readers none.
 
     Parameters
     ----------
@@ -310,7 +317,8 @@ def _of_pairs(
     """
     readers = len(disputed) - 2
     found = []
-    for i, j in itertools.combinations(range(min(readers, MOST_IN_PAIRS)), 2):
+    few = readers if readers <= MOST_IN_PAIRS else 0
+    for i, j in itertools.combinations(range(few), 2):
         both = disputed[i] * disputed[j]
         size = float(both.sum()) + agreed[i]
         dices = 2 * (disputed @ both + agreed) / np.maximum(sizes + size, 1)
