@@ -111,7 +111,8 @@ def label_voters(
     index : int
         Of the label.
     overlaps : (J, J) ndarray, optional
-        Dice of the label between every two raters.
+        Dice of the label between every two raters; None where they are too many to be compared, and
+        then whoever annotated is asked everywhere.
     members : sequence of int
         (J,) how many raters were merged into each: absence is everybody's vote.
     margin : sequence of int
@@ -127,7 +128,9 @@ def label_voters(
     empty = everybody[annotated & ~drew].sum()
     if empty > everybody[annotated].sum() / 2:
         return LabelVoters(masks.number_of_raters, drew, annotated, absent=True)
-    away = () if overlaps is None else deviating_raters(overlaps, drew & annotated)
+    if overlaps is None:
+        return LabelVoters(masks.number_of_raters, drew, annotated)
+    away = deviating_raters(overlaps, drew & annotated)
     found = _partly_found(masks, index, around, away, margin, sides)
     return LabelVoters(masks.number_of_raters, drew, annotated, False, away, found)
 

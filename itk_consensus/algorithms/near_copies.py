@@ -56,8 +56,10 @@ def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
         for i, j in contours.close_pairs():
             if group[i] != group[j] and contours.are_copied(i, j):
                 group = [group[i] if member == group[j] else member for member in group]
-    names = sorted(set(group), key=group.index)
-    return [[rater for rater in range(raters) if group[rater] == name] for name in names]
+    found: dict[int, list[int]] = {}
+    for rater, name in enumerate(group):
+        found.setdefault(name, []).append(rater)
+    return list(found.values())
 
 
 def same_masks(patterns: DecisionPatterns) -> list[list[int]]:

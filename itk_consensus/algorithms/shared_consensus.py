@@ -159,7 +159,7 @@ def _bounds(
         box = once.marked_box(label)
         assert box is not None
         answer = decision[box] == label
-        if voters[label].absent:
+        if voters[label].absent or once.number_of_raters > MOST_RATERS:
             return BoundedLabel(answer)
         return bound_harm(once, label, answer, voters[label], box)
 
