@@ -24,6 +24,10 @@ LEAST_RATERS = 3
 TIMES_AS_FAR = 2.5
 LOWER_DICE = 0.1
 
+#: Others may be far from each other, too, but a rater whose Dice to them is below this share of
+#: theirs drew something else: an inverted mask, another structure.
+SLIP_SHARE = 0.25
+
 
 class Deviation(NamedTuple):
     """How far the farthest rater is from the others."""
@@ -44,6 +48,11 @@ class Deviation(NamedTuple):
     def deviates(self) -> bool:
         """Whether that is far."""
         return self.times_as_far > TIMES_AS_FAR and self.others_dice - self.dice > LOWER_DICE
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether the mask is no view of what others drew: it deviates, or hardly meets them."""
+        return self.deviates or self.dice < SLIP_SHARE * self.others_dice
 
 
 def farthest_rater(patterns: DecisionPatterns) -> Deviation | None:
@@ -101,7 +110,7 @@ def deviating_raters(overlaps: Floats, drew: Mask) -> tuple[int, ...]:
     found: list[int] = []
     while len(left) >= LEAST_RATERS and len(found) < most:
         far = max((_of_overlaps(dices, int(rater), left) for rater in left), key=_times_as_far)
-        if not far.deviates:
+        if not far.is_slip:
             break
         found.append(far.rater)
         left = left[left != far.rater]

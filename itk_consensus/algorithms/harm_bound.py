@@ -4,7 +4,8 @@ A consensus leaves the vote to smooth what raters do not share, to ask only thos
 object about its outline, and to add what `detection` says is there. Whatever it was made by, three
 things hold of every label:
 
-- A component that more than half of the raters marked, and marked alike, is not lost.
+- A component that more than half of the raters marked, and marked alike, is not lost; nor is a
+  label whole, if the vote has one thing of it and not specks.
 - A component of which the vote has nothing was found by more than half of the raters, or rescued.
 - No reader, and no two of them in what they share, lose more than `UNEXPLAINED` of Dice against the
   vote, unless the answer is as close to them as the nearer half of the other readers: so much the
@@ -25,7 +26,12 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.algorithms.components import connecting, lost_components, piece_sizes
-from itk_consensus.algorithms.label_voters import LEAST_AGREEMENT, LabelVoters, mean_dice
+from itk_consensus.algorithms.label_voters import (
+    LEAST_AGREEMENT,
+    LEAST_VOXELS,
+    LabelVoters,
+    mean_dice,
+)
 from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels.boxes import Box, grown, intersection, relative_to
@@ -52,7 +58,7 @@ EXACT_IN_SINGLE = 1 << 24
 CORROBORATION = 2.0
 
 #: Share of the vote in components that the answer does not have from which the vote is noise.
-NOISE = 0.005
+NOISE = 0.002
 
 #: Components of a majority that are expected by chance, from which one of them may be lost.
 CHANCE = 0.001
@@ -83,7 +89,7 @@ class BoundedLabel(NamedTuple):
 
 
 def bound_harm(
-    masks: RaterMasks, index: int, answer: Mask, voters: LabelVoters, box: Box
+    masks: RaterMasks, index: int, decision: NDArray[Any], voters: LabelVoters, box: Box
 ) -> BoundedLabel:
     """Hold a label's answer to the vote.
 
@@ -93,16 +99,20 @@ def bound_harm(
         Copies merged.
     index : int
         Of the label, which is not absent.
-    answer : (\\*box) ndarray of bool
-        Voxels that the label has been given, in a box around all that anybody marked.
+    decision : (\\*box) ndarray of int
+        Label indices, in a box around all that anybody marked.
     voters : LabelVoters
         Who was asked about it.
     """
+    answer = decision == index
     share = masks.share(index, box)
     vote, tied = share > MAJORITY, np.abs(share - 0.5) <= MAJORITY - 0.5
     if np.array_equal(vote, answer):
         return BoundedLabel(answer)
-    case = _Case(masks.marks(index, box), answer, vote, tied, voters, box)
+    others = (decision > 0) & ~answer
+    case = _Case(masks.marks(index, box), answer, others, vote, tied, voters, box)
+    if not answer.any() and case.vote_is_one_thing():
+        return BoundedLabel(case.largest_of_vote(), restored=1)
     restored, number_restored = case.wrongly_lost()
     removed, number_removed = case.wrongly_gained(answer | restored)
     mask, noise = (answer | restored) & ~removed, case.vote_is_noise()
@@ -115,6 +125,7 @@ class _Case(NamedTuple):
 
     marks: Mask  #: (J, *box)
     answer: Mask
+    others: Mask  #: Where other labels are
     vote: Mask  #: Where more than half mark the label
     tied: Mask  #: Where half do
     voters: LabelVoters
@@ -142,13 +153,26 @@ class _Case(NamedTuple):
         return np.asarray(kept[pieces]), int(kept.sum())
 
     def _chance_of_majority(self) -> float:
-        """That a majority marks a voxel far from the answer, if each rater does on his own."""
-        far = ~scipy.ndimage.binary_dilation(self.answer, iterations=3)
-        rates = self.marks[:, far].mean(axis=1) if far.any() else np.zeros(len(self.marks))
+        """That most of those asked mark a voxel far from answer and vote, each on his own."""
+        asked = self.marks[self.voters.asked]
+        far = ~scipy.ndimage.binary_dilation(self.answer | self.largest_of_vote(), iterations=3)
+        rates = asked[:, far].mean(axis=1) if far.any() else np.zeros(len(asked))
         number_who_mark = np.ones(1)
         for rate in rates:
             number_who_mark = np.convolve(number_who_mark, [1 - rate, rate])
-        return float(number_who_mark[len(self.marks) // 2 + 1 :].sum())
+        return float(number_who_mark[len(asked) // 2 + 1 :].sum())
+
+    def vote_is_one_thing(self) -> bool:
+        """Whether at least half of the vote is one component, and that no speck."""
+        largest = np.count_nonzero(self.largest_of_vote())
+        return bool(largest >= max(LEAST_VOXELS, np.count_nonzero(self.vote) / 2))
+
+    def largest_of_vote(self) -> Mask:
+        """The vote's largest component, which is no speck."""
+        pieces, number = scipy.ndimage.label(self.vote, self.connected)
+        sizes = piece_sizes(pieces, number)
+        sizes[0] = 0
+        return np.asarray((pieces == sizes.argmax()) & self.vote)
 
     def _marked_alike(self, pieces: NDArray[np.int32], piece: int, box: Box) -> bool:
         """Whether raters drew the same thing there, apart from what the answer has."""
@@ -191,9 +215,11 @@ class _Case(NamedTuple):
         pieces, number = scipy.ndimage.label(asked.any(axis=0) | mask | self.vote, self.connected)
         changed = np.bincount(pieces[differs], minlength=number + 1)
         voted = np.bincount(pieces[self.vote], minlength=number + 1)
-        # So few voxels cannot lower a Dice to anybody by as much.
-        judged = changed > LARGEST_DROP / 2 * voted
+        # So few voxels cannot lower a Dice to anybody by as much, or are a contour's noise.
+        judged = (changed > LARGEST_DROP / 2 * voted) & (changed >= LEAST_VOXELS)
         judged[0] = False
+        # An outline between two labels is both of theirs: returning one side would tear them.
+        judged[pieces[self.others]] = False
         # Outlines of objects that some did not find are their finders', for that reason.
         by_finders = np.zeros(number + 1, bool)
         by_finders[self._pieces_of_objects(pieces)] = True
@@ -228,7 +254,8 @@ class _Case(NamedTuple):
         gone = np.ones(number + 1, bool)
         gone[0] = False
         gone[pieces[self.answer & self.vote]] = False
-        specks = np.count_nonzero(gone[pieces])
+        sizes = piece_sizes(pieces, number)
+        specks = sizes[gone & (sizes < LEAST_VOXELS)].sum()
         return bool(specks > NOISE * np.count_nonzero(self.vote))
 
 

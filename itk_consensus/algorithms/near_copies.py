@@ -1,6 +1,6 @@
 """Raters who copied: contours that coincide voxel by voxel where those of others do not.
 
-Readers who agree may all be right; readers who trace the same contour to a tenth of a voxel share
+Readers who agree may all be right; readers who trace the same contour to a fifth of a voxel share
 more than the truth. So a pair is judged by the voxels on which it differs, as a share of the voxels
 of its contours, and against what independent witnesses do at the same place: at least two others
 who drew about the same thing, who differ from the pair and from each other, and to whom the pair's
@@ -24,18 +24,18 @@ from itk_consensus.labels.boxes import bounding_box, grown
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Copies differ by less than this share of the voxels of their contours. Two readers whose contours
-#: each err by s voxels differ by about .56 s of them: nobody's hand is that steady at .12.
-COPY_SHARE = 0.12
+#: each err by s voxels differ by about 1.1 s of them: at .24 their hands err by a fifth of a voxel.
+COPY_SHARE = 0.24
 
 #: A contour of fewer voxels coincides by chance.
-LEAST_CONTOUR = 150
+LEAST_CONTOUR = 75
 
 #: Copies differ by less than this share of their errors, as two witnesses tell them.
 COPY_RATIO = 1 / 3
 
 #: Witnesses drew about the same thing: they differ from the pair by less than so many of the voxels
 #: of its contours, within `REACH` of them.
-NEAR = 1.5
+NEAR = 3.0
 
 #: Voxels around a contour in which witnesses are asked.
 REACH = 3
@@ -82,6 +82,8 @@ class _Contours:
         self._votes = np.ascontiguousarray(patterns.patterns.T)
         self._present = np.ascontiguousarray(patterns.present.T)
         self._known: dict[int, Mask] = {}
+        #: Whether an index is that of a label, not of the background nor of nothing.
+        self._labels = np.append(patterns.labels != 0, False)
 
     def close_pairs(self) -> Iterable[tuple[int, int]]:
         """Pairs who differ by less than half of what most pairs do; few of them are copies."""
@@ -119,7 +121,7 @@ class _Contours:
         return bool(errors and own < COPY_RATIO * min(errors))
 
     def _contour(self, rater: int) -> Mask:
-        """Voxels beside which the rater has another label; none where nobody annotated."""
+        """Voxels of labels beside which the rater has another label, where that was annotated."""
         if rater not in self._known:
             missing = self._patterns.number_of_labels
             drawn = np.where(self._present[rater], self._votes[rater], missing)
@@ -131,7 +133,7 @@ class _Contours:
                 differs &= volume[behind] != missing
                 found[ahead] |= differs
                 found[behind] |= differs
-            self._known[rater] = found
+            self._known[rater] = found & self._labels[volume]
         return self._known[rater]
 
     def _counts_around(self, contour: Mask) -> NDArray[np.int64]:

@@ -158,10 +158,9 @@ def _bounds(
     def bound(label: int) -> BoundedLabel:
         box = once.marked_box(label)
         assert box is not None
-        answer = decision[box] == label
         if voters[label].absent or once.number_of_raters > MOST_RATERS:
-            return BoundedLabel(answer)
-        return bound_harm(once, label, answer, voters[label], box)
+            return BoundedLabel(decision[box] == label)
+        return bound_harm(once, label, decision[box], voters[label], box)
 
     found = over_labels(bound, voters, ticking(progress, 1.0))
     return dict(zip(voters, found, strict=True))
