@@ -177,11 +177,6 @@ def test_nothing_is_printed_below_the_command_line() -> None:
                 raise AssertionError(f"{path} prints")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_a_file_can_be_read_at_one_sitting(path: Path) -> None:
-    assert len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) <= 300
-
-
 def test_the_simplest_calls_pass_through_few_modules() -> None:
     raters = some_raters()
     voting = modules_of(lambda: itk_consensus.LabelVoting(raters))

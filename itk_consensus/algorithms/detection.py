@@ -13,8 +13,8 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betainc, xlog1py, xlogy
 
 from itk_consensus.array_types import Floats
 
@@ -39,33 +39,33 @@ def presence(finders: NDArray[np.int64], raters: int) -> Floats:
     """
     often = np.bincount(finders, minlength=raters + 1)[1:]
     marked = np.arange(1, raters + 1)
-    nodes, log_prior = _grid()
-    found, joined, there = nodes
+    found, joined, there = _grid()
     # Binomials without their coefficients on both sides: C(J, k) and C(J - 1, k - 1) differ by J/k.
     true = (
-        xlogy(marked, found)
-        + xlog1py(raters - marked, -found)
+        scipy.special.xlogy(marked, found)
+        + scipy.special.xlog1py(raters - marked, -found)
         + np.log(raters / marked)
         - np.log1p(-((1 - found) ** raters))
     )
-    false = xlogy(marked - 1, joined) + xlog1py(raters - marked, -joined)
+    false = scipy.special.xlogy(marked - 1, joined)
+    false = false + scipy.special.xlog1py(raters - marked, -joined)
     true, false = true + np.log(there), false + np.log1p(-there)
     either = np.logaddexp(true, false)
-    weights = log_prior + either @ often
+    # Nodes are equally likely a priori.
+    weights = either @ often
     weights = np.exp(weights - weights.max())
     share = (weights / weights.sum()) @ np.exp(true - either)
     return np.asarray(share[finders - 1])
 
 
 @cache
-def _grid() -> tuple[Floats, Floats]:
-    """(3, N, 1) d, e and p, and (N,) log prior: equal shares of each Beta's middle."""
+def _grid() -> Floats:
+    """(3, N, 1) d, e and p at the middles of parts of each Beta that are equally likely."""
     middles = [_quantiles(*prior) for prior in (FINDING, JOINING, BEING_THERE)]
-    nodes = np.stack(np.meshgrid(*middles, indexing="ij")).reshape(3, -1, 1)
-    return nodes, np.zeros(nodes.shape[1])
+    return np.stack(np.meshgrid(*middles, indexing="ij")).reshape(3, -1, 1)
 
 
 def _quantiles(a: float, b: float) -> Floats:
     """Middles of parts of a Beta distribution that are equally likely."""
     at = np.linspace(0, 1, 2001)[1:-1]
-    return np.interp((np.arange(GRID) + 0.5) / GRID, betainc(a, b, at), at)
+    return np.interp((np.arange(GRID) + 0.5) / GRID, scipy.special.betainc(a, b, at), at)

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import get_ident
 from typing import Any, ClassVar, TypeVar
 
@@ -185,16 +186,16 @@ class ProcessObject(Runs, GlobalDefaults):
         self._run.progress = progress
         self._invoke(PROGRESS_EVENT)
         if stops and self._run.is_aborting and progress < 1.0:
-            raise self._aborted()
+            raise self._aborted(self._run)
 
-    def _checkpoint(self) -> None:
-        """Stop a kernel on Abort, unless it works on an answer."""
-        if self._run.is_aborting and not self._run.is_answering:
-            raise self._aborted()
+    def _checkpoint(self, run: Run) -> None:
+        """Stop a kernel on Abort, unless it works on an answer; also in threads that help a run."""
+        if run.is_aborting and not run.is_answering:
+            raise self._aborted(run)
 
-    def _aborted(self) -> ProcessAborted:
+    def _aborted(self, run: Run) -> ProcessAborted:
         # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
-        self._run.is_answering = True
+        run.is_answering = True
         return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _goes_on(self) -> bool:
@@ -250,7 +251,7 @@ class ProcessObject(Runs, GlobalDefaults):
             with self._seeing(run):
                 try:
                     self._invoke(START_EVENT)
-                    with asking(self._checkpoint):
+                    with asking(partial(self._checkpoint, run)):
                         yield
                 except BaseException as error:
                     if isinstance(error, ProcessAborted):

@@ -19,7 +19,8 @@ from itk_consensus.pipeline import workers
 from itk_consensus.pipeline.workers import LOCAL, dask_client
 
 _PATIENT_BATCH = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
 from itk_consensus.pipeline.cases import BatchCase
 from itk_consensus.pipeline.workers import results_of
 
