@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,11 @@ class PairCounts:
         same = said == answered
         shared[said[same], first[same], second[same]] = voxels[same]
         return cls(marked, shared)
+
+    def among(self, raters: Sequence[int]) -> PairCounts:
+        """Of some raters only."""
+        some = np.ix_(range(len(self.marked)), raters, raters)
+        return PairCounts(self.marked[some], self.shared[some])
 
     @property
     def sizes(self) -> NDArray[np.int64]:

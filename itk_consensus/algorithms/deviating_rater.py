@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.agreement.overlap import PairCounts
-from itk_consensus.array_types import Floats, Mask
+from itk_consensus.array_types import Floats
 from itk_consensus.labels.decision_patterns import DecisionPatterns
 
 #: Two raters cannot say which of them is far from the other.
@@ -24,9 +24,12 @@ LEAST_RATERS = 3
 TIMES_AS_FAR = 2.5
 LOWER_DICE = 0.1
 
-#: Others may be far from each other, too, but a rater whose Dice to them is below this share of
+#: Others may be far from each other, too, but a rater whose Dice to them is below this part of
 #: theirs drew something else: an inverted mask, another structure.
 SLIP_SHARE = 0.25
+
+#: Whoever drew too little, and this share of it where others did, too, has a say: the vote copes.
+CONTAINED = 0.8
 
 
 class Deviation(NamedTuple):
@@ -48,11 +51,6 @@ class Deviation(NamedTuple):
     def deviates(self) -> bool:
         """Whether that is far."""
         return self.times_as_far > TIMES_AS_FAR and self.others_dice - self.dice > LOWER_DICE
-
-    @property
-    def is_slip(self) -> bool:
-        """Whether the mask is no view of what others drew: it deviates, or hardly meets them."""
-        return self.deviates or self.dice < SLIP_SHARE * self.others_dice
 
 
 def farthest_rater(patterns: DecisionPatterns) -> Deviation | None:
@@ -93,24 +91,28 @@ def _mean(values: Floats) -> float:
     return float(known.mean()) if known.size else np.nan
 
 
-def deviating_raters(overlaps: Floats, drew: Mask) -> tuple[int, ...]:
-    """Raters far from others who are close to each other, one after the other, never half of all.
+def raters_of_something_else(pairs: PairCounts, label: int) -> tuple[int, ...]:
+    """Raters who marked something else than the others, one after the other, never half of all.
+
+    They are far from others who are close to each other, or hardly meet them, and much of what they
+    marked is theirs alone.
 
     Parameters
     ----------
-    overlaps : (J, J) ndarray
-        Dice between every two raters.
-    drew : (J,) ndarray of bool
-        Who marked anything: an empty mask is far from everybody, and not a slip of the pencil.
+    label : int
+        The index of a label.
     """
-    left = np.flatnonzero(drew)
+    left = np.flatnonzero(pairs.sizes[label] > 0)
     most = (len(left) - 1) // 2
-    dices = overlaps.astype(np.float64)
-    np.fill_diagonal(dices, np.nan)
+    shared, marked = pairs.shared[label], pairs.marked[label]
+    either = np.maximum(marked + marked.T, 1)
+    dices = np.where(np.eye(len(shared), dtype=bool), np.nan, 2 * shared / either)
+    contained = np.where(np.isnan(dices), np.nan, shared / np.maximum(marked, 1))
     found: list[int] = []
     while len(left) >= LEAST_RATERS and len(found) < most:
         far = max((_of_overlaps(dices, int(rater), left) for rater in left), key=_times_as_far)
-        if not far.is_slip:
+        is_far = far.deviates or far.dice < SLIP_SHARE * far.others_dice
+        if not is_far or _mean(contained[far.rater, left]) >= CONTAINED:
             break
         found.append(far.rater)
         left = left[left != far.rater]

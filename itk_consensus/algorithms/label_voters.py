@@ -6,8 +6,8 @@ Whether a structure is there is one question, where its outline runs is another.
 - Who drew nothing of an object that is there says nothing about its outline, and is silent there.
 - An object that no majority found is there only if `detection` says so, from how much these raters
   overlook of the others; one object alone tells nothing.
-- A rater far from others who are close to each other is not asked about the outline: the vote
-  decides just where the others are split.
+- A rater who marked something else than the others is not asked about the outline: the vote
+  would decide just where the others are split.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from itk_consensus.algorithms.components import piece_sizes
 from itk_consensus.algorithms.detection import presence
-from itk_consensus.algorithms.deviating_rater import deviating_raters
 from itk_consensus.algorithms.rater_masks import VOXELS_AT_ONCE, RaterMasks
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.labels.boxes import Box, grown, intersection, moved, relative_to, slabs
@@ -67,13 +66,13 @@ class LabelVoters:
     drew: Mask  #: (J,) who marked something of it
     annotated: Mask  #: (J,) who looked where somebody marked something
     absent: bool = False  #: Whether more than half of those left it empty
-    deviating: tuple[int, ...] = ()  #: Who is not asked about the outline
+    elsewhere: tuple[int, ...] = ()  #: Who marked something else, and is not asked about it
     found: tuple[FoundObject, ...] = ()
 
     @property
     def asked(self) -> NDArray[np.intp]:
         """Who drew the label and is asked about its outline."""
-        return np.array([j for j in np.flatnonzero(self.drew) if j not in self.deviating], np.intp)
+        return np.array([j for j in np.flatnonzero(self.drew) if j not in self.elsewhere], np.intp)
 
     @property
     def rescued(self) -> tuple[FoundObject, ...]:
@@ -82,10 +81,10 @@ class LabelVoters:
 
     def silent(self, box: Box) -> Mask | None:
         """(J, \\*box) who is not asked; None: everybody is."""
-        if not (self.deviating or self.found):
+        if not (self.elsewhere or self.found):
             return None
         silent = np.zeros((self.number, *(part.stop - part.start for part in box)), bool)
-        silent[list(self.deviating)] = True
+        silent[list(self.elsewhere)] = True
         for one in self.found:
             both = intersection(one.box, box)
             cell = one.cell[relative_to(both, one.box)]
@@ -97,7 +96,7 @@ class LabelVoters:
 def label_voters(
     masks: RaterMasks,
     index: int,
-    overlaps: Floats | None,
+    elsewhere: Sequence[int] | None,
     members: Sequence[int],
     margin: Sequence[int],
     sides: Floats,
@@ -110,9 +109,9 @@ def label_voters(
         Copies merged.
     index : int
         Of the label.
-    overlaps : (J, J) ndarray, optional
-        Dice of the label between every two raters; None where they are too many to be compared, and
-        then whoever annotated is asked everywhere.
+    elsewhere : sequence of int, optional
+        Who marked something else than the others; None where raters are too many to be compared,
+        and then whoever annotated is asked everywhere.
     members : sequence of int
         (J,) how many raters were merged into each: absence is everybody's vote.
     margin : sequence of int
@@ -128,9 +127,9 @@ def label_voters(
     empty = everybody[annotated & ~drew].sum()
     if empty > everybody[annotated].sum() / 2:
         return LabelVoters(masks.number_of_raters, drew, annotated, absent=True)
-    if overlaps is None:
+    if elsewhere is None:
         return LabelVoters(masks.number_of_raters, drew, annotated)
-    away = deviating_raters(overlaps, drew & annotated)
+    away = tuple(elsewhere)
     found = _partly_found(masks, index, around, away, margin, sides)
     return LabelVoters(masks.number_of_raters, drew, annotated, False, away, found)
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.algorithms.coherence_bands import DEFAULT_SETTINGS, smallest_sides
 from itk_consensus.algorithms.coherence_vote import CoherenceResult, coherence_vote
+from itk_consensus.algorithms.deviating_rater import raters_of_something_else
 from itk_consensus.algorithms.harm_bound import BoundedLabel, bound_harm
 from itk_consensus.algorithms.label_answers import Indices
 from itk_consensus.algorithms.label_voters import LabelVoters, label_voters
@@ -133,15 +134,14 @@ def _voters(
     sides = smallest_sides(spacing)
     margin = DEFAULT_SETTINGS.margin(sides)
     members = [len(group) for group in groups]
-    overlaps = None
+    pairs = None
     if len(groups) <= MOST_RATERS:
-        first = [group[0] for group in groups]
-        overlaps = PairCounts.of(patterns).dice[:, first][:, :, first]
+        pairs = PairCounts.of(patterns).among([group[0] for group in groups])
     labels = range(1, once.number_of_labels)
 
     def find(label: int) -> LabelVoters | None:
-        between = None if overlaps is None else overlaps[label]
-        return label_voters(once, label, between, members, margin, sides)
+        elsewhere = None if pairs is None else raters_of_something_else(pairs, label)
+        return label_voters(once, label, elsewhere, members, margin, sides)
 
     found = over_labels(find, labels, ticking(progress, 0.0))
     return {label: asked for label, asked in zip(labels, found, strict=True) if asked is not None}

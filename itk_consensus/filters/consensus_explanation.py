@@ -101,10 +101,10 @@ def _absent(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
 
 def _not_asked(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
     for label, asked in found.voters.items():
-        away = [rater for group in asked.deviating for rater in found.groups[group]]
+        away = [rater for group in asked.elsewhere for rater in found.groups[group]]
         if away:
             yield (
-                f"{_raters(away)} far from the others, who are close to each other, and not asked "
+                f"{_raters(away)} on something else than the others and not asked "
                 f"about the outline of label {labels[label]}."
             )
 

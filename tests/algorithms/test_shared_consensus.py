@@ -96,7 +96,7 @@ def test_two_good_readers_are_no_copies_where_the_third_is_inverted(seed):
     found = shared_consensus(encoded(case.raters), case.spacing)
     vote = case.raters.mean(axis=0) > 0.5
     assert found.groups == [[0], [1], [2]]
-    assert found.voters[1].deviating == (0,)
+    assert found.voters[1].elsewhere == (0,)
     assert dice(found.decision == 1, case.truth) > dice(vote, case.truth)
 
 
