@@ -94,7 +94,10 @@ class SoftModel(Maximization):
         """(N, S, K) log of prior times likelihood."""
         known = np.log(np.maximum(np.nan_to_num(theta, nan=1.0), _IMPOSSIBLE))
         likelihood = self.table.votes @ known.reshape(self.table.votes.shape[1], -1)
-        return np.asarray(likelihood.reshape(-1, *prior.shape) + np.log(prior))
+        # A label that died out has no prior left; it does not come back.
+        return np.asarray(
+            likelihood.reshape(-1, *prior.shape) + np.log(np.maximum(prior, _IMPOSSIBLE))
+        )
 
     def step(self, theta: Floats, prior: Floats) -> tuple[Floats, Floats, Floats]:
         joint = self.log_joint(theta, prior)

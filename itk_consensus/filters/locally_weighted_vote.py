@@ -31,7 +31,9 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
         "By what patches are compared; a correlation forgives strong local bias.",
     )
     Power = Parameter(
-        Real(low=0.0), 2.0, "Exponent of the inverse mean squared difference, or correlation."
+        Real(low=0.0, high=16.0),
+        2.0,
+        "Exponent of the inverse mean squared difference, or correlation.",
     )
 
     _patch = Output[tuple[int, ...]](())

@@ -295,3 +295,5 @@ def test_selection_looks_only_at_its_region_and_leaves_missing_atlases_out(case:
 def test_an_exponent_at_which_sums_overflow_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"Beta must be .*16"):
         JointLabelFusionFilter(Beta=295.0)
+    with pytest.raises(ParameterError, match=r"Power must be .*16"):
+        LocallyWeightedVoteFilter(Power=1e15)
