@@ -66,7 +66,12 @@ class SharedConsensus:
         labels : (K,) ndarray
             The label value behind each index; 0 is background.
         """
-        return _overlap(self.decision, decision, labels)
+        # Codes are Python indices from the end: background, undecided.
+        ours = np.append(labels, [0, 0])[self.decision]
+        theirs = np.append(labels, [0, -1])[decision]
+        total = np.count_nonzero(ours) + np.count_nonzero(theirs)
+        same = np.count_nonzero((ours == theirs) & (ours != 0))
+        return 2 * same / total if total else 1.0
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write numbers in [0, 1]; of two labels at least one half exactly where it is chosen."""
@@ -109,7 +114,7 @@ def shared_consensus(
     voters = _voters(patterns, once, groups, spacing, progress)
     result = coherence_vote(masks, spacing, groups=merged, progress=progress, voters=voters)
     bounds = _bounds(once, result.decision, voters, progress)
-    vote = patterns.expand(majority_vote(patterns, ties="background").decision)
+    vote = _vote(patterns, result.decision.dtype)
     decision = _bounded(once, result.decision, vote, bounds)
     return SharedConsensus(
         decision,
@@ -119,7 +124,7 @@ def shared_consensus(
         voters,
         bounds,
         np.flatnonzero(decision.reshape(-1) != result.decision.reshape(-1)),
-        _overlap(decision, vote, patterns.labels),
+        _dice(decision, vote),
     )
 
 
@@ -182,17 +187,21 @@ def _bounded(
             continue
         here = decision[box]
         given_up = (here == label) & ~one.mask
-        here[given_up] = np.maximum(vote[box][given_up], 0)
+        here[given_up] = vote[box][given_up]
         # No label takes from another.
         here[one.mask & (here == 0)] = label
     return decision
 
 
-def _overlap(one: NDArray[Any], other: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Dice of two decisions' foreground, equal labels being the overlap."""
-    # Codes are Python indices from the end: background, undecided.
-    ours = np.append(labels, [0, 0])[one]
-    theirs = np.append(labels, [0, -1])[other]
-    total = np.count_nonzero(ours) + np.count_nonzero(theirs)
-    same = np.count_nonzero((ours == theirs) & (ours != 0))
-    return 2 * same / total if total else 1.0
+def _vote(patterns: DecisionPatterns, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """(\\*shape) label index that most raters chose; ties are background."""
+    decision = majority_vote(patterns, ties="background").decision
+    return patterns.expand(np.maximum(decision, 0).astype(dtype), outside=0)
+
+
+def _dice(one: NDArray[Any], other: NDArray[Any]) -> float:
+    """Of two decisions' foreground, equal labels being the overlap."""
+    chosen = one > 0
+    total = np.count_nonzero(chosen) + np.count_nonzero(other > 0)
+    chosen &= one == other
+    return 2 * np.count_nonzero(chosen) / total if total else 1.0

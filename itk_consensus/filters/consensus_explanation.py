@@ -53,8 +53,7 @@ def explain(
 def _copies(found: SharedConsensus) -> Iterator[str]:
     for group in found.groups:
         if len(group) > 1:
-            names = ", ".join(map(str, group[:-1])) + f" and {group[-1]}"
-            yield f"Raters {names} are nearly copies of each other and count once."
+            yield f"{_raters(group)} are nearly copies of each other and count once."
 
 
 def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
@@ -104,15 +103,15 @@ def _not_asked(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
         away = [rater for group in asked.elsewhere for rater in found.groups[group]]
         if away:
             yield (
-                f"{_raters(away)} on something else than the others and not asked "
-                f"about the outline of label {labels[label]}."
+                f"{_raters(away)} marked much that nobody else did, and {_were(len(away))} not "
+                f"asked about the outline of label {labels[label]}."
             )
 
 
 def _raters(numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
-        return f"Rater {numbers[0]} is"
-    return f"Raters {', '.join(map(str, numbers[:-1]))} and {numbers[-1]} are"
+        return f"Rater {numbers[0]}"
+    return f"Raters {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def _rescued(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
