@@ -195,7 +195,10 @@ def local_weights(
 
     def weight(one: Singles) -> Singles:
         if squared:
-            return np.asarray(np.reciprocal((one + np.float32(SMALLEST_DIFFERENCE**2)) ** power))
+            # In units of the smallest, below which nothing tells atlases apart, and never zero.
+            smallest = np.float32(SMALLEST_DIFFERENCE**2)
+            weights = (1 + one / smallest) ** np.float32(-power)
+            return np.asarray(np.maximum(weights, np.finfo(np.float32).tiny))
         return np.asarray((np.maximum(one, 0) + np.float32(SMALLEST_CORRELATION)) ** power)
 
     found = each(compare(images, radii, threads=threads), weight, threads)

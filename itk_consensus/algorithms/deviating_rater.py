@@ -31,6 +31,9 @@ SLIP_SHARE = 0.25
 #: Whoever drew too little, and this share of it where others did, too, has a say: the vote copes.
 CONTAINED = 0.8
 
+#: Distances that are equal but for their rounding differ by less, as a share.
+ROUNDING = 1e-9
+
 
 class Deviation(NamedTuple):
     """How far the farthest rater is from the others."""
@@ -109,21 +112,26 @@ def raters_of_something_else(pairs: PairCounts, label: int) -> tuple[int, ...]:
     dices = np.where(np.eye(len(shared), dtype=bool), np.nan, 2 * shared / either)
     contained = np.where(np.isnan(dices), np.nan, shared / np.maximum(marked, 1))
     found: list[int] = []
-    while len(left) >= LEAST_RATERS and len(found) < most:
-        far = max((_of_overlaps(dices, int(rater), left) for rater in left), key=_times_as_far)
-        is_far = far.deviates or far.dice < SLIP_SHARE * far.others_dice
-        if not is_far or _mean(contained[far.rater, left]) >= CONTAINED:
+    while len(left) >= LEAST_RATERS:
+        all_left = [_of_overlaps(dices, int(rater), left) for rater in left]
+        distance = max(one.times_as_far for one in all_left)
+        # Raters who are equally far go together, or stay: their order must not choose.
+        farthest = [one for one in all_left if one.times_as_far >= distance * (1 - ROUNDING)]
+        if len(found) + len(farthest) > most or not all(
+            _marked_elsewhere(one, contained, left) for one in farthest
+        ):
             break
-        found.append(far.rater)
-        left = left[left != far.rater]
+        found += [one.rater for one in farthest]
+        left = np.setdiff1d(left, found)
     return tuple(sorted(found))
+
+
+def _marked_elsewhere(one: Deviation, contained: Floats, among: NDArray[np.intp]) -> bool:
+    is_far = one.deviates or one.dice < SLIP_SHARE * one.others_dice
+    return is_far and _mean(contained[one.rater, among]) < CONTAINED
 
 
 def _of_overlaps(dices: Floats, rater: int, among: NDArray[np.intp]) -> Deviation:
     others = among[among != rater]
     own, theirs = _mean(dices[rater, others]), _mean(dices[np.ix_(others, others)])
     return Deviation(rater, own, theirs, np.nan)
-
-
-def _times_as_far(one: Deviation) -> float:
-    return one.times_as_far

@@ -192,3 +192,13 @@ def test_reading_the_stack_changes_nothing_and_the_result_does_not_look_at_it(co
         np.testing.assert_array_equal(probability(found, label), probability(expected, label))
     assert done == sorted(done)
     assert done[-1] == 1
+
+
+def test_raters_who_are_equally_far_go_together_or_stay():
+    """The order of the raters chose between them."""
+    disc, other = (ellipsoid_mask((40, 80), (8, 8), (20, x)) for x in (20, 60))
+    stack = np.stack([disc, disc, disc, other, other])
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4, 1, 2], [4, 3, 2, 1, 0]):
+        found = shared_consensus(encoded(stack[order]), (1.0, 1.0))
+        assert {order[j] for j in found.voters[1].elsewhere} in (set(), {3, 4})
+        np.testing.assert_array_equal(found.decision == 1, disc)

@@ -297,3 +297,10 @@ def test_an_exponent_at_which_sums_overflow_is_refused() -> None:
         JointLabelFusionFilter(Beta=295.0)
     with pytest.raises(ParameterError, match=r"Power must be .*16"):
         LocallyWeightedVoteFilter(Power=1e15)
+
+
+def test_the_largest_power_of_equal_images_stays_finite(case: AtlasCase) -> None:
+    fuser = LocallyWeightedVoteFilter(Image=case.target, AtlasImages=[case.target] * 3, Power=16.0)
+    with np.errstate(all="raise", under="ignore"):
+        fuser.Execute(case.maps[:3])
+    assert np.isfinite(fuser.GetProbabilityImage()).all()
