@@ -1,4 +1,4 @@
-"""Settings that no method was tuned on: vessels, rings and lesions, thin and small; odd raters.
+"""Vessels, rings and lesions, thin and small; odd raters. Defaults were chosen on seeds below 3000.
 
 Each is a function of a seed. `STRUCTURE_SETTINGS` names them all, and a case takes milliseconds.
 Sizes are in voxels and axes in array order; structures are bool masks.
