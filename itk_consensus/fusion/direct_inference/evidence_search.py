@@ -71,7 +71,9 @@ def climb(model: LabelEvidence, maps: Maps) -> Climb:
             if not going_on:
                 break
             part = active[batch]
-            maps[:, part], log_evidence[part] = _move(model, maps[:, part], log_evidence[part])
+            maps[:, part], log_evidence[part] = _move(
+                model, maps[:, part], log_evidence[part], len(trace) + 1
+            )
         if not going_on and (log_evidence[active] == before).all():
             break
         trace.append(np.full(maps.shape[1], np.nan))
@@ -131,12 +133,14 @@ def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
     return int(near[model.agreement(maps[:, near]).argmax()])
 
 
-def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps, Floats]:
+def _move(
+    model: LabelEvidence, maps: Maps, log_evidence: Floats, number: int
+) -> tuple[Maps, Floats]:
     """Make all useful moves at once, or the better half of them, and so on down to the best one.
 
     The best one alone raises the evidence, so a map that any move improves is improved.
     """
-    gain, target = _best_moves(model, maps)
+    gain, target = _best_moves(model, maps, number)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
     moves = (gain > model.resolution).sum(axis=0)
     found, reached = maps.copy(), log_evidence.copy()
@@ -150,12 +154,12 @@ def _move(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> tuple[Maps,
     return found, reached
 
 
-def _best_moves(model: LabelEvidence, maps: Maps) -> tuple[Floats, Maps]:
-    """(P, S) gain of the best move of each pattern, and the label it moves to."""
+def _best_moves(model: LabelEvidence, maps: Maps, number: int = 1) -> tuple[Floats, Maps]:
+    """(P, S) gain of the best move of each pattern in a round, and the label it moves to."""
     gain, target = np.empty(maps.shape), np.empty_like(maps)
-    for number, (patterns, scores) in enumerate(BlockScores(model, maps).of_patterns()):
-        if number % _PARTS_BETWEEN_TICKS == _PARTS_BETWEEN_TICKS - 1:
-            current().iterated(1)
+    for part, (patterns, scores) in enumerate(BlockScores(model, maps).of_patterns()):
+        if part % _PARTS_BETWEEN_TICKS == _PARTS_BETWEEN_TICKS - 1:
+            current().iterated(number)
         own = maps[patterns, :, None]
         stay = np.take_along_axis(scores, own, axis=2)
         np.put_along_axis(scores, own, -np.inf, axis=2)
