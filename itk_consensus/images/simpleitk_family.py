@@ -60,7 +60,7 @@ class SimpleITKFamily(CopyingFamily):
         return {
             _settable(key): _settable(image.GetMetaData(key))
             for key in image.GetMetaDataKeys()
-            if keep(key)
+            if keep(key, image.GetMetaData(key))
         }
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
