@@ -6,13 +6,10 @@ from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
 from itk_consensus.agreement.result import AgreementResult as AgreementResult
-from itk_consensus.algorithms.coherence_curve import CoherenceCurve as CoherenceCurve
-from itk_consensus.algorithms.coherence_curve import Resolution as Resolution
-from itk_consensus.algorithms.findings import Diagnostics as Diagnostics
-from itk_consensus.algorithms.staple_result import StartSummary as StartSummary
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
 from itk_consensus.deep.augmentation import Transform as Transform
+from itk_consensus.diagnostics.findings import Diagnostics as Diagnostics
 from itk_consensus.errors import ConsensusError as ConsensusError
 from itk_consensus.errors import ConsensusWarning as ConsensusWarning
 from itk_consensus.errors import FileError as FileError
@@ -29,14 +26,17 @@ from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
 from itk_consensus.filters.listed_components import ListedComponent as ListedComponent
-from itk_consensus.images.dicom_series import DicomSeries as DicomSeries
+from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
+from itk_consensus.fusion.coherence.curve import Resolution as Resolution
+from itk_consensus.fusion.staple.staple_result import StartSummary as StartSummary
+from itk_consensus.images.dicom.series import DicomSeries as DicomSeries
 from itk_consensus.images.files import PathLike as PathLike
 from itk_consensus.images.structures import MatchedStructures as MatchedStructures
 from itk_consensus.images.structures import Structure as Structure
-from itk_consensus.labels.uncertainty import UncertaintyKind as UncertaintyKind
 from itk_consensus.pipeline.ensembled import ConsensusEnsembled as ConsensusEnsembled
 from itk_consensus.samples import SampleAtlases as SampleAtlases
 from itk_consensus.samples import SampleCase as SampleCase
+from itk_consensus.votes.uncertainty import UncertaintyKind as UncertaintyKind
 
 __version__: str
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, maximum_filter, minimum_filter
 
-from itk_consensus.algorithms.coherence_bands import (
+from itk_consensus.fusion.coherence.bands import (
     LEAST_POWER,
     TRUNCATE,
     CoherenceSettings,
     smallest_sides,
 )
-from itk_consensus.algorithms.coherence_cut import (
+from itk_consensus.fusion.coherence.cut import (
     CONTOUR_REACH,
     CUT_ROUNDS,
     LEAST_COMMON,
@@ -25,10 +25,16 @@ from itk_consensus.algorithms.coherence_cut import (
     PSEUDO_VOXELS,
     Cut,
 )
-from itk_consensus.algorithms.coherence_vote import CoherenceResult
-from itk_consensus.algorithms.rater_masks import RaterMasks
-from itk_consensus.algorithms.shared_consensus import SharedConsensus
-from itk_consensus.labels.boxes import bounding_box, clipped, read_extended, relative_to, widened
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
+from itk_consensus.fusion.coherence.vote import CoherenceResult
+from itk_consensus.neighbourhood.boxes import (
+    bounding_box,
+    clipped,
+    read_extended,
+    relative_to,
+    widened,
+)
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -1,8 +1,8 @@
 """A patient who is in every DICOM tag that can identify somebody, and whether a text tells of it.
 
-Tags come from pydicom's dictionary, not from a list of ours: every one of the groups 0008, 0010, 0020
-and 0040, of every kind of value, the repeating ones too, sequences with all kinds of values inside,
-and private blocks.
+Tags come from pydicom's dictionary, not from a list of ours: every one of the groups 0008, 0010,
+0020 and 0040, of every kind of value, the repeating ones too, sequences with all kinds of values
+inside, and private blocks.
 """
 
 from __future__ import annotations

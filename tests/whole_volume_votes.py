@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, maximum_filter, minimum_filter
 from stacks import Drawn
 
-from itk_consensus.labels.ties import BACKGROUND, TieRule, decide
+from itk_consensus.votes.ties import BACKGROUND, TieRule, decide
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-quick="tests/test_public_api.py tests/test_samples.py tests/labels/test_voting.py
+quick="tests/test_public_api.py tests/test_samples.py tests/votes/test_voting.py
        tests/cli/test_console.py tests/filters/test_simpleitk_parity.py"
 
 rm -rf "$root/dist"

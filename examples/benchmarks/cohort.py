@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from itk_consensus.filters.cohort_staple import CohortSTAPLEFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images.files import read_image
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import disc_phantom, heterogeneous_raters
+from itk_consensus.votes.overlap import dice
 
 CASES, RATERS, SHAPE = 20, 5, (48, 48)
 RADII, SENSITIVITIES, SPECIFICITIES = (5.0, 10.0), (0.6, 0.95), (0.9, 0.99)

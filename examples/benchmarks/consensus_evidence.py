@@ -25,19 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
-from itk_consensus.algorithms.coherence_bands import CoherenceSettings
-from itk_consensus.algorithms.coherence_vote import coherence_vote
-from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.near_copies import near_copies
-from itk_consensus.algorithms.rater_masks import RaterMasks
-from itk_consensus.algorithms.shared_consensus import shared_consensus
-from itk_consensus.algorithms.smoothed_vote import smoothed_vote
 from itk_consensus.errors import ConsensusWarning
-from itk_consensus.labels.boxes import bounding_box
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.overlap import dice
+from itk_consensus.fusion.coherence.bands import CoherenceSettings
+from itk_consensus.fusion.coherence.near_copies import near_copies
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
+from itk_consensus.fusion.coherence.shared_consensus import shared_consensus
+from itk_consensus.fusion.coherence.vote import coherence_vote
+from itk_consensus.fusion.voting.corrected_vote import corrected_vote
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.neighbourhood.boxes import bounding_box
 from itk_consensus.simulation import (
     PRACTICE_SETTINGS,
     SLIP_SETTINGS,
@@ -46,6 +43,9 @@ from itk_consensus.simulation import (
     SpacedCase,
     twelve_settings,
 )
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.overlap import dice
 
 Labels = NDArray[Any]
 Fuser = Callable[[DecisionPatterns, tuple[float, ...]], Labels]

@@ -21,7 +21,7 @@ import SimpleITK as sitk
 
 from itk_consensus import CorrectedVoteFilter, MajorityVoteFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.labels.overlap import dice
+from itk_consensus.votes.overlap import dice
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data/bubil"
 FOLDS = 5

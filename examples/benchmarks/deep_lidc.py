@@ -17,7 +17,7 @@ import SimpleITK as sitk
 from itk_consensus import MajorityVoteFilter
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.labels.overlap import dice
+from itk_consensus.votes.overlap import dice
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data/lidc_ct"
 #: Lung and soft tissue, in Hounsfield units: what lies beyond tells nodules from nothing.

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from itk_consensus import MultiLabelSTAPLEImageFilter
 from itk_consensus.calibration.reliability import ReliabilityCurve
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation.deep_phantoms import Cohort
+from itk_consensus.votes.overlap import dice
 
 THREADS = 1
 

@@ -27,19 +27,19 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 import itk_consensus
-from itk_consensus.algorithms.deviating_rater import farthest_rater
-from itk_consensus.algorithms.findings import Diagnostics
+from itk_consensus.agreement.deviating_rater import farthest_rater
+from itk_consensus.diagnostics.findings import Diagnostics
 from itk_consensus.errors import ConsensusWarning
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     SLIP_SETTINGS,
     STRUCTURE_SETTINGS,
     SpacedCase,
     twelve_settings,
 )
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.overlap import dice
 
 Mask = NDArray[np.bool_]
 

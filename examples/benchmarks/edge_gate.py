@@ -12,7 +12,7 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus import BoundarySIMPLEFilter
-from itk_consensus.labels.distance import signed_distance
+from itk_consensus.neighbourhood.distance import signed_distance
 from itk_consensus.simulation import contour_error_raters, ellipsoid_phantom
 
 SEEDS = range(20)

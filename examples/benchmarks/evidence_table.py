@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from run_facts import run_facts
 
 import itk_consensus
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 FIRST_SEED = 3000
 NAMES = ("vote", "smoothed", "corrected", "consensus", "sitk-staple", "staple-advanced")

@@ -23,8 +23,8 @@ from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.registry import FUSERS
 from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images.files import read_image
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import twelve_settings
+from itk_consensus.votes.overlap import dice
 
 Masks = NDArray[np.bool_]
 Case = tuple[Masks, Masks]

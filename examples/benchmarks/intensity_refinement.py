@@ -20,7 +20,7 @@ import SimpleITK as sitk
 
 from itk_consensus import ConsensusFilter, IntensityRefinementFilter, MajorityVoteFilter
 from itk_consensus.errors import ConsensusWarning
-from itk_consensus.labels.overlap import dice
+from itk_consensus.votes.overlap import dice
 
 FUSERS: dict[str, Callable[[], Any]] = {
     # A tie is background, as in a vote for more than half.

@@ -14,7 +14,7 @@ import numpy as np
 import SimpleITK as sitk
 
 from itk_consensus import MajorityVoteFilter, SIMPLEFilter
-from itk_consensus.labels.overlap import dice
+from itk_consensus.votes.overlap import dice
 
 DATA = Path(__file__).resolve().parents[2] / "../shared/data/bubil"
 DEVIATIONS = (1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)

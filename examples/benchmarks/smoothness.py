@@ -20,7 +20,6 @@ from itk_consensus.filters.corrected_vote import CorrectedVoteFilter
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.staple import STAPLEImageFilter
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     Case,
     class_imbalance_case,
@@ -29,6 +28,7 @@ from itk_consensus.simulation import (
     spatial_case,
     twelve_settings,
 )
+from itk_consensus.votes.overlap import dice
 
 TABLE_3_RADII = (39, 32, 22, 16, 10, 7, 5)
 TABLE_4_JITTER = ("after", "none", "before")

@@ -13,8 +13,8 @@ from notebook_staple import Votes, majority_vote, notebook_staple_d
 from side_by_side import Rows, print_side_by_side
 
 import itk_consensus
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)
 RATERS = 5

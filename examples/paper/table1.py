@@ -8,8 +8,8 @@ from notebook_staple import Votes, notebook_staple
 from numpy.typing import NDArray
 from side_by_side import Rows, mean_and_spread, print_side_by_side
 
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from itk_consensus.votes.overlap import dice
 
 SEEDS = range(5)
 MEASURES = ("Dice to best threshold", "best threshold")

@@ -13,8 +13,8 @@ from careful import careful_staple
 from notebook_staple import Votes, notebook_staple
 from side_by_side import Rows, mean_and_spread, print_side_by_side
 
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)
 STARTS = range(20)

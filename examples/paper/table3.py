@@ -10,8 +10,8 @@ from careful import careful_staple, smoothed_vote
 from notebook_staple import Votes, majority_vote, notebook_staple, notebook_staple_d
 from side_by_side import Rows, mean_and_spread, print_side_by_side
 
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import class_imbalance_case, disc_phantom
+from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)
 MEASURES = ("foreground", "majority vote", "STAPLE", "STAPLE-D")

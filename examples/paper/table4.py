@@ -14,8 +14,8 @@ from notebook_staple import Votes, majority_vote, notebook_staple, notebook_stap
 from side_by_side import Rows, mean_and_spread, print_side_by_side
 
 import itk_consensus
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import spatial_case
+from itk_consensus.votes.overlap import dice
 
 SEEDS = range(10)
 RATERS = 6

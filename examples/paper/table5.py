@@ -15,8 +15,8 @@ from notebook_staple import Votes, majority_vote, notebook_staple
 from numpy.typing import NDArray
 from side_by_side import mean_and_spread
 
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import ellipsoid_phantom, paper_raters
+from itk_consensus.votes.overlap import dice
 
 SHAPE, SEMI_AXES = (64, 64), (21, 16)
 TRAINING, VALIDATION = range(400), range(9999, 10099)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 Region = Literal["grid", "union"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 
 @dataclass(frozen=True)

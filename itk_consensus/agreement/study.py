@@ -12,9 +12,9 @@ from itk_consensus.agreement.chance import Ratings, Region, fleiss_kappa, krippe
 from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.agreement.surfaces import Surface, distances_between
-from itk_consensus.labels.boxes import voxel_sides
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.tiles import Progress
+from itk_consensus.neighbourhood.boxes import voxel_sides
+from itk_consensus.neighbourhood.tiles import Progress
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 #: Cubic millimetres in a millilitre.
 MM3_PER_ML = 1000.0

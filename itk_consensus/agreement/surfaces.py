@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.labels.boxes import space_axes
-from itk_consensus.labels.distance import signed_distance
+from itk_consensus.neighbourhood.boxes import space_axes
+from itk_consensus.neighbourhood.distance import signed_distance
 
 
 @dataclass(frozen=True)

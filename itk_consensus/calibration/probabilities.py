@@ -18,8 +18,8 @@ from scipy.special import logit
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
-from itk_consensus.labels.boxes import Box, bounding_box, grown
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.neighbourhood.boxes import Box, bounding_box, grown
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 SMALLEST_SPREAD_MM = 0.5
 """Added to every spread, so that unanimous raters do not promise a band of no width."""

@@ -40,7 +40,7 @@ from itk_consensus.calibration.record import (
     text,
 )
 from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
-from itk_consensus.labels.distance import signed_distance
+from itk_consensus.neighbourhood.distance import signed_distance
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
 

@@ -22,9 +22,9 @@ from itk_consensus.calibration.scores import (
     probability_scores,
 )
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.labels.boxes import Box
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.neighbourhood.boxes import Box
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 Spreads = tuple[float, ...]
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import DTypeLike, NDArray
 
-from itk_consensus.labels.boxes import Box
+from itk_consensus.neighbourhood.boxes import Box
 
 Array = NDArray[Any]
 

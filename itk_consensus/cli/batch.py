@@ -15,11 +15,11 @@ from itk_consensus.cli.fusing import add_fusion_options
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.errors import FileError
-from itk_consensus.labels.label_stack import default_threads
 from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
 from itk_consensus.pipeline.cases import BatchCase, find_cases
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
+from itk_consensus.votes.label_stack import default_threads
 
 _DESCRIPTION = """\
 Fuse many cases, with one table and a page of the worst first.

@@ -26,12 +26,12 @@ from itk_consensus.filters.staple import STAPLEImageFilter
 from itk_consensus.images import convert
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.images.locking import locked
-from itk_consensus.labels.overlap import dice
 from itk_consensus.pipeline.folder_record import begin, finish, require_ours
 from itk_consensus.report.page import report
 from itk_consensus.report.pictures import draw_consensus
 from itk_consensus.report.text import pairs, section, table, wrapped
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
+from itk_consensus.votes.overlap import dice
 
 #: What `FolderRecord` is kept here of the files that are ours to replace.
 RECORD = "demo.json"

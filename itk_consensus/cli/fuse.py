@@ -29,10 +29,10 @@ from itk_consensus.cli.report import write_page
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
-from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.report.fusion_report import FusionReport
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, shown
+from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 
 #: In the name of --probability it stands for every label in turn.
 _EVERY_LABEL = "{label}"

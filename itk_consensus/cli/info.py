@@ -9,7 +9,7 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
-from itk_consensus.images.dicom_series import described, series_within
+from itk_consensus.images.dicom.series import described, series_within
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
 from itk_consensus.report.image_file import differences_in_space
 from itk_consensus.report.text import section

@@ -18,7 +18,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.images import convert
 from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
 from itk_consensus.images.files import read_image, write_image, write_text
-from itk_consensus.images.headers import require_name
+from itk_consensus.images.headers.header import require_name
 from itk_consensus.images.locking import locked
 from itk_consensus.images.replacing import destination
 

@@ -13,8 +13,9 @@ from itk_consensus.cli.outputs import Output, check_outputs, writing
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.images.dicom_segmentation import ABSENT_FRAMES, NOT_ANNOTATED
-from itk_consensus.images.dicom_series import read_dicom_series
+from itk_consensus.images.dicom.segmentation import ABSENT_FRAMES, NOT_ANNOTATED
+from itk_consensus.images.dicom.series import read_dicom_series
+from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (
     CONTOURS,
     is_dicom,
@@ -116,8 +117,8 @@ def _first(matched: MatchedStructures, name: str) -> Structure:
 
 
 def _consensus(first: Structure, name: str, mask: Any) -> Structure:
-    """What all readers drew; what else one reader's file says of it is that reader's."""
-    return replace(first, name=name, mask=mask, details={})
+    """What all readers drew, under the first one's name, colour and terminology."""
+    return replace(first, name=name, mask=mask, details=shared_details(first))
 
 
 def _renaming(text: str) -> tuple[str, str]:

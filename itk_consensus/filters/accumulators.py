@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.majority_vote import decide_shares
 from itk_consensus.errors import InputError, NotExecutedError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.pattern_chunks import fuse_patterns
+from itk_consensus.fusion.voting.majority_vote import decide_shares
 from itk_consensus.images import convert
-from itk_consensus.images.image_family import LoadedImages
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import VolumeFusion
-from itk_consensus.labels.growing_patterns import GrowingPatterns
-from itk_consensus.labels.label_stack import LabelStack, label_array
-from itk_consensus.labels.vote_accumulator import VoteAccumulator
+from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.growing_patterns import GrowingPatterns
+from itk_consensus.votes.label_stack import LabelStack, label_array
+from itk_consensus.votes.vote_accumulator import VoteAccumulator
 
 Array = NDArray[Any]
 
@@ -123,7 +123,7 @@ class MajorityVoteAccumulator(_OneByOne):
         return FusedImages(like, fusion, tuple(labels), dtype, undecided, self._filter.GetName())
 
     def _decision(self) -> NDArray[Any]:
-        """Label index of every voxel, or a code of `labels.ties`."""
+        """Label index of every voxel, or a code of `votes.ties`."""
         votes, labels = self._counted(), label_array(self.GetLabels(), "MajorityVoteAccumulator")
         totals = np.array([votes.totals[int(label)] for label in labels], np.float64)
         frequencies = totals / totals.sum()

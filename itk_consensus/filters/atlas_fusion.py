@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.atlas_images import ComparableImages, comparable
-from itk_consensus.algorithms.local_vote import agreed_fusion, local_vote
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -17,11 +15,13 @@ from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.labels.box_sum import radii_in_voxels
-from itk_consensus.labels.boxes import in_space, voxel_sides
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.tiles import TRUNCATE
+from itk_consensus.fusion.atlas.atlas_images import ComparableImages, comparable
+from itk_consensus.fusion.atlas.local_vote import agreed_fusion, local_vote
+from itk_consensus.neighbourhood.box_sum import radii_in_voxels
+from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
+from itk_consensus.neighbourhood.tiles import TRUNCATE
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.fusions import Fusion
 
 #: Defaults, in smallest voxel sides.
 PATCH_SIDES = 2.0

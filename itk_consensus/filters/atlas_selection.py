@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.algorithms.atlas_images import (
-    SIMILARITIES,
-    comparable,
-    most_similar,
-    region_similarities,
-)
 from itk_consensus.errors import InputError
 from itk_consensus.filters.constraints import Choice, Integer, optional
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.fusion.atlas.atlas_images import (
+    SIMILARITIES,
+    comparable,
+    most_similar,
+    region_similarities,
+)
 from itk_consensus.images import convert
 
 

@@ -8,18 +8,21 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.boundary_simple.edge_agreement import edge_agreement
-from itk_consensus.algorithms.boundary_simple.weighted_vote import BoundarySettings, boundary_simple
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
-from itk_consensus.labels.box_sum import radii_in_voxels
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.ties import TIE_RULES
+from itk_consensus.fusion.selection.boundary_simple.edge_agreement import edge_agreement
+from itk_consensus.fusion.selection.boundary_simple.weighted_vote import (
+    BoundarySettings,
+    boundary_simple,
+)
+from itk_consensus.neighbourhood.box_sum import radii_in_voxels
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
 
 #: The paper's patch, in smallest voxel sides.
 DEFAULT_PATCH = 3.0

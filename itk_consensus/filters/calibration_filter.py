@@ -19,9 +19,9 @@ from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Parameter, find_parameter
 from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
 from itk_consensus.images import convert
+from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
-from itk_consensus.images.image_family import LoadedImages
 
 Record = TypeVar("Record", BandRecord, ScalingRecord)
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")

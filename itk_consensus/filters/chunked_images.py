@@ -16,7 +16,7 @@ from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.pattern_chunks import Filter, PatternWork, without_images
 from itk_consensus.filters.tile_chunks import TileWork
-from itk_consensus.labels.uncertainty import UncertaintyKind
+from itk_consensus.votes.uncertainty import UncertaintyKind
 
 if TYPE_CHECKING:  # which imports dask
     from itk_consensus.chunked.dask_graph import ChunkedInputs

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.coherence_curve import CoherenceCurve, Resolution, coherence_curve
-from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.array_types import Floats
 from itk_consensus.filters.parameters import Deferred, Measurement
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import VolumeFusion, WriteProbability
-from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.fusion.coherence.curve import CoherenceCurve, Resolution, coherence_curve
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import VolumeFusion, WriteProbability
+from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 
 
 class ResolutionMixin(ProcessObject):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.coherence_vote import coherence_vote
-from itk_consensus.algorithms.rater_masks import RaterMasks
-from itk_consensus.algorithms.soft_masks import soft_masks
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
+from itk_consensus.fusion.coherence.soft_masks import soft_masks
+from itk_consensus.fusion.coherence.vote import coherence_vote
+from itk_consensus.votes.fusions import Fusion
 
 
 class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):

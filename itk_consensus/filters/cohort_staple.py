@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.cohort_staple import CohortResult, cohort_staple
-from itk_consensus.algorithms.staple_result import in_pairs
 from itk_consensus.errors import InputError
 from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages, common_type
@@ -17,9 +15,11 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.staple import BinaryStapleMixin
+from itk_consensus.fusion.staple.cohort_staple import CohortResult, cohort_staple
+from itk_consensus.fusion.staple.staple_result import in_pairs
 from itk_consensus.images import convert
-from itk_consensus.labels.fusions import PatternFusion
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.votes.fusions import PatternFusion
+from itk_consensus.votes.label_stack import LabelStack
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin):

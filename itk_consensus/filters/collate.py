@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.collate import CollateResult, CollateSettings, collate
-from itk_consensus.algorithms.iteration import StopRule
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.fusion.iteration import StopRule
+from itk_consensus.fusion.staple.collate import CollateResult, CollateSettings, collate
+from itk_consensus.votes.fusions import Fusion, PatternFusion
 
 
 class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):

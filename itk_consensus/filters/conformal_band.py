@@ -32,7 +32,7 @@ from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optio
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
-from itk_consensus.images.image_family import LoadedImages
+from itk_consensus.images.families.image_family import LoadedImages
 
 
 @dataclass(frozen=True)

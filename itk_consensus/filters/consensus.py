@@ -6,11 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.shared_consensus import SharedConsensus
-from itk_consensus.algorithms.smoothed_vote import smoothed_vote
-from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
 from itk_consensus.filters.consensus_explanation import explain
@@ -22,7 +17,12 @@ from itk_consensus.filters.listed_components import (
     lone_components,
 )
 from itk_consensus.filters.parameters import Deferred, Measurement, Output
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
+from itk_consensus.fusion.staple.staple import MULTILABEL, staple
+from itk_consensus.fusion.voting.corrected_vote import corrected_vote
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.votes.fusions import Fusion
 
 COHERENCE = "coherence vote"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from itk_consensus.algorithms.coherence_curve import Resolution
-from itk_consensus.algorithms.shared_consensus import SharedConsensus
 from itk_consensus.filters.listed_components import ListedComponent, ListedComponents
+from itk_consensus.fusion.coherence.curve import Resolution
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
 
 #: Components that the explanation names; all of them are listed elsewhere.
 NAMED_COMPONENTS = 3

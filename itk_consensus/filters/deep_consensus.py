@@ -25,7 +25,7 @@ from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Output
 from itk_consensus.filters.runs import Run
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
-from itk_consensus.labels.fusions import VolumeFusion
+from itk_consensus.votes.fusions import VolumeFusion
 
 if TYPE_CHECKING:
     from itk_consensus.deep.inference import Prediction

@@ -13,10 +13,10 @@ from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import is_integer
 from itk_consensus.images import convert
-from itk_consensus.images.image_family import LoadedImages
+from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 #: Beyond it single precision ends.
 _LARGEST_INTENSITY = 1e30

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.direct_inference.gibbs_sampling import SamplingPlan
-from itk_consensus.algorithms.direct_inference.most_probable_map import (
-    DirectInferenceResult,
-    DirectInferenceSettings,
-    direct_inference,
-)
-from itk_consensus.algorithms.expectation_maximization import StartPlan
-from itk_consensus.algorithms.staple_result import StartSummary
 from itk_consensus.filters.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
-from itk_consensus.labels.fusions import Fusion, PatternFusion
+from itk_consensus.fusion.direct_inference.gibbs_sampling import SamplingPlan
+from itk_consensus.fusion.direct_inference.most_probable_map import (
+    DirectInferenceResult,
+    DirectInferenceSettings,
+    direct_inference,
+)
+from itk_consensus.fusion.staple.expectation_maximization import StartPlan
+from itk_consensus.fusion.staple.staple_result import StartSummary
+from itk_consensus.votes.fusions import Fusion, PatternFusion
 
 
 class DirectInferenceFilter(LabelFusionFilter):

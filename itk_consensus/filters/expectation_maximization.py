@@ -10,20 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.expectation_maximization import StartPlan
-from itk_consensus.algorithms.markov_field import MarkovField
-from itk_consensus.algorithms.soft_staple import SoftStapleResult
-from itk_consensus.algorithms.staple import VARIANTS, StapleSettings, staple
-from itk_consensus.algorithms.staple_result import StapleEstimate, StapleResult, StartSummary
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import ProcessObject
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import DisputedFusion, Fusion, ListedVoxels
-from itk_consensus.labels.label_weights import LabelWeights
+from itk_consensus.fusion.staple.expectation_maximization import StartPlan
+from itk_consensus.fusion.staple.markov_field import MarkovField
+from itk_consensus.fusion.staple.soft_staple import SoftStapleResult
+from itk_consensus.fusion.staple.staple import VARIANTS, StapleSettings, staple
+from itk_consensus.fusion.staple.staple_result import StapleEstimate, StapleResult, StartSummary
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import DisputedFusion, Fusion, ListedVoxels
+from itk_consensus.votes.label_weights import LabelWeights
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:

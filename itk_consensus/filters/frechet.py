@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.frechet_consensus import MEASURES, frechet_labels
 from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.labels.fusions import CertainLabels, Fusion, PatternFusion
+from itk_consensus.fusion.shape.frechet_consensus import MEASURES, frechet_labels
+from itk_consensus.votes.fusions import CertainLabels, Fusion, PatternFusion
 
 
 class FrechetConsensusFilter(LabelFusionFilter):

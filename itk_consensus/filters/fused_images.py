@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from itk_consensus.algorithms.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.fusion.dice_optimal_cut import dice_optimal_cut
 from itk_consensus.images import convert
-from itk_consensus.images.image_family import LoadedImages
-from itk_consensus.labels.fusions import Fusion, PatternFusion
-from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
-from itk_consensus.labels.uncertainty import UncertaintyKind
+from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.votes.fusions import Fusion, PatternFusion
+from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
+from itk_consensus.votes.uncertainty import UncertaintyKind
 
 _UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
@@ -77,7 +77,7 @@ class FusedImages:
         return convert.written(write, dtype, self.like)
 
     def decision(self, labels: Sequence[int]) -> NDArray[Any]:
-        """Each voxel's index into other labels, or a code of `labels.ties`.
+        """Each voxel's index into other labels, or a code of `votes.ties`.
 
         Background, and a label that is not among the others, is label 0 if they have it.
         """

@@ -10,22 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Integer, optional
 from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images import convert
-from itk_consensus.images.image_family import LoadedImages
-from itk_consensus.labels.boxes import voxel_sides
-from itk_consensus.labels.class_probabilities import sum_to_one
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.encoding import MOST_FEW
-from itk_consensus.labels.kept_stack import KeptStack
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.packed_votes import PackedVotes
-from itk_consensus.labels.tiles import Progress
+from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.neighbourhood.boxes import voxel_sides
+from itk_consensus.neighbourhood.tiles import Progress
+from itk_consensus.votes.class_probabilities import sum_to_one
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.encoding import MOST_FEW
+from itk_consensus.votes.kept_stack import KeptStack
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.packed_votes import PackedVotes
 
 
 @dataclass(frozen=True)

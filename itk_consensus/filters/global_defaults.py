@@ -38,7 +38,9 @@ class GlobalValue(Generic[T]):
             attach(owner, f"{name}Off", partial(setter, False), f"Set{name}(False).", static=True)
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
-        from itk_consensus.images.simpleitk_family import simpleitk_default  # once it is needed
+        from itk_consensus.images.families.simpleitk_family import (
+            simpleitk_default,  # once it is needed
+        )
 
         ours = GlobalDefaults._global_defaults
         value: T = ours[self.name] if self.name in ours else simpleitk_default(self.name)

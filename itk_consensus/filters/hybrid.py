@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.hybrid import Answer, contour_band, hybrid_fusion
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
@@ -18,7 +17,8 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.fusion.hybrid import Answer, contour_band, hybrid_fusion
+from itk_consensus.votes.fusions import Fusion
 
 
 @dataclass(frozen=True)

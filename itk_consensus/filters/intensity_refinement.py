@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from itk_consensus.algorithms.intensity_refinement import IntensityModel
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.constraints import Real, optional
@@ -16,9 +15,10 @@ from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.labels.boxes import in_space
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.fusions import Fusion, VolumeFusion
+from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel
+from itk_consensus.neighbourhood.boxes import in_space
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.fusions import Fusion, VolumeFusion
 
 #: Default of IntensitySigma, in smallest voxel sides.
 SIGMA_SIDES = 8.0

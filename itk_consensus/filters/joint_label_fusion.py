@@ -7,15 +7,15 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.atlas_images import ComparableImages
-from itk_consensus.algorithms.joint_fusion import JointSettings, joint_weights
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
 from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Output, Parameter
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.patch_weights import MOST_STEPS
+from itk_consensus.fusion.atlas.atlas_images import ComparableImages
+from itk_consensus.fusion.atlas.joint_fusion import JointSettings, joint_weights
+from itk_consensus.neighbourhood.patch_weights import MOST_STEPS
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
 
 
 class JointLabelFusionFilter(AtlasFusionFilter):

@@ -15,10 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from itk_consensus.algorithms.diagnostics import diagnose
-from itk_consensus.algorithms.findings import Diagnostics, Estimate
-from itk_consensus.algorithms.near_copies import near_copies
-from itk_consensus.algorithms.staple_result import StartSummary
+from itk_consensus.diagnostics.diagnose import diagnose
+from itk_consensus.diagnostics.findings import Diagnostics, Estimate
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.constraints import Integer
@@ -32,12 +30,14 @@ from itk_consensus.filters.parameters import (
     parameters_of,
 )
 from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.fusion.coherence.near_copies import near_copies
+from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.images import convert
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, PatternFusion
-from itk_consensus.labels.tiled_shares import TiledFusion
-from itk_consensus.labels.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
-from itk_consensus.labels.voting import StackVoteFusion
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import Fusion, PatternFusion
+from itk_consensus.votes.tiled_shares import TiledFusion
+from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.votes.voting import StackVoteFusion
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
+from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.voting import StackVoteFusion
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.voting import StackVoteFusion
 
 
 class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.components import (
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
+from itk_consensus.fusion.components import (
     ChangedComponents,
     Component,
     changed_components,
     count_lone_components,
 )
-from itk_consensus.algorithms.rater_masks import RaterMasks
 from itk_consensus.images.geometry import ImageGeometry
 
 

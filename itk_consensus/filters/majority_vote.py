@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote, smoothed_vote
 from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.tile_votes import TileVoteFilter
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.mixed_votes import MixedVotes
-from itk_consensus.labels.ties import TIE_RULES
-from itk_consensus.labels.tiled_shares import TilesOf
-from itk_consensus.labels.voting import StackVoteFusion
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, smoothed_vote
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.mixed_votes import MixedVotes
+from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.tiled_shares import TilesOf
+from itk_consensus.votes.voting import StackVoteFusion
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.staple import MULTILABEL, StapleSettings, staple
-from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import (
     Choice,
@@ -26,9 +23,12 @@ from itk_consensus.filters.expectation_maximization import (
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.fusion.iteration import StopRule
+from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
+from itk_consensus.fusion.staple.staple_result import StapleEstimate
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.labels.disputed_voxels import decide_voxels
-from itk_consensus.labels.fusions import Fusion
+from itk_consensus.votes.disputed_voxels import decide_voxels
+from itk_consensus.votes.fusions import Fusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255

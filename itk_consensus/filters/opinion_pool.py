@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.algorithms.class_pool import pool_class_probabilities
-from itk_consensus.algorithms.opinion_pool import PoolSettings, pool_votes
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
@@ -15,8 +13,10 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin, label_prior, prior_parameter
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.ties import TIE_RULES
+from itk_consensus.fusion.pooling.class_pool import pool_class_probabilities
+from itk_consensus.fusion.pooling.opinion_pool import PoolSettings, pool_votes
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
 
 #: Temperatures of raters, given as a list, are at least this.
 TEMPERATURE_FLOOR = 1e-6

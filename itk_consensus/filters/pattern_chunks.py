@@ -17,13 +17,13 @@ from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
 from itk_consensus.filters.printing import holds_image
+from itk_consensus.images.families.image_family import Family, LoadedImages
 from itk_consensus.images.geometry import ArrayGeometry
-from itk_consensus.images.image_family import Family, LoadedImages
-from itk_consensus.labels.decision_patterns import DecisionPatterns, relabelled
-from itk_consensus.labels.encoding import merge_tables
-from itk_consensus.labels.fusions import PatternFusion
-from itk_consensus.labels.label_stack import LabelStack, distinct_values
-from itk_consensus.labels.voting import StackVoteFusion
+from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
+from itk_consensus.votes.encoding import merge_tables
+from itk_consensus.votes.fusions import PatternFusion
+from itk_consensus.votes.label_stack import LabelStack, distinct_values
+from itk_consensus.votes.voting import StackVoteFusion
 
 #: A LabelFusionFilter, whose module imports this one.
 Filter = Any

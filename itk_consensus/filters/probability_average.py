@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.ties import TIE_RULES
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
 
 
 class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):

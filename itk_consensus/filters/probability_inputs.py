@@ -17,9 +17,9 @@ from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.images import convert
-from itk_consensus.images.image_family import LoadedImages
-from itk_consensus.labels.class_probabilities import first_impossible, likeliest, sum_to_one
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.votes.class_probabilities import first_impossible, likeliest, sum_to_one
+from itk_consensus.votes.label_stack import LabelStack
 
 Array = NDArray[Any]
 

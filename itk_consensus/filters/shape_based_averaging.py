@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from itk_consensus.algorithms.shape_based_averaging.contour_average import shape_based_average
-from itk_consensus.algorithms.shape_based_averaging.mean_distances import AveragingSettings
 from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.ties import TIE_RULES
+from itk_consensus.fusion.shape.contour_average import shape_based_average
+from itk_consensus.fusion.shape.mean_distances import AveragingSettings
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
 
 
 class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFusionFilter):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from itk_consensus.algorithms.simple import selective_simple
 from itk_consensus.filters.constraints import Choice, Integer, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.ties import TIE_RULES
+from itk_consensus.fusion.selection.simple import selective_simple
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.ties import TIE_RULES
 
 
 class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):

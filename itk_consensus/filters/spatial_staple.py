@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple.performance_field import (
-    REGULARIZATION_TARGETS,
-    FieldSettings,
-    confusion_field,
-)
-from itk_consensus.algorithms.spatial_staple.windowed_staple import (
-    PRIOR_MODES,
-    SpatialResult,
-    SpatialSettings,
-    spatial_staple,
-)
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
+from itk_consensus.fusion.iteration import StopRule
+from itk_consensus.fusion.staple.spatial.performance_field import (
+    REGULARIZATION_TARGETS,
+    FieldSettings,
+    confusion_field,
+)
+from itk_consensus.fusion.staple.spatial.windowed_staple import (
+    PRIOR_MODES,
+    SpatialResult,
+    SpatialSettings,
+    spatial_staple,
+)
 from itk_consensus.images import convert
-from itk_consensus.labels.box_sum import radii_in_voxels
-from itk_consensus.labels.fusions import DisputedFusion, Fusion
+from itk_consensus.neighbourhood.box_sum import radii_in_voxels
+from itk_consensus.votes.fusions import DisputedFusion, Fusion
 
 
 class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):

@@ -8,11 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.packed_staple import packed_staple
-from itk_consensus.algorithms.soft_staple import soft_staple
-from itk_consensus.algorithms.staple import StapleSettings, beta_pseudo_counts, staple
-from itk_consensus.algorithms.staple_result import StapleEstimate
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.constraints import Choice, Integer, Real, Reals, optional
 from itk_consensus.filters.expectation_maximization import (
@@ -24,10 +19,15 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
-from itk_consensus.images.image_family import LoadedImages
+from itk_consensus.fusion.iteration import StopRule
+from itk_consensus.fusion.staple.packed_staple import packed_staple
+from itk_consensus.fusion.staple.soft_staple import soft_staple
+from itk_consensus.fusion.staple.staple import StapleSettings, beta_pseudo_counts, staple
+from itk_consensus.fusion.staple.staple_result import StapleEstimate
+from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.labels.fusions import Fusion
-from itk_consensus.labels.label_stack import LabelStack, fits, label_table
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.label_stack import LabelStack, fits, label_table
 
 
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:

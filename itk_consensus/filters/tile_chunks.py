@@ -15,13 +15,13 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
-from itk_consensus.labels.boxes import in_space, voxel_sides
-from itk_consensus.labels.label_stack import LabelStack, label_array
-from itk_consensus.labels.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.labels.tiled_shares import TilesOf
-from itk_consensus.labels.tiles import gaussian_weights
-from itk_consensus.labels.vote_tiles import VoteTiles, label_frequencies
-from itk_consensus.labels.voting import StackVote
+from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
+from itk_consensus.neighbourhood.tiles import gaussian_weights
+from itk_consensus.votes.label_stack import LabelStack, label_array
+from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
+from itk_consensus.votes.tiled_shares import TilesOf
+from itk_consensus.votes.vote_tiles import VoteTiles, label_frequencies
+from itk_consensus.votes.voting import StackVote
 
 
 class VoteSummary(NamedTuple):

@@ -5,9 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from itk_consensus.algorithms.corrected_vote import CorrectedVote
-from itk_consensus.algorithms.smoothed_vote import SmoothedVote
-from itk_consensus.algorithms.soft_vote import SoftVotes
 from itk_consensus.array_types import Floats
 from itk_consensus.filters.constraints import LENGTH
 from itk_consensus.filters.fusion_case import FusionCase
@@ -15,9 +12,12 @@ from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.mixed_votes import MixedVotes
-from itk_consensus.labels.tiled_shares import TilesOf
+from itk_consensus.fusion.voting.corrected_vote import CorrectedVote
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote
+from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.mixed_votes import MixedVotes
+from itk_consensus.votes.tiled_shares import TilesOf
 
 
 class VoteSmoothingMixin(ProcessObject):

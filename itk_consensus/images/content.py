@@ -10,7 +10,7 @@ from pathlib import Path
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import PathLike, files_of
-from itk_consensus.images.headers import require_regular
+from itk_consensus.images.headers.header import require_regular
 
 _CHUNK_BYTES = 1 << 20
 

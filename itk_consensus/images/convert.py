@@ -11,23 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from itk_consensus.errors import InputError
-from itk_consensus.images.array_family import ArrayFamily, ArrayLikeFamily
-from itk_consensus.images.geometry import ArrayGeometry, check_same_space
-from itk_consensus.images.image_family import (
+from itk_consensus.images.families.array_family import ArrayFamily, ArrayLikeFamily
+from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     Array,
     ImageFamily,
     ReadImage,
 )
-from itk_consensus.images.image_family import Family as Family
-from itk_consensus.images.image_family import LoadedImages as LoadedImages
-from itk_consensus.images.image_family import OutputImage as OutputImage
-from itk_consensus.images.itk_family import ItkFamily
+from itk_consensus.images.families.image_family import Family as Family
+from itk_consensus.images.families.image_family import LoadedImages as LoadedImages
+from itk_consensus.images.families.image_family import OutputImage as OutputImage
+from itk_consensus.images.families.itk_family import ItkFamily
+from itk_consensus.images.families.nibabel_family import NibabelFamily
+from itk_consensus.images.families.simpleitk_family import SimpleITKFamily
+from itk_consensus.images.families.tensor_family import MetaTensorFamily, TensorFamily
+from itk_consensus.images.families.xarray_family import XarrayFamily
+from itk_consensus.images.geometry import ArrayGeometry, check_same_space
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.images.nibabel_family import NibabelFamily
-from itk_consensus.images.simpleitk_family import SimpleITKFamily
-from itk_consensus.images.tensor_family import MetaTensorFamily, TensorFamily
-from itk_consensus.images.xarray_family import XarrayFamily
 
 #: Asked in this order: a MetaTensor is a tensor too, and nearly everything is array-like.
 _ADAPTERS: dict[Family, ImageFamily] = {

@@ -15,8 +15,8 @@ from typing import IO, Any
 import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
-from itk_consensus.images import binary_headers, text_headers
-from itk_consensus.images.headers import (
+from itk_consensus.images.headers import binary, text
+from itk_consensus.images.headers.header import (
     Header,
     head_of,
     require_complete,
@@ -30,15 +30,15 @@ PathLike = str | os.PathLike[str]
 _ONE_FILE = {".nii", ".nrrd", ".mha"}
 
 _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
-    text_headers.meta_header,
-    text_headers.nrrd_header,
-    text_headers.vtk_header,
-    binary_headers.nifti_header,
-    binary_headers.tiff_header,
-    binary_headers.gipl_header,
-    binary_headers.mrc_header,
-    binary_headers.bmp_header,
-    binary_headers.jpeg_header,
+    text.meta_header,
+    text.nrrd_header,
+    text.vtk_header,
+    binary.nifti_header,
+    binary.tiff_header,
+    binary.gipl_header,
+    binary.mrc_header,
+    binary.bmp_header,
+    binary.jpeg_header,
 )
 # Readers that trust their headers; they get no file whose header was not understood here.
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
@@ -155,7 +155,7 @@ def require_writable(path: PathLike) -> None:
 def _header(path: Path) -> tuple[Path, Header | None]:
     """The file that describes an image, and what it says; None if its format is not checked."""
     require_regular(path)
-    described = binary_headers.nifti_header_file(path) or path
+    described = binary.nifti_header_file(path) or path
     require_regular(described)
     head, packed = head_of(described)
     found = (read(described, head, packed) for read in _HEADER_READERS)

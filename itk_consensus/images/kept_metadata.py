@@ -1,8 +1,8 @@
 """Which metadata of an input an output may keep: what describes the image, and never whose it is.
 
 An allow list, of keys and of what they may hold: what is not known to describe a grid stays behind,
-so that no DICOM tag, no free text of a header and no file's name goes from one reader's image into a
-consensus and the files made of it.
+so that no DICOM tag, no free text of a header and no file's name goes from one reader's image into
+a consensus and the files made of it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _KINDS = (
 )
 _TRANSFORMS = "UNKNOWN|SCANNER_ANAT|ALIGNED_ANAT|TALAIRACH|MNI_152|TEMPLATE_OTHER"
 
-#: What ITK reads of NRRD and NIfTI, and what xarray and MONAI have beside, that says how axes lie and
-#: are measured: keys whose values are words of the format, and which words these are,
+#: What ITK reads of NRRD and NIfTI, and what xarray and MONAI have beside, that says how axes lie
+#: and are measured: keys whose values are words of the format, and which words these are,
 _WORDS = {
     re.compile(key): re.compile(words, re.IGNORECASE)
     for key, words in (

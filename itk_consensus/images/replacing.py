@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from itk_consensus.errors import FileError
-from itk_consensus.images.headers import require_name
+from itk_consensus.images.headers.header import require_name
 from itk_consensus.images.locking import locked
 
 _HEADER_SUFFIXES = {".hdr", ".mhd", ".nhdr"}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import header_reader, reject_layers
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.labels.boxes import Box
+from itk_consensus.neighbourhood.boxes import Box
 
 
 @dataclass(frozen=True)

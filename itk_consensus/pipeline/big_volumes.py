@@ -23,7 +23,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.locking import locked
-from itk_consensus.labels.boxes import grown
+from itk_consensus.neighbourhood.boxes import grown
 from itk_consensus.pipeline.blocks import (
     Report,
     block_size,

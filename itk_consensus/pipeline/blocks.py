@@ -12,7 +12,7 @@ from typing import Any
 import dask
 from dask.callbacks import Callback
 
-from itk_consensus.labels.boxes import Box
+from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.pipeline.scratch import Place
 from itk_consensus.pipeline.volumes import VolumeFile
 

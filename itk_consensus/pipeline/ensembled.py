@@ -12,7 +12,7 @@ from typing import Any
 from itk_consensus.errors import InputError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.probability_average import ProbabilityAverageFilter
-from itk_consensus.labels.uncertainty import UncertaintyKind
+from itk_consensus.votes.uncertainty import UncertaintyKind
 
 
 class ConsensusEnsembled:

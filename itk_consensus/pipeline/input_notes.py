@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.labels.label_stack import distinct_values
+from itk_consensus.votes.label_stack import distinct_values
 
 
 class InputNotes(NamedTuple):

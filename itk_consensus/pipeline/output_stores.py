@@ -15,7 +15,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.images.content import file_hash, files_below
 from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
-from itk_consensus.labels.boxes import space_axes
+from itk_consensus.neighbourhood.boxes import space_axes
 from itk_consensus.pipeline.scratch import Scratch
 from itk_consensus.pipeline.volumes import DIRECTION, VolumeFile, holds_store
 

@@ -24,9 +24,9 @@ from itk_consensus.errors import FileError
 from itk_consensus.filters.pattern_chunks import PatternSummary
 from itk_consensus.filters.tile_chunks import VoteSummary
 from itk_consensus.images.replacing import mode_of
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.mixed_votes import MixedCounts
 from itk_consensus.pipeline.input_notes import InputNotes
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.mixed_votes import MixedCounts
 
 Place = tuple[int, ...]
 

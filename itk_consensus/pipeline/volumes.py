@@ -21,7 +21,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.images.content import folder_hash, image_hashes
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.images.slabs import ImageSlabs
-from itk_consensus.labels.boxes import Box, space_axes
+from itk_consensus.neighbourhood.boxes import Box, space_axes
 
 #: Chunks of an output whose first input has none of its own.
 DEFAULT_CHUNK = 128

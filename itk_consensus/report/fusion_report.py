@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import itk_consensus
-from itk_consensus.algorithms.coherence_curve import Resolution
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.fusion.coherence.curve import Resolution
 from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import PROGRAM, pairs, section, shown, table, times, wrapped
 

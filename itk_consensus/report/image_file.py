@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.report.text import section, shown, times
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 _MOST_LABELS_LISTED = 12
 

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.algorithms.findings import Finding
+from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import measurements_of

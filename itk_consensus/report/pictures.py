@@ -15,7 +15,7 @@ from itk_consensus.array_types import Mask
 from itk_consensus.calibration.reliability import BINS, ReliabilityCurve
 from itk_consensus.errors import MissingDependencyError
 from itk_consensus.images.replacing import replacing
-from itk_consensus.labels.boxes import bounding_box, grown
+from itk_consensus.neighbourhood.boxes import bounding_box, grown
 
 PANEL_INCHES = 1.7
 # Okabe and Ito's colours, which colour-blind readers tell apart.

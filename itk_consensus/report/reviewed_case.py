@@ -14,8 +14,8 @@ from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.agreement import consensus_labels
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt, find_objects, gaussian_filter, map_coordinates
 
 from itk_consensus.errors import ParameterError
-from itk_consensus.labels.boxes import Box, grown
+from itk_consensus.neighbourhood.boxes import Box, grown
 
 NODES_PER_LENGTH = 2
 """Coarse nodes per correlation length: interpolating between them loses < 4 % of the spread."""

@@ -19,8 +19,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
 from itk_consensus.agreement.chance import Ratings, fleiss_kappa, krippendorff_alpha
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 NO_SURFACES = AgreementSettings(surfaces=False)
 

@@ -14,8 +14,8 @@ from itk_consensus.calibration.probabilities import (
     disputed_voxels_of_raters,
     rater_spread,
 )
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 SPACING = (2.5, 1.0, 1.0)
 

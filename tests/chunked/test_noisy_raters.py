@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import itk_consensus as ic
-from itk_consensus.algorithms.packed_staple import PackedFusion
 from itk_consensus.filters.accumulators import PatternAccumulator
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.encoding import MOST_FEW
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.packed_votes import PackedVotes
+from itk_consensus.fusion.staple.packed_staple import PackedFusion
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.encoding import MOST_FEW
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.packed_votes import PackedVotes
 
 SHAPE = (40, 50, 60)
 

@@ -12,7 +12,7 @@ from itk_consensus.deep.cases import Case  # noqa: E402
 from itk_consensus.deep.inference import predict, window_grid  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel, RaterModel, new_network  # noqa: E402
 from itk_consensus.deep.network import NetworkShape  # noqa: E402
-from itk_consensus.labels.disputed_voxels import chunks  # noqa: E402
+from itk_consensus.votes.disputed_voxels import chunks  # noqa: E402
 
 
 @given(

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import STRUCTURE_SETTINGS
+from itk_consensus.votes.overlap import dice
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -16,8 +16,8 @@ from itk_consensus import (
     LocallyWeightedVoteFilter,
     MajorityVoteFilter,
 )
-from itk_consensus.algorithms.atlas_images import ComparableImages, correlations
 from itk_consensus.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.fusion.atlas.atlas_images import ComparableImages, correlations
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 SHAPE = (40, 44, 36)

@@ -18,7 +18,6 @@ from itk_consensus import (
     MultiLabelSTAPLEImageFilter,
     STAPLEImageFilter,
 )
-from itk_consensus.algorithms.majority_vote import majority_vote
 from itk_consensus.errors import (
     ConsensusWarning,
     InputError,
@@ -30,8 +29,9 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabel
 from itk_consensus.filters.parameters import measurements_of
 from itk_consensus.filters.procedural import itk_form, simpleitk_form
 from itk_consensus.filters.registry import FUSERS
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.fusions import Fusion, VolumeFusion
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import Fusion, VolumeFusion
 
 
 class ForgetfulFilter(UndecidedLabelMixin, LabelFusionFilter):

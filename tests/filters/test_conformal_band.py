@@ -25,7 +25,7 @@ from itk_consensus.errors import (
 )
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.process_object import ITERATION_EVENT
-from itk_consensus.labels.distance import signed_distance
+from itk_consensus.neighbourhood.distance import signed_distance
 
 N = 20
 

@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 from scipy.ndimage import label
 
 import itk_consensus
-from itk_consensus.algorithms.shared_consensus import shared_consensus
 from itk_consensus.errors import ParameterError
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.overlap import dice
+from itk_consensus.fusion.coherence.shared_consensus import shared_consensus
 from itk_consensus.simulation import (
     ONE_GOOD_FOUR_POOR,
     SLIP_SETTINGS,
@@ -26,6 +23,9 @@ from itk_consensus.simulation import (
     organs_phantom,
     twelve_settings,
 )
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.overlap import dice
 
 
 def consensus_of(raters, **parameters):

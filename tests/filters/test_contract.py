@@ -34,7 +34,6 @@ from scipy.ndimage import gaussian_filter
 from scipy.stats import entropy
 
 import itk_consensus
-from itk_consensus.algorithms.iteration import MOST_WITHOUT_TOLERANCE
 from itk_consensus.errors import (
     ConsensusError,
     ConsensusWarning,
@@ -45,6 +44,7 @@ from itk_consensus.errors import (
 )
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.registry import FUSERS
+from itk_consensus.fusion.iteration import MOST_WITHOUT_TOLERANCE
 
 every_fuser = pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
 every_family = pytest.mark.parametrize("family", FAMILIES)

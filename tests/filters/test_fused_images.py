@@ -10,7 +10,7 @@ from scipy.stats import entropy
 from itk_consensus.errors import NotExecutedError
 from itk_consensus.filters.label_voting import LabelVotingImageFilter
 from itk_consensus.filters.registry import FUSERS
-from itk_consensus.labels.ties import BACKGROUND, UNDECIDED
+from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 
 
 @pytest.mark.parametrize("fuser", FUSERS)

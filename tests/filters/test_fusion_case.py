@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from itk_consensus.filters.fusion_case import have_same_votes
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.votes.label_stack import LabelStack
 
 
 def test_stacks_have_the_same_votes_if_every_rater_says_the_same() -> None:

@@ -15,9 +15,9 @@ from itk_consensus import (
     STAPLEImageFilter,
 )
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import contour_error_raters, ellipsoid_mask
 from itk_consensus.simulation.structure_settings import vessel_tree
+from itk_consensus.votes.overlap import dice
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 

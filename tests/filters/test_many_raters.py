@@ -7,9 +7,9 @@ import pytest
 from contract import Fuser
 
 from itk_consensus import ConsensusFilter, DirectInferenceFilter, STAPLEImageFilter
-from itk_consensus.algorithms.direct_inference.label_evidence import LabelEvidence
 from itk_consensus.filters.registry import FUSERS
-from itk_consensus.labels.decision_patterns import DecisionPatterns
+from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 TRUTH = np.array([[0, 0, 0, 1, 1, 1, 1, 0, 0, 0]], np.uint8)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from itk_consensus.algorithms.boundary_simple.local_correlation import correlation
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.constraints import Integer, Integers, Kind, OneOf, Real, Reals
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
@@ -15,6 +14,7 @@ from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS
 from itk_consensus.filters.shape_based_averaging import ShapeBasedAveragingFilter
 from itk_consensus.filters.spatial_staple import SpatialSTAPLEFilter
+from itk_consensus.fusion.selection.boundary_simple.local_correlation import correlation
 
 ABSURD = [10**400, -(10**400), 2**64, -(2**64), 10**5000]
 

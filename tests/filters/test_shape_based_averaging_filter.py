@@ -7,13 +7,13 @@ import SimpleITK as sitk
 from itk_consensus import MajorityVoteFilter, ShapeBasedAveragingFilter
 from itk_consensus.errors import ParameterError, ProcessAborted
 from itk_consensus.filters.process_object import PROGRESS_EVENT
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     contour_error_raters,
     ellipsoid_mask,
     noisy_organs_case,
     organs_phantom,
 )
+from itk_consensus.votes.overlap import dice
 
 
 def test_image_spacing_reaches_the_distances():

@@ -9,7 +9,7 @@ import SimpleITK as sitk
 
 from itk_consensus import BoundarySIMPLEFilter, SIMPLEFilter
 from itk_consensus.errors import GeometryError, InputError, ParameterError, ProcessAborted
-from itk_consensus.labels.overlap import dice
+from itk_consensus.votes.overlap import dice
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 

@@ -12,10 +12,10 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus
-from itk_consensus.algorithms.staple import MULTILABEL, staple
 from itk_consensus.errors import ConsensusWarning, GeometryError, InputError, ParameterError
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.fusion.staple.staple import MULTILABEL, staple
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 FUNCTIONS = [itk_consensus.STAPLE, itk_consensus.MultiLabelSTAPLE, itk_consensus.LabelVoting]
 every_function = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

@@ -8,7 +8,6 @@ import SimpleITK as sitk
 
 import itk_consensus
 from itk_consensus.errors import ParameterError
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     class_imbalance_case,
     contour_error_raters,
@@ -17,6 +16,7 @@ from itk_consensus.simulation import (
     spatial_case,
     twelve_settings,
 )
+from itk_consensus.votes.overlap import dice
 
 RECOMMENDED = {"Variant": "advanced", "SmoothnessWeight": 2.0}
 TABLE_3_RADII = (39, 32, 22, 16, 10, 7, 5)

@@ -25,12 +25,12 @@ from itk_consensus import (
     _kernels,
     stopping,
 )
-from itk_consensus.algorithms.over_labels import over_labels
 from itk_consensus.errors import ConsensusError, NotExecutedError, ProcessAborted
 from itk_consensus.filters.registry import FUSERS
+from itk_consensus.fusion.coherence.over_labels import over_labels
 from itk_consensus.images import convert
-from itk_consensus.labels.label_stack import LabelStack
-from itk_consensus.labels.packed_votes import PackedVotes
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.packed_votes import PackedVotes
 
 SHAPE = (8, 9, 10)
 

@@ -7,11 +7,11 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.algorithms.corrected_vote import corrected_vote
-from itk_consensus.algorithms.majority_vote import majority_vote
-from itk_consensus.algorithms.smoothed_vote import smoothed_vote
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
+from itk_consensus.fusion.voting.corrected_vote import corrected_vote
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 
 def some_raters(labels=6, raters=5, shape=(9, 10, 11)):

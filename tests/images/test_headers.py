@@ -15,8 +15,8 @@ import pytest
 import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
-from itk_consensus.images import headers
 from itk_consensus.images.files import files_of, read_image, write_image
+from itk_consensus.images.headers import header as headers
 
 META = "ObjectType = Image\nNDims = 3\nDimSize = 4 5 6\nElementType = MET_UCHAR\n"
 NRRD = "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 4 5 6\nencoding: raw\n"

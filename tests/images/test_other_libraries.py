@@ -20,7 +20,7 @@ from monai.transforms import LoadImage
 import itk_consensus
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images import convert
-from itk_consensus.images.affine import geometry_of_affine
+from itk_consensus.images.families.affine import geometry_of_affine
 
 OWNER = "SomeFilter"
 

@@ -11,7 +11,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.algorithms.findings import Finding
+from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
 from itk_consensus.images.content import file_hash
 from itk_consensus.report import page

@@ -5,7 +5,6 @@ import pytest
 from scipy.ndimage import distance_transform_edt, label, uniform_filter
 
 from itk_consensus.errors import ParameterError
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import (
     contour_error_raters,
     ellipsoid_phantom,
@@ -13,6 +12,7 @@ from itk_consensus.simulation import (
     organs_phantom,
 )
 from itk_consensus.simulation.contour_errors import smooth_field
+from itk_consensus.votes.overlap import dice
 
 TRUTHS = {
     "ellipse": ellipsoid_phantom().truth,

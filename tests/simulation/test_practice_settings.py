@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itk_consensus.labels.overlap import dice
 from itk_consensus.simulation import PRACTICE_SETTINGS, SLIP_SETTINGS, SLIPS
 from itk_consensus.simulation.practice_settings import blob
+from itk_consensus.votes.overlap import dice
 
 EVERY = SLIP_SETTINGS | PRACTICE_SETTINGS
 

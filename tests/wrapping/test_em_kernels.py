@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from itk_consensus import _kernels
-from itk_consensus.labels.encoding import merge_tables
+from itk_consensus.votes.encoding import merge_tables
 
 
 def rater(size: int = 4) -> Any:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy.ndimage import distance_transform_edt
 from stacks import Drawn, encode
 
-from itk_consensus.algorithms.iteration import StopRule
-from itk_consensus.algorithms.spatial_staple.performance_field import FieldSettings
-from itk_consensus.algorithms.spatial_staple.windowed_staple import SpatialSettings, spatial_staple
-from itk_consensus.labels.disputed_voxels import DisputedVoxels
-from itk_consensus.labels.label_distances import LabelDistances
-from itk_consensus.labels.window_frame import WindowFrame
+from itk_consensus.fusion.iteration import StopRule
+from itk_consensus.fusion.staple.spatial.performance_field import FieldSettings
+from itk_consensus.fusion.staple.spatial.windowed_staple import SpatialSettings, spatial_staple
+from itk_consensus.neighbourhood.label_distances import LabelDistances
+from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.simulation import atlas_labels
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
 
 
 @st.composite

@@ -1,4 +1,4 @@
-// How unsure the shares of labels leave a voxel, share by share; the kinds of labels/uncertainty.py.
+// How unsure the shares of labels leave a voxel, share by share; the kinds of votes/uncertainty.py.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 
 namespace consensus {
 
-constexpr std::int32_t kUndecided = -1;   // the codes of labels/ties.py
+constexpr std::int32_t kUndecided = -1;   // the codes of votes/ties.py
 constexpr std::int32_t kBackground = -2;
 constexpr std::size_t kChunk = 128;       // voxels decided at once
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.labels.decision_patterns import DecisionPatterns
-from itk_consensus.labels.label_stack import LabelStack
 from itk_consensus.simulation import (
     atlas_labels,
     contour_error_raters,
     ellipsoid_mask,
     organs_phantom,
 )
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
 
 CONTOUR_ERROR = "contour-error"
 NOISY = "noisy"

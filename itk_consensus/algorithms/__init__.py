@@ -1,1 +1,0 @@
-"""One paper per file: pure functions on decision patterns, returning frozen results."""

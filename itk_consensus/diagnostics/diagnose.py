@@ -1,0 +1,226 @@
+"""When not to believe a fused segmentation: named rules, each with its number and what to do.
+
+Three grades: a note is a fact to know, a caution asks to look before use, and "do not use" means
+it. ``examples/benchmarks/diagnostics_evidence.py`` prints how often cautions hit bad results and
+how often they disturb good ones, and the thresholds below were chosen by it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.agreement.deviating_rater import farthest_rater
+from itk_consensus.diagnostics.findings import Diagnostics, Estimate, Finding, Severity
+from itk_consensus.diagnostics.of_models import diagnose_model
+from itk_consensus.fusion.coherence.near_copies import MOST_RATERS, same_masks
+from itk_consensus.fusion.voting.majority_vote import majority_vote
+
+FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
+LOW_PREVALENCE = 0.10  # its critical prevalence, section 4.3
+VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
+#: Chosen by `examples/benchmarks/diagnostics_evidence.py --choose` on seeds 1000 to 1059.
+FAR_FROM_CONSENSUS = 0.945  # Dice to what the raters share; below, look before use ...
+OTHER_VOLUME = 0.125  # ... if the volume also differs by more than this share from the vote's
+FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
+FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise
+COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made the answer
+BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
+CLOSER = 0.01  # a setting is worth naming if it brings the answer this much closer
+
+
+def diagnose(estimate: Estimate) -> Diagnostics:
+    """Apply every rule that the estimate has the numbers for."""
+    findings = [
+        few_raters(estimate),
+        near_identical_raters(estimate),
+        deviating_rater(estimate),
+        presence(estimate),
+        prevalence(estimate),
+        undecided(estimate),
+        volume_against_vote(estimate),
+        beyond_the_raters(estimate),
+    ]
+    if estimate.vote_dice is not None:
+        findings.append(far_from_the_vote(estimate, estimate.vote_dice))
+    if estimate.consensus_dice is not None:
+        findings.append(far_from_the_consensus(estimate, estimate.consensus_dice))
+    return Diagnostics((*findings, *diagnose_model(estimate)))
+
+
+def few_raters(estimate: Estimate) -> Finding:
+    """Fewer than three raters cannot tell who is right (section 2.4.2)."""
+    raters = int(estimate.patterns.present.any(axis=0).sum())
+    severity: Severity = "note" if raters < FEW_RATERS else None
+    advice = "Where raters disagree, nobody can say who is right; a third rater could."
+    return Finding("few raters", raters, severity, f"{raters} raters annotated.", advice)
+
+
+def near_identical_raters(estimate: Estimate) -> Finding:
+    """Raters who differ by far less than their errors count as several witnesses but are one."""
+    rule, raters = "near-identical raters", estimate.patterns.number_of_raters
+    if raters > MOST_RATERS:
+        return Finding(
+            rule, None, None, f"{raters} raters are too many to compare with each other."
+        )
+    groups = [list(group) for group in estimate.copies]
+    merged = bool(groups) and estimate.merges_copies
+    # With fewer witnesses than it takes to call it copying, the same mask twice is still a fact.
+    groups = groups or same_masks(estimate.patterns)
+    number = sum(len(group) - 1 for group in groups)
+    if not groups:
+        return Finding(rule, 0, None, "No rater is nearly a copy of another.")
+    names = "; ".join(" and ".join(map(str, group)) for group in groups)
+    if merged:
+        message = f"Raters {names} are nearly copies of each other and were counted once."
+        decides = estimate.vote_dice is not None and estimate.vote_dice < COPIES_DECIDE
+        advice = f"That decides the outcome (Dice {estimate.vote_dice:.3f} to the vote); look."
+        return Finding(rule, number, "caution" if decides else "note", message, advice)
+    message = f"Raters {names} are nearly copies of each other."
+    advice = "They count as several witnesses but are one; leave the copies out."
+    return Finding(rule, number, "note", message, advice)
+
+
+def deviating_rater(estimate: Estimate) -> Finding:
+    """A rater far from others who are close to each other slipped, or is the only one right."""
+    rule, raters = "deviating rater", estimate.patterns.number_of_raters
+    if raters > MOST_RATERS:
+        return Finding(
+            rule, None, None, f"{raters} raters are too many to compare with each other."
+        )
+    far = farthest_rater(estimate.patterns)
+    if far is None:
+        return Finding(rule, None, None, "Fewer than three raters met each other.")
+    message = (
+        f"Rater {far.rater} has a mean Dice of {far.dice:.2f} to the others, who have "
+        f"{far.others_dice:.2f} among themselves"
+    )
+    # Others who marked nothing have no volume to compare with.
+    if np.isfinite(far.volume_ratio):
+        message += f", and marked {far.volume_ratio:.2f} times their mean volume"
+    advice = "Look at this mask: a slip counts as much as any other vote."
+    return Finding(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
+
+
+def presence(estimate: Estimate) -> Finding:
+    """A label that many raters left empty: whether it is there is the first question."""
+    rule, table = "presence", estimate.patterns
+    annotated = table.present.any(axis=0)
+    raters = int(annotated.sum())
+    drew = _who_drew(estimate)
+    result = estimate.patterns.labels[np.unique(estimate.decision[estimate.decision >= 0])]
+    drawn = (table.labels != 0) & (drew > 0)
+    if not drawn.any() or not (drew[drawn] < raters).any():
+        return Finding(rule, None, None, "Every rater drew every label.")
+    share = np.where(drawn, drew / max(raters, 1), 1.0)
+    has = np.isin(table.labels, result)
+    # Against at least half of the raters.
+    against = drawn & np.where(has, share <= 0.5, share >= 0.5)
+    worst = int(np.where(against, share - 2, share).argmin())
+    label, empty = table.labels[worst], raters - int(drew[worst])
+    message = f"{empty} of {raters} raters left label {label} empty; the result "
+    message += "has it." if has[worst] else "does not have it."
+    advice = "Decide first whether it is there." if against[worst] else ""
+    severity: Severity = "caution" if against[worst] else "note"
+    return Finding(rule, float(share[worst]), severity, message, advice)
+
+
+def _who_drew(estimate: Estimate) -> NDArray[np.int64]:
+    """(K,) how many raters used each label."""
+    table = estimate.patterns
+    drew = np.zeros(table.number_of_labels + 1, np.int64)
+    for column in table.patterns.T:
+        drew[np.unique(column)] += 1
+    return drew[:-1]
+
+
+def prevalence(estimate: Estimate) -> Finding:
+    """Small structures: a prior fixed over the whole image weighs on them (section 4.3)."""
+    share = estimate.volume(estimate.foreground) / estimate.patterns.number_of_voxels
+    severity: Severity = "note" if share < LOW_PREVALENCE and estimate.theta is not None else None
+    message = f"The result fills {share:.2%} of the fused voxels."
+    advice = "A label prior over the whole image weighs on small structures."
+    return Finding("prevalence", share, severity, message, advice)
+
+
+def undecided(estimate: Estimate) -> Finding:
+    """Voxels that no label won."""
+    share = estimate.volume(estimate.decision == -1) / estimate.patterns.number_of_voxels
+    advice = "TieRule decides them." * ("TieRule" in estimate.parameters)
+    message = f"{share:.2%} of the voxels are tied."
+    return Finding("undecided", share, "note" if share else None, message, advice)
+
+
+def volume_ratio(estimate: Estimate) -> float | None:
+    """Volume against that of the plain vote; None if the vote is empty."""
+    vote = majority_vote(estimate.patterns, ties="background").decision
+    reference = Estimate(estimate.patterns, vote, estimate.posterior)
+    size = reference.volume(reference.foreground)
+    return estimate.volume(estimate.foreground) / size if size else None
+
+
+def volume_against_vote(estimate: Estimate) -> Finding:
+    """A result much larger or smaller than the plain vote needs a reason."""
+    ratio = volume_ratio(estimate)
+    mine = estimate.volume(estimate.foreground)
+    advice = "Compare the two maps."
+    if ratio is None:
+        message = f"The majority vote is empty; the result has {mine} voxels."
+        severity: Severity = "caution" if mine else None
+        return Finding("volume against vote", None, severity, message, advice)
+    severity = None if VOLUME_RATIO[0] <= ratio <= VOLUME_RATIO[1] else "caution"
+    message = f"The result has {ratio:.2f} times the volume of the majority vote."
+    return Finding("volume against vote", ratio, severity, message, advice)
+
+
+def beyond_the_raters(estimate: Estimate) -> Finding:
+    """Foreground that no rater marked, or background inside what all marked.
+
+    Methods that look at neighbours may do so along a contour, all others have no reason to.
+    """
+    voted, present = estimate.voted, estimate.patterns.present
+    outside = estimate.foreground & ~(voted & present).any(axis=1) & present.any(axis=1)
+    inside = ~estimate.foreground & (voted | ~present).all(axis=1) & present.any(axis=1)
+    voxels = estimate.volume(outside) + estimate.volume(inside)
+    severity: Severity = "caution" if voxels else None
+    if estimate.looks_at_neighbours:
+        many = voxels > BEYOND_SHARE * max(estimate.volume(estimate.foreground), 1)
+        severity = "note" if many else None
+    lie = "voxel lies" if voxels == 1 else "voxels lie"
+    message = f"{voxels} {lie} outside the raters' union or inside their intersection."
+    return Finding("beyond the raters", voxels, severity, message, "No rater supports them.")
+
+
+def far_from_the_vote(estimate: Estimate, dice: float) -> Finding:
+    """A consensus that left the vote by much, though that is not noise, wants to be looked at."""
+    severity: Severity = None
+    if dice < FAR_FROM_VOTE and not estimate.vote_is_noise:
+        severity = "caution"
+    noise = "; the vote has specks of noise" if estimate.vote_is_noise else ""
+    message = f"Dice {dice:.3f} to the plain vote{noise}."
+    return Finding("far from the vote", dice, severity, message, "Compare the two maps.")
+
+
+def far_from_the_consensus(estimate: Estimate, dice: float) -> Finding:
+    """What raters share is a better reference than the vote, which loses what many overlook.
+
+    Results that are bad nearly always differ in volume from the vote, too.
+    """
+    ratio = volume_ratio(estimate)
+    other = ratio is None or abs(ratio - 1) > OTHER_VOLUME
+    severity: Severity = "caution" if dice < FAR_FROM_CONSENSUS and other else None
+    if dice < FARTHEST_FROM_CONSENSUS:
+        severity = "do not use"
+    message = f"Dice {dice:.3f} to what the raters share (Consensus)."
+    advice = ""
+    if severity is not None:
+        closer = _closest_alternative(estimate, dice)
+        advice = f"{closer} comes closer." if closer else "Compare it with Consensus."
+    return Finding("far from the consensus", dice, severity, message, advice)
+
+
+def _closest_alternative(estimate: Estimate, dice: float) -> str:
+    """The setting of the same filter that, tried, comes closest; empty if none comes closer."""
+    tried = {name: dice_of() for name, dice_of in estimate.alternatives.items()}
+    best = max(tried, key=lambda name: tried[name], default="")
+    return f"{best} (Dice {tried[best]:.3f})" if best and tried[best] > dice + CLOSER else ""

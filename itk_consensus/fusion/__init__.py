@@ -1,0 +1,1 @@
+"""Pure functions from votes to one family of results; a folder for each idea."""

@@ -1,0 +1,1 @@
+"""Atlases whose images are compared with the target: local and joint weights."""

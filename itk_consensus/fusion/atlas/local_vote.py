@@ -1,0 +1,98 @@
+"""The vote in which raters count differently at each voxel, smoothed; disputed voxels only.
+
+Voxels that no two raters dispute keep their label: weights and smoothing have nothing to say there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats
+from itk_consensus.neighbourhood.local_voting import LocalShares
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.fusions import DisputedFusion, PatternFusion
+from itk_consensus.votes.ties import UNDECIDED
+
+Singles = NDArray[np.float32]
+
+
+def local_vote(
+    voxels: DisputedVoxels,
+    digits: Sequence[NDArray[np.uint16]],
+    weights: Sequence[Singles],
+    sigmas: Sequence[float],
+    threads: int | None = None,
+) -> DisputedFusion:
+    """The label of largest smoothed share at disputed voxels, the lowest of equals.
+
+    Parameters
+    ----------
+    voxels : DisputedVoxels
+        Its region must reach as far around disputes as the Gaussian does.
+    digits : sequence of ndarray, of the region's shape
+        Label index of each rater, or the number of labels where it is missing.
+    weights : sequence of ndarray of float32, of the region's shape
+    sigmas : sequence of float
+        Standard deviation of the smoothing in voxels per axis; 0: none.
+    """
+    labels = voxels.patterns.number_of_labels
+    shares = LocalShares(digits, weights, voxels.mask, labels, sigmas, threads)
+
+    def positive(label: int) -> Floats:
+        return np.maximum(voxels.take(shares.share(label)).astype(np.float64), 0.0)
+
+    @cache
+    def total() -> Floats:
+        sums = np.sum([positive(label) for label in range(labels)], axis=0)
+        return np.asarray(np.maximum(sums, 1.0))
+
+    # Weights below 0 make shares below 0 and above 1, of which no probability can be.
+    is_signed = any((weight < 0).any() for weight in weights)
+
+    def probability(label: int) -> NDArray[Any]:
+        return positive(label) / total() if is_signed else np.minimum(positive(label), 1.0)
+
+    others = agreed_fusion(voxels.patterns)
+    return DisputedFusion(voxels, others, voxels.take(shares.winners()), probability)
+
+
+def agreed_fusion(patterns: DecisionPatterns) -> PatternFusion:
+    """What unanimous patterns say; all others are undecided, and those of nobody go by frequency.
+
+    With many atlases and labels a table of votes by pattern and label would fill the memory.
+    """
+    decision = np.where(patterns.unanimous, patterns.lowest_vote.astype(np.int64), UNDECIDED)
+    return PatternFusion(patterns, decision, _AgreedShares(patterns))
+
+
+@dataclass(frozen=True)
+class _AgreedShares:
+    """1 for the label that all agree on, the labels' frequencies where nobody annotated."""
+
+    patterns: DecisionPatterns
+
+    @cached_property
+    def _frequencies(self) -> Floats:
+        size = self.patterns.number_of_labels
+        columns = self.patterns.patterns.T
+        counted = sum(np.bincount(votes, self.patterns.counts, size + 1) for votes in columns)
+        votes = np.asarray(counted, dtype=np.float64)[:size]
+        return np.asarray(votes / max(votes.sum(), 1.0))
+
+    def of_label(self, label: int) -> Floats:
+        lowest, size = self.patterns.lowest_vote, self.patterns.number_of_labels
+        agreed = (self.patterns.unanimous & (lowest == label)).astype(np.float64)
+        return np.asarray(np.where(lowest == size, self._frequencies[label], agreed))
+
+    def rows(self, part: slice) -> Floats:
+        lowest = self.patterns.lowest_vote[part, None]
+        labels = np.arange(self.patterns.number_of_labels)
+        agreed = self.patterns.unanimous[part, None] & (lowest == labels)
+        return np.where(lowest == len(labels), self._frequencies, agreed)

@@ -1,0 +1,1 @@
+"""The front door: detail that raters share is kept, the rest is smoothed."""

@@ -1,0 +1,182 @@
+"""Raters who copied: contours that coincide voxel by voxel where those of others do not.
+
+Readers who agree may all be right; readers who trace the same contour to a fifth of a voxel share
+more than the truth. So a pair is judged by the voxels on which it differs, as a share of the voxels
+of its contours, and against what independent witnesses do at the same place: at least two others
+who drew about the same thing, who differ from the pair and from each other, and to whom the pair's
+own errors are far larger than the difference between its two.
+
+Agreement against an outlier is not copying, for the outlier is no witness; nor is agreement that
+there is nothing, for an empty mask has no contour.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats, Mask
+from itk_consensus.neighbourhood.boxes import bounding_box, grown
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+#: Copies differ by less than this share of the voxels of their contours. Two readers whose contours
+#: each err by s voxels differ by about 1.1 s of them: at .24 their hands err by a fifth of a voxel.
+COPY_SHARE = 0.24
+
+#: A contour of fewer voxels coincides by chance.
+LEAST_CONTOUR = 75
+
+#: Copies differ by less than this share of their errors, as two witnesses tell them.
+COPY_RATIO = 1 / 3
+
+#: Witnesses drew about the same thing: they differ from the pair by less than so many of the voxels
+#: of its contours, within `REACH` of them.
+NEAR = 3.0
+
+#: Voxels around a contour in which witnesses are asked.
+REACH = 3
+
+#: Of more raters no pair decides anything, and comparing all of them takes too long.
+MOST_RATERS = 200
+
+
+def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
+    """Groups of raters who are copies of each other, in order; most groups are one rater.
+
+    Fewer than four raters are never copies: whose copy it is, or who slipped, two witnesses tell.
+    """
+    raters = patterns.number_of_raters
+    group = list(range(raters))
+    if 4 <= raters <= MOST_RATERS and patterns.codes is not None:
+        contours = _Contours(patterns)
+        for i, j in contours.close_pairs():
+            if group[i] != group[j] and contours.are_copied(i, j):
+                group = [group[i] if member == group[j] else member for member in group]
+    found: dict[int, list[int]] = {}
+    for rater, name in enumerate(group):
+        found.setdefault(name, []).append(rater)
+    return list(found.values())
+
+
+def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
+    """Groups of two or more raters who gave the same labels everywhere, and not background only."""
+    groups: dict[bytes, list[int]] = {}
+    background = patterns.labels == 0
+    for rater, votes in enumerate(np.ascontiguousarray(patterns.patterns.T)):
+        used = np.unique(votes)
+        used = used[used < patterns.number_of_labels]
+        if len(used) and not background[used].all():
+            groups.setdefault(votes.tobytes(), []).append(rater)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+class _Contours:
+    """Contours of raters, found for those who are asked about."""
+
+    def __init__(self, patterns: DecisionPatterns) -> None:
+        self._patterns = patterns
+        self._votes = np.ascontiguousarray(patterns.patterns.T)
+        self._present = np.ascontiguousarray(patterns.present.T)
+        self._known: dict[int, Mask] = {}
+        #: Whether an index is that of a label, not of the background nor of nothing.
+        self._labels = np.append(patterns.labels != 0, False)
+
+    def close_pairs(self) -> Iterable[tuple[int, int]]:
+        """Pairs who differ by less than half of what most pairs do; few of them are copies."""
+        every = disagreements(self._patterns)
+        known = every[np.triu_indices(len(every), 1)]
+        known = known[np.isfinite(known)]
+        if not len(known):
+            return
+        for i, j in itertools.combinations(range(len(every)), 2):
+            if every[i, j] < np.quantile(known, 0.75) / 2:
+                yield i, j
+
+    def are_copied(self, i: int, j: int) -> bool:
+        """Whether two raters' contours coincide where those of two witnesses do not."""
+        contour = self._contour(i) | self._contour(j)
+        voxels = np.count_nonzero(contour)
+        if voxels < LEAST_CONTOUR:
+            return False
+        own = self._differing(i, j, self._patterns.counts) / voxels
+        if own >= COPY_SHARE:
+            return False
+        counts = self._counts_around(contour)
+        others = [k for k in range(len(self._votes)) if k not in (i, j)]
+        apart = {
+            k: (self._differing(i, k, counts) + self._differing(j, k, counts)) / 2 / voxels
+            for k in others
+        }
+        witnesses = [k for k in others if COPY_SHARE <= apart[k] < NEAR]
+        errors = [
+            apart[k] + apart[m] - between
+            for k, m in itertools.combinations(witnesses, 2)
+            if (between := self._differing(k, m, counts) / voxels) >= COPY_SHARE
+        ]
+        # Each of the two has half of it: e = (d_ik + d_im - d_km) / 2 if all err on their own.
+        return bool(errors and own < COPY_RATIO * min(errors))
+
+    def _contour(self, rater: int) -> Mask:
+        """Voxels of labels beside which the rater has another label, where that was annotated."""
+        if rater not in self._known:
+            missing = self._patterns.number_of_labels
+            drawn = np.where(self._present[rater], self._votes[rater], missing)
+            volume = self._patterns.expand(drawn, outside=missing)
+            found = np.zeros(volume.shape, bool)
+            for axis in range(-min(volume.ndim, 3), 0):
+                ahead, behind = _neighbours(volume.ndim, axis)
+                differs = (volume[ahead] != volume[behind]) & (volume[ahead] != missing)
+                differs &= volume[behind] != missing
+                found[ahead] |= differs
+                found[behind] |= differs
+            self._known[rater] = found & self._labels[volume]
+        return self._known[rater]
+
+    def _counts_around(self, contour: Mask) -> NDArray[np.int64]:
+        """(P,) voxels of each pattern within reach of a contour."""
+        codes, slots = self._patterns.codes, self._patterns.slots
+        assert codes is not None
+        assert slots is not None
+        tight = bounding_box(contour)
+        assert tight is not None
+        box = grown(tight, [REACH] * contour.ndim, contour.shape)
+        near = scipy.ndimage.maximum_filter(contour[box], 2 * REACH + 1)
+        found = np.bincount(codes[box][near], minlength=self._patterns.number_of_codes)
+        return np.asarray(found[slots])
+
+    def _differing(self, i: int, j: int, counts: NDArray[np.int64]) -> float:
+        differ = self._votes[i] != self._votes[j]
+        differ &= self._present[i] & self._present[j]
+        return float(counts[differ].sum())
+
+
+def _neighbours(dimension: int, axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """Every voxel but the first along an axis, and the one before each."""
+    whole = [slice(None)] * dimension
+    ahead, behind = list(whole), list(whole)
+    ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
+    return tuple(ahead), tuple(behind)
+
+
+def disagreements(patterns: DecisionPatterns) -> Floats:
+    """(J, J) share of the voxels that both annotated on which two raters differ; NaN if none."""
+    raters, counts = patterns.number_of_raters, patterns.counts
+    # By columns: rows of a long table are far apart.
+    votes = np.ascontiguousarray(patterns.patterns.T)
+    present = np.ascontiguousarray(patterns.present.T)
+    everywhere = [bool(column.all()) for column in present]
+    distances = np.zeros((raters, raters))
+    for i, j in itertools.combinations(range(raters), 2):
+        differ = votes[i] != votes[j]
+        total = patterns.number_of_voxels
+        if not (everywhere[i] and everywhere[j]):
+            both = present[i] & present[j]
+            differ &= both
+            total = counts[both].sum()
+        share = counts[differ].sum() / total if total else np.nan
+        distances[i, j] = distances[j, i] = share
+    return distances

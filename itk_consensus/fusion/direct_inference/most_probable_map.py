@@ -1,0 +1,213 @@
+"""Direct inference: the most probable label map itself, without estimating performance first.
+
+Van Leemput & Sabuncu, "A cautionary analysis of STAPLE using direct inference of segmentation
+truth", MICCAI 2014; equations 22-26 of "When Does Consensus Beat Voting?". STAPLE's model, but its
+parameters are integrated out, and p(t, D) is maximised over maps t. EM's maps are among the starts,
+so no map of theirs has a higher evidence than the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from itk_consensus.array_types import Floats, Labels
+from itk_consensus.fusion.direct_inference.block_scores import ConditionalShares
+from itk_consensus.fusion.direct_inference.evidence_search import (
+    Climb,
+    all_can_be_tried,
+    climb_best,
+    finish,
+    preferred,
+)
+from itk_consensus.fusion.direct_inference.gibbs_sampling import (
+    GibbsSamples,
+    SamplingPlan,
+    sample,
+)
+from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence, Maps
+from itk_consensus.fusion.direct_inference.starting_maps import starting_maps, vote_map
+from itk_consensus.fusion.iteration import IterationObserver, unobserved
+from itk_consensus.fusion.staple.confusion_model import with_diagonal
+from itk_consensus.fusion.staple.expectation_maximization import StartPlan
+from itk_consensus.fusion.staple.staple_result import StartSummary, pairwise_overlap
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+#: Quantiles reported of each rater's performance.
+QUANTILES = (0.025, 0.5, 0.975)
+
+
+_PLAN = StartPlan(number=5)
+_NO_SAMPLES = SamplingPlan()
+
+
+@dataclass(frozen=True)
+class DirectInferenceSettings:
+    """Everything that direct inference can be told."""
+
+    #: (diagonal, off-diagonal) counts added to each column of a confusion matrix: on its diagonal,
+    #: and off it, the latter shared by the other labels, so that the prior does not grow with their
+    #: number.
+    pseudo_counts: tuple[float, float] = (4.0, 2.0)
+    #: Starts of each EM, by number, seed and range; its `initialization` follows the variant.
+    plan: StartPlan = _PLAN
+    sampling: SamplingPlan = _NO_SAMPLES
+
+    def pseudo_count_table(self, labels: int) -> Floats:
+        """(K, K) alpha[d, t]."""
+        diagonal, others = self.pseudo_counts
+        return with_diagonal(labels, diagonal, others / max(labels - 1, 1))
+
+
+@dataclass(frozen=True)
+class Performance:
+    """Posterior of the probability that each rater recognises each label; NaN if never present."""
+
+    mean: Floats  #: (J, K)
+    deviation: Floats  #: (J, K)
+    quantiles: Floats  #: (J, K, 3) at `QUANTILES`
+
+
+@dataclass(frozen=True)
+class DirectInferenceResult:
+    """The most probable map, on patterns."""
+
+    decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
+    #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
+    #: the rest of the map (eq. 26).
+    shares: Floats | ConditionalShares
+    log_evidence: float  #: log p(t, D) of the map
+    exact: bool  #: Whether all maps were tried, so that none has a higher evidence for certain
+    #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
+    #: or given the map. NaN for a rater who is never present.
+    theta: Floats
+    prior: Floats  #: (K,) posterior mean of the label prior, likewise
+    #: Of the confusions' diagonal, likewise; given the map alone it is the narrower one.
+    performance: Performance
+    #: Its log likelihoods and log posteriors are log evidences; the winner's is the final one.
+    starts: StartSummary
+    start_names: tuple[str, ...]
+    samples: GibbsSamples | None
+    settings: DirectInferenceSettings
+
+
+def direct_inference(
+    patterns: DecisionPatterns,
+    settings: DirectInferenceSettings | None = None,
+    *,
+    observer: IterationObserver = unobserved,
+) -> DirectInferenceResult:
+    """Find the label map of highest evidence.
+
+    With a single rater nothing can be inferred (the evidence is highest for a map of one label
+    only); the answer is then that rater's map.
+
+    The observer is called after each iteration of EM, round of moves and sample; returning False
+    stops with the best map so far.
+    """
+    settings = settings or DirectInferenceSettings()
+    model = LabelEvidence(patterns, settings.pseudo_count_table(patterns.number_of_labels))
+    if not _several_raters(patterns):
+        names, maps = ["majority_vote"], vote_map(patterns)[:, None]
+        evidence = model.log_evidence(maps)
+        search = Climb(maps, evidence, np.zeros(1, dtype=np.int64), np.empty((0, 1)))
+        return _result(model, search, 0, names, settings, observer)
+    names, maps = starting_maps(patterns, settings.plan, observer)
+    # Starts often coincide; each distinct map is climbed from once.
+    first: dict[bytes, int] = {}
+    same_as = [first.setdefault(chosen.tobytes(), start) for start, chosen in enumerate(maps.T)]
+    distinct, which = np.unique(same_as, return_inverse=True)
+    search = climb_best(model, maps[:, distinct], observer).of(which)
+    winner = preferred(model, search.maps, search.log_evidence)
+    best = finish(model, search.maps[:, winner], observer)
+    search.maps[:, winner], search.log_evidence[winner] = best
+    observer(1)  # What is told of all starts takes a while.
+    return _result(model, search, winner, names, settings, observer)
+
+
+def _several_raters(patterns: DecisionPatterns) -> bool:
+    return int(patterns.present.any(axis=0).sum()) > 1
+
+
+def _switched(model: LabelEvidence, maps: Maps) -> NDArray[np.bool_]:
+    """(S,) whether the mean rater does worse than chance: the labels have changed places.
+
+    A label without voxels cannot have been switched.
+    """
+    right = []
+    for prior, confusion in map(model.parameter_posterior, model.few_at_a_time(maps)):
+        diagonal = np.einsum("jksk->jsk", confusion / confusion.sum(axis=1, keepdims=True))
+        right.append(np.where(prior > 1, diagonal.mean(axis=0), 1.0).sum(axis=1))
+    return np.concatenate(right) < 1
+
+
+def _result(
+    model: LabelEvidence,
+    search: Climb,
+    winner: int,
+    names: list[str],
+    settings: DirectInferenceSettings,
+    observer: IterationObserver,
+) -> DirectInferenceResult:
+    decision = search.maps[:, winner].astype(np.int64)
+    labels = model.patterns.number_of_labels
+    posterior = model.parameter_posterior(decision[:, None])
+    prior, confusion = posterior.prior[0], posterior.confusion[:, :, 0]
+    samples = None
+    if settings.sampling.number:
+        voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
+        samples = sample(model, voxels, settings.sampling, observer)
+    if samples is None:
+        shares: Floats | ConditionalShares = ConditionalShares(model, decision)
+        theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
+        performance = _given_map(confusion)
+    else:
+        shares, theta, prior = samples.marginals, samples.confusion, samples.prior
+        performance = _sampled(samples.performance)
+    never = ~model.patterns.present.any(axis=0)
+    for values in (theta, performance.mean, performance.deviation, performance.quantiles):
+        values[never] = np.nan
+    switched = _switched(model, search.maps)
+    observer(1)
+    summary = StartSummary(
+        winner,
+        search.log_evidence,
+        search.log_evidence,
+        search.rounds,
+        switched,
+        pairwise_overlap(search.maps, model.patterns.counts),
+        search.trace,
+    )
+    return DirectInferenceResult(
+        decision,
+        shares,
+        float(search.log_evidence[winner]),
+        _several_raters(model.patterns) and all_can_be_tried(model),
+        theta,
+        prior,
+        performance,
+        summary,
+        tuple(names),
+        samples,
+        settings,
+    )
+
+
+def _given_map(confusion: Floats) -> Performance:
+    """Beta marginals of the Dirichlet posterior of (J, K, K) parameters (eq. 21)."""
+    right = np.einsum("jkk->jk", confusion)
+    total = confusion.sum(axis=1)
+    mean = right / total
+    deviation = np.sqrt(mean * (1 - mean) / (total + 1))
+    wrong = np.maximum(total - right, np.finfo(np.float64).tiny)
+    quantiles = betaincinv(right[..., None], wrong[..., None], np.array(QUANTILES))
+    return Performance(mean, deviation, quantiles)
+
+
+def _sampled(draws: Floats) -> Performance:
+    """Moments and quantiles of (M, J, K) draws."""
+    quantiles = np.moveaxis(np.quantile(draws, QUANTILES, axis=0), 0, -1).copy()
+    return Performance(draws.mean(axis=0), draws.std(axis=0), quantiles)

@@ -1,0 +1,81 @@
+"""One answer in a band around a contour, another away from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import find_objects
+
+from itk_consensus.neighbourhood.boxes import Box, grown, in_space
+from itk_consensus.neighbourhood.distance import signed_distance
+from itk_consensus.votes.disputed_voxels import CHUNK, chunks
+from itk_consensus.votes.fusions import VolumeFusion, WriteProbability, WriteUncertainty
+from itk_consensus.votes.uncertainty import UncertaintyKind
+
+#: Writes something for every voxel.
+Write = Callable[[NDArray[Any]], None]
+
+
+class Answer(NamedTuple):
+    """What one of the two can be asked for later."""
+
+    write_probability: WriteProbability
+    write_uncertainty: WriteUncertainty
+
+
+def contour_band(
+    labels: NDArray[Any], width: float, spacing: Sequence[float], threads: int | None = None
+) -> NDArray[np.bool_]:
+    """Voxels within `width` mm of a voxel with another label, on both sides of every contour.
+
+    In 4D the first axis holds independent volumes.
+    """
+    band = np.zeros(labels.shape, dtype=bool)
+    margin = in_space([int(width / size) + 1 for size in spacing], 0)
+    boxes, commonest = _boxes(labels)
+    # Every contour has another label than the commonest on one of its sides.
+    for value, box in boxes.items():
+        if value != commonest:
+            wide = grown(box, margin, labels.shape)
+            distance = signed_distance(labels[wide] == value, spacing, threads=threads)
+            band[wide] |= np.abs(distance, out=distance) <= width
+    return band
+
+
+def _boxes(labels: NDArray[Any]) -> tuple[dict[int, Box], int]:
+    """The box of each value that occurs, and the commonest value."""
+    if not labels.size:
+        return {}, 0
+    first = int(labels.min())
+    numbers = np.subtract(labels, first - 1, dtype=np.int32)
+    boxes = find_objects(numbers)
+    # Some at a time, since they are counted as 64-bit numbers.
+    flat = numbers.reshape(-1)
+    parts = (np.bincount(flat[p], minlength=len(boxes) + 1) for p in chunks(flat.size, CHUNK))
+    counts = np.sum(list(parts), axis=0)
+    found = {first + index: box for index, box in enumerate(boxes) if box is not None}
+    return found, first - 1 + int(counts.argmax())
+
+
+def hybrid_fusion(
+    decision: NDArray[Any], band: NDArray[np.bool_], within: Answer, elsewhere: Answer
+) -> VolumeFusion:
+    """One answer in the band and the other elsewhere, as the decision has it already."""
+
+    def write(out: NDArray[Any], write_within: Write, write_elsewhere: Write) -> None:
+        write_within(out)
+        kept = out[band]
+        write_elsewhere(out)
+        out[band] = kept
+
+    def write_probability(label: int, out: NDArray[Any]) -> None:
+        write(out, *(partial(answer.write_probability, label) for answer in (within, elsewhere)))
+
+    def write_uncertainty(kind: UncertaintyKind, out: NDArray[Any]) -> None:
+        write(out, *(partial(answer.write_uncertainty, kind) for answer in (within, elsewhere)))
+
+    return VolumeFusion.written(decision, write_probability, write_uncertainty)

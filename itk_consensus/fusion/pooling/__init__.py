@@ -1,0 +1,1 @@
+"""Pools of opinions: how probabilities become one."""

@@ -1,0 +1,1 @@
+"""Raters are dropped or weighed: SIMPLE and its kin."""

@@ -1,0 +1,1 @@
+"""STAPLE: EM on confusion matrices, with priors, starts, cohorts, fields, COLLATE, windows."""

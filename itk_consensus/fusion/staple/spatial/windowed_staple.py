@@ -1,0 +1,231 @@
+"""Spatial STAPLE: raters whose performance varies from place to place.
+
+Asman & Landman, IEEE TMI 31(6):1326-1336, 2012. Equation numbers are those of "When Does Consensus
+Beat Voting?", section 2.5.
+
+Voxels that all raters give to one label are certain of it, so EM runs on disputed voxels only, and
+more background beyond their windows changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats, Floats32
+from itk_consensus.fusion.iteration import IterationObserver, Run, Step, StopRule, iterate
+from itk_consensus.fusion.staple.spatial.performance_field import FieldSettings
+from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
+from itk_consensus.neighbourhood.tiles import Progress
+from itk_consensus.neighbourhood.window_frame import WindowFrame
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
+from itk_consensus.votes.label_weights import LabelWeights, Weighted, normalised
+
+PriorMode = Literal["local", "global", "fixed"]
+PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
+
+#: A vote is never less probable, so a performance that looks perfect can still be refuted; a label
+#: that is less probable has none, so it takes no part in sums far from where it is disputed.
+LEAST_PROBABILITY = 1e-10
+
+#: A label whose log joint is so much below another's is less probable than that.
+_CUT = 24.0
+
+#: Posteriors that float32 sums cannot tell apart.
+TIE_TOLERANCE = 1e-5
+
+#: A posterior in parts of the voxels, each with the weights of all labels.
+Parts = list[list[Weighted]]
+
+_STOP = StopRule(tolerance=1e-4, maximum_iterations=200)
+
+
+@dataclass(frozen=True)
+class SpatialSettings:
+    """Everything that Spatial STAPLE can be told."""
+
+    fields: FieldSettings
+    #: Label prior: the posterior's mean over the window, over all voxels, or `fixed_prior`.
+    prior: PriorMode = "local"
+    fixed_prior: Floats | None = None  #: (K,); None: equal shares
+    stop: StopRule = _STOP  #: The tolerance is on the mean change of a disputed voxel's posterior
+
+
+@dataclass(frozen=True)
+class SpatialResult:
+    """Spatial STAPLE's answer."""
+
+    voxels: DisputedVoxels
+    posterior: LabelWeights  #: (K, N) probability of each label at the disputed voxels
+    decision: NDArray[np.int32]  #: (N,) label index, or undecided on a tie
+    vote: VoteResult  #: The answer at all other voxels
+    theta: Floats  #: (J, K, K) confusion of each rater [rater, observed, true], over all voxels
+    #: (iterations,) of the disputed voxels' votes, under the fields and prior of each iteration.
+    log_likelihood: Floats
+    change: Floats  #: (iterations,) mean change of the disputed voxels' posteriors
+    converged: bool
+    settings: SpatialSettings
+
+
+def spatial_staple(
+    patterns: DecisionPatterns,
+    settings: SpatialSettings,
+    *,
+    observer: IterationObserver | None = None,
+    tick: Progress = lambda _: None,
+) -> SpatialResult:
+    """Fuse label maps, estimating every rater's confusion matrix at every voxel.
+
+    Parameters
+    ----------
+    observer : callable
+        Called after each iteration; returning False stops with the current estimate.
+    tick : callable
+        Called during long iterations with the share of the iteration that is done.
+    """
+    # A tie starts as the lowest label, background: the paper's vote asks for more than half.
+    vote = majority_vote(patterns, ties="lowest")
+    voxels, theta, run = _run(patterns, settings, vote, observer, tick)
+    log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
+    number = int(patterns.counts[voxels.flags].sum())
+    posterior = LabelWeights.joined(run.state, patterns.number_of_labels, number)
+    return SpatialResult(
+        voxels,
+        posterior,
+        decide_voxels(posterior, patterns.labels, "undecided", tolerance=TIE_TOLERANCE),
+        vote,
+        theta,
+        log_likelihood,
+        change,
+        run.converged or not run.trace,
+        settings,
+    )
+
+
+def _run(
+    patterns: DecisionPatterns,
+    settings: SpatialSettings,
+    vote: VoteResult,
+    observer: IterationObserver | None,
+    tick: Progress,
+) -> tuple[DisputedVoxels, Floats, Run[Parts, tuple[float, float]]]:
+    """EM, and what it leaves; what windows need is much memory and goes with the model."""
+    model = _SpatialModel(patterns, settings, tick)
+    number = len(model.frame)
+
+    def step(previous: Parts) -> Step[Parts, tuple[float, float]]:
+        posterior, evidence, moved = model.step(previous)
+        change = moved / number
+        return Step(posterior, (evidence, change), settings.stop.met(change))
+
+    most = settings.stop.most_iterations if number else 0
+    run = iterate(step, model.start(vote), most, observer)
+    return model.frame.voxels, model.global_theta(run.state), run
+
+
+class _SpatialModel:
+    """One EM iteration; EM reads W and yields W, its fields are never kept."""
+
+    def __init__(
+        self, patterns: DecisionPatterns, settings: SpatialSettings, tick: Progress
+    ) -> None:
+        self.patterns = patterns
+        self.settings = settings
+        self.frame = WindowFrame(patterns, settings.fields.radii)
+        self._tick = tick
+        self._alpha = settings.fields.alpha(patterns.number_of_labels)
+
+    def start(self, vote: VoteResult) -> Parts:
+        """One for the voted label of each disputed voxel."""
+        voted = vote.decision[self.frame.pattern_of_voxel]
+        whole = LabelWeights.one_hot(voted, self.patterns.number_of_labels)
+        return [whole.part(voxels) for voxels in self.frame.parts]
+
+    def step(self, posterior: Parts) -> tuple[Parts, float, float]:
+        """M-step and E-step: the new posterior, the log likelihood, and the posterior moved.
+
+        Parts of the old posterior are let go as soon as no window sees them any more.
+        """
+        targets, log_prior = self._targets(posterior), self._log_prior(posterior)
+        new: Parts = []
+        evidence = moved = 0.0
+        for number, voxels in enumerate(self.frame.parts):
+            seen = posterior[max(0, number - 1) : number + 2]
+            joints = self.frame.joints(
+                number,
+                seen,
+                kappa=self.settings.fields.kappa,
+                targets=targets,
+                alpha=self._alpha,
+                log_prior=log_prior,
+                least=LEAST_PROBABILITY,
+                cut=_CUT,
+                progress=partial(self._done, number),
+            )
+            sums = normalised(
+                joints, posterior[number], voxels, LEAST_PROBABILITY, self.patterns.threads
+            )
+            evidence, moved = evidence + sums[0], moved + sums[1]
+            new.append(joints)
+            if number > 0:
+                posterior[number - 1] = []
+        return new, evidence, moved
+
+    def _done(self, part: int, share: float) -> None:
+        """Tell that all parts before one are done, and a share of it."""
+        self._tick((part + share) / len(self.frame.parts))
+
+    def _targets(self, posterior: Parts) -> Floats32:
+        raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
+        fields = self.settings.fields
+        known = fields.target == "global"
+        theta = self.global_theta(posterior) if known else np.empty((raters, labels, labels))
+        return fields.targets(theta)
+
+    def _log_prior(self, posterior: Parts) -> Floats | None:
+        """(K,) log label prior common to all voxels; None: each window has its own."""
+        labels = self.patterns.number_of_labels
+        if self.settings.prior == "local":
+            return None
+        if self.settings.prior == "global":
+            shares = self._agreed.copy()
+            for part in posterior:
+                shares += [weights.sum(dtype=np.float64) for _, weights in part]
+        else:
+            fixed = self.settings.fixed_prior
+            shares = np.full(labels, 1 / labels) if fixed is None else np.asarray(fixed)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(shares / shares.sum()))
+
+    @cached_property
+    def _agreed(self) -> Floats:
+        """(K,) unanimous voxels of each label."""
+        unanimous, patterns = self.patterns.unanimous, self.patterns
+        return np.asarray(
+            np.bincount(
+                patterns.lowest_vote[unanimous],
+                patterns.counts[unanimous],
+                patterns.number_of_labels,
+            ),
+            np.float64,
+        )
+
+    def global_theta(self, posterior: Parts) -> Floats:
+        """(J, K, K) confusion of each rater over all voxels (eq. 13); NaN where undefined."""
+        patterns, labels = self.patterns, self.patterns.number_of_labels
+        agreed = patterns.unanimous
+        counts = np.empty((patterns.number_of_raters, labels, labels))
+        for rater, votes in enumerate(patterns.patterns.T):
+            said = np.bincount(votes[agreed], patterns.counts[agreed], labels + 1)[:labels]
+            counts[rater] = self.settings.fields.alpha(labels) + np.diag(said)
+            for part in posterior:
+                for true, (voxels, weights) in enumerate(part):
+                    saying = votes[self.frame.pattern_of_voxel[voxels]]
+                    counts[rater, :, true] += np.bincount(saying, weights, labels + 1)[:labels]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(counts / counts.sum(axis=1, keepdims=True))

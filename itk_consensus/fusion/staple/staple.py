@@ -1,0 +1,231 @@
+"""STAPLE: a confusion matrix of every rater, and the hidden truth, by EM.
+
+Warfield, Zou & Wells, IEEE TMI 23(7):903-921, 2004, for two labels; Rohlfing, Russakoff & Maurer,
+IEEE TMI 23(6):983-994, 2004, for any number; with the variants of Van Leemput & Sabuncu (MICCAI
+2014) and the priors of Commowick & Warfield (MICCAI 2010). Equation numbers are those of "When
+Does Consensus Beat Voting?".
+
+`StapleSettings()` gives the answer of SimpleITK's binary STAPLE. `MULTILABEL` follows the
+multi-label filter of ITK's main branch, which seeds from the vote without its ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats
+from itk_consensus.errors import ParameterError
+from itk_consensus.fusion.iteration import IterationObserver, StopRule
+from itk_consensus.fusion.staple.confusion_model import ConfusionModel, Maximization, with_diagonal
+from itk_consensus.fusion.staple.expectation_maximization import (
+    FROM_VOTES,
+    Optima,
+    StartPlan,
+    Starts,
+    first_theta,
+    make_starts,
+    maximize,
+)
+from itk_consensus.fusion.staple.markov_field import MarkovField
+from itk_consensus.fusion.staple.staple_result import (
+    StapleResult,
+    StartSummary,
+    in_pairs,
+    nothing_to_estimate,
+    scores_of_start,
+    staple_result,
+)
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.expected_counts import UNDERFLOW, vote_frequencies
+
+#: What each named variant changes (section 2.1.5).
+VARIANTS: dict[str, dict[str, Any]] = {
+    "basic": {},
+    "restricted": {"exclude_consensus": True},
+    "advanced": {
+        "estimate_prior": True,
+        "pseudo_counts": (2.0, 0.0),
+        "plan": StartPlan("majority_vote"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class StapleSettings:
+    """Everything that STAPLE can be told."""
+
+    #: Two labels by the rules of SimpleITK's STAPLE: label 1 is the foreground, and wins from
+    #: probability 0.5; a class without votes is undefined. False: any number of labels by the rules
+    #: of the multi-label filter, which leaves ties undecided.
+    binary: bool = True
+    confidence_weight: float = 1.0  #: Scales a binary frequency prior, as in SimpleITK
+    #: Fixed label prior; None: label frequencies. If binary that of the foreground, one or (P,),
+    #: else (K,) or (P, K).
+    prior: float | Floats | None = None
+    estimate_prior: bool = False  #: Update the prior in every M-step (eq. 16).
+    #: Leave out voxels where all raters agree; they keep their label.
+    exclude_consensus: bool = False
+    #: (diagonal, other) or (K, K) alpha[d, t] of eq. 13, added to the counts.
+    pseudo_counts: tuple[float, float] | Floats = (0.0, 0.0)
+    damping: float = 0.0  #: Share of the old theta kept in each step (eq. 17).
+    stop: StopRule = field(default_factory=lambda: StopRule(1e-7, 2**32 - 1))
+    plan: StartPlan = field(default_factory=StartPlan)
+
+    def for_variant(self, variant: str, **changes: Any) -> StapleSettings:
+        """These settings in a named variant, with changes."""
+        return replace(self, **{**VARIANTS[variant], **changes})
+
+    def pseudo_count_table(self, labels: int) -> Floats:
+        """(K, K) alpha[d, t]."""
+        if isinstance(self.pseudo_counts, np.ndarray):
+            return self.pseudo_counts
+        return with_diagonal(labels, *self.pseudo_counts)
+
+
+MULTILABEL = StapleSettings(
+    binary=False, stop=StopRule(1e-5, 2**32 - 1), plan=StartPlan("label_voting")
+)
+
+
+def beta_pseudo_counts(sensitivity: Sequence[float], specificity: Sequence[float]) -> Floats:
+    """(2, 2) alpha[d, t] of Beta(a, b) priors, which add a-1 and b-1 (eqs. 14, 15)."""
+    (sa, sb), (ca, cb) = sensitivity, specificity
+    return np.array([[ca - 1, sb - 1], [cb - 1, sa - 1]], dtype=np.float64)
+
+
+def staple(
+    patterns: DecisionPatterns,
+    settings: StapleSettings | None = None,
+    *,
+    field: MarkovField | None = None,
+    observer: IterationObserver | None = None,
+    owner: str = "staple",
+) -> StapleResult:
+    """Fuse patterns.
+
+    Parameters
+    ----------
+    patterns : DecisionPatterns
+        Of a binary stack, label 1 being the foreground, unless the settings say otherwise.
+    settings : StapleSettings
+        Default: SimpleITK's binary STAPLE.
+    field : MarkovField
+        Makes neighbouring voxels of these patterns tend to one label; the field then stands for
+        the prior, unless `settings` give one.
+    observer : callable
+        Called after each iteration; returning False stops with the current estimate.
+    owner : str
+        Who is named in errors.
+    """
+    settings = settings or StapleSettings()
+    if field is not None:
+        settings = replace(settings, estimate_prior=False)
+    weights = counted_voxels(patterns, settings)
+    if settings.binary and one_class(patterns, weights):
+        return nothing_to_estimate(patterns, weights, settings)
+    frequencies = vote_frequencies(patterns, weights)
+    even = np.full_like(frequencies, 1 / len(frequencies))
+    prior = _label_prior(settings, frequencies if field is None else even, owner)
+    optima = run_em(patterns, weights, settings, frequencies, prior, field=field, observer=observer)
+    return staple_result(patterns, weights, optima, settings)
+
+
+def run_em(
+    patterns: DecisionPatterns,
+    weights: Floats,
+    settings: StapleSettings,
+    frequencies: Floats,
+    prior: Floats,
+    *,
+    prior_rows: NDArray[np.uint32] | None = None,
+    negligible: float = UNDERFLOW,
+    field: MarkovField | None = None,
+    observer: IterationObserver | None = None,
+) -> Optima:
+    """Where EM ends from every start of the plan.
+
+    Parameters
+    ----------
+    weights : (P,) ndarray
+        Voxels that each pattern counts for.
+    frequencies, prior : (K,) or (R, K) ndarray
+        As of `make_starts`.
+    prior_rows : (P,) ndarray of uint32
+        As of `ConfusionModel`; without it the rows of a prior are those of the patterns.
+    negligible : float
+        As of `VoteTable`.
+    """
+    pseudo_counts = settings.pseudo_count_table(patterns.number_of_labels)
+    if prior.ndim == 2 and prior_rows is None:
+        prior_rows = np.arange(len(weights), dtype=np.uint32)
+    model = ConfusionModel(
+        patterns, weights, pseudo_counts, settings.estimate_prior, prior_rows, negligible
+    )
+    starts = make_starts(model, settings.plan, frequencies, prior)
+    search = maximize if field is None else field.maximize
+    return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
+
+
+def from_one_start(
+    model: Maximization,
+    raters: int,
+    frequencies: Floats,
+    settings: StapleSettings,
+    observer: IterationObserver | None,
+    owner: str,
+) -> tuple[Optima, dict[str, Any]]:
+    """Where binary EM ends from the plan's first start, and what `StapleEstimate` tells of it.
+
+    For models whose votes are no patterns; all voxels have one prior.
+    """
+    name = settings.plan.initialization
+    starts = Starts(
+        first_theta(raters, 2, name),
+        binary_prior(settings, frequencies, owner)[None],
+        (FROM_VOTES[name],) if name in FROM_VOTES else (),
+        frequencies,
+    )
+    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    told = {"theta": end.theta[:, :, 0], "prior": end.prior[0], **scores_of_start(end, 0)}
+    summary = StartSummary.of(end, 0, dice=np.ones((1, 1)))
+    return end, {**told, "starts": summary, "settings": settings}
+
+
+def counted_voxels(patterns: DecisionPatterns, settings: StapleSettings) -> Floats:
+    """(P,) voxels that each pattern counts for."""
+    disputed = patterns.present.any(axis=1) & ~patterns.unanimous
+    # Without any dispute the multi-label rules estimate from what is agreed.
+    excludes = settings.exclude_consensus and (settings.binary or bool(disputed.any()))
+    return np.where(excludes & patterns.unanimous, 0.0, patterns.counts)
+
+
+def one_class(patterns: DecisionPatterns, weights: Floats) -> bool:
+    """Whether no rater disputes that all that counts is background, or all of it foreground."""
+    counted = patterns.present & (weights > 0)[:, None]
+    votes = patterns.patterns[counted]
+    return votes.size == 0 or bool((votes == votes[0]).all())
+
+
+def _label_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
+    """(K,) or (P, K)."""
+    if settings.binary:
+        return binary_prior(settings, frequencies, owner)
+    return frequencies if settings.prior is None else np.asarray(settings.prior)
+
+
+def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> Floats:
+    """(2,) or (P, 2)."""
+    if settings.prior is not None:
+        return in_pairs(np.asarray(settings.prior, dtype=np.float64))
+    foreground = frequencies[1] * settings.confidence_weight
+    if not 0 < foreground < 1:
+        raise ParameterError(
+            f"{owner}: ConfidenceWeight must keep the prior g = mean * weight inside (0, 1), "
+            f"got g = {frequencies[1]:.6g} * {settings.confidence_weight:g} = {foreground:.6g}"
+        )
+    return in_pairs(foreground)

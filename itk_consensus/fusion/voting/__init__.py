@@ -1,0 +1,1 @@
+"""Votes: counted, smoothed, corrected for bias, of probabilities."""

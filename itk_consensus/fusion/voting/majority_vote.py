@@ -1,0 +1,120 @@
+"""Voting: plurality, thresholds, weights, ties. No model, no start, nothing to go astray.
+
+The vote fraction is the baseline every other fuser is measured against (paper, section 5.2, R1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import chunks
+from itk_consensus.votes.fusions import PatternFusion
+from itk_consensus.votes.ties import TieRule, decide
+
+#: Shares (patterns times labels) that are made together; more are made again when asked for.
+SHARES_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class VoteResult(PatternFusion):
+    """The vote on patterns: shares of the (weighted) votes; frequencies where nobody annotated."""
+
+    frequencies: Floats  #: (K,) overall frequency of each label among the votes
+
+
+def majority_vote(
+    patterns: DecisionPatterns,
+    *,
+    weights: Floats | None = None,
+    threshold: float | None = None,
+    ties: TieRule = "undecided",
+) -> VoteResult:
+    """Label each pattern by its votes.
+
+    Parameters
+    ----------
+    weights : (J,) ndarray, optional
+        Weight of each rater's vote.
+    threshold : float, optional
+        A label needs more than this share of the votes, not just the most of all.
+    ties : TieRule
+        What a tie, or a vote that no label wins, becomes.
+    """
+    weights = np.ones(patterns.number_of_raters) if weights is None else weights
+    total = weight_of(patterns.present, weights)
+    labels = patterns.number_of_labels
+    shares = VoteShares(patterns, weights, label_frequencies(patterns, weights))
+    decision = np.empty(len(total), np.int64)
+    # Weighted sums that are equal on paper differ by rounding: a tie is a tie up to 1e-12 of all.
+    tolerance = 1e-12 * float(total.max(initial=0.0))
+    for part in chunks(len(total), max(1, SHARES_AT_ONCE // labels)):
+        whole = total[part, None]
+        scores = np.where(whole > 0, patterns.votes(weights, part), -np.inf)
+        decision[part] = decide_shares(
+            scores, whole, patterns.labels, threshold, ties, shares.frequencies, tolerance
+        )
+    few = len(total) * labels <= SHARES_AT_ONCE
+    fractions = shares.rows(slice(None)) if few else shares
+    return VoteResult(patterns, decision, fractions, shares.frequencies)
+
+
+def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
+    """(K,) share of each label among all votes, weighted by rater."""
+    labels = patterns.number_of_labels
+    said = [np.bincount(votes, patterns.counts, labels + 1)[:-1] for votes in patterns.patterns.T]
+    frequencies = weights @ np.array(said)
+    return np.asarray(frequencies / frequencies.sum())
+
+
+def weight_of(flags: NDArray[np.bool_], weights: Floats) -> Floats:
+    """(P,) weight of the raters whom (P, J) flags name; a product would make them reals first."""
+    total = np.zeros(len(flags))
+    for named, weight in zip(flags.T, weights, strict=True):
+        total += named * weight
+    return total
+
+
+@dataclass(frozen=True)
+class VoteShares:
+    """Shares of the votes by pattern and label, made when asked for."""
+
+    patterns: DecisionPatterns
+    weights: Floats
+    frequencies: Floats
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) share of a label."""
+        said = weight_of(self.patterns.patterns == label, self.weights)
+        return self._shares(said, slice(None), self.frequencies[label])
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) shares of some patterns."""
+        votes = self.patterns.votes(self.weights, part)
+        return self._shares(votes.T, part, self.frequencies[:, None]).T
+
+    def _shares(self, votes: Floats, part: slice, frequency: Any) -> Floats:
+        total = weight_of(self.patterns.present[part], self.weights)
+        nobody = np.broadcast_to(frequency, votes.shape).copy()
+        return np.asarray(np.divide(votes, total, out=nobody, where=total > 0))
+
+
+def decide_shares(
+    scores: Floats,
+    total: Floats,
+    labels: NDArray[Any],
+    threshold: float | None,
+    ties: TieRule,
+    frequencies: Floats,
+    tolerance: float,
+) -> NDArray[np.int64]:
+    """Decide by votes of (P, K), asking for more than `threshold` of (P, 1) `total`."""
+    if threshold is not None:
+        # Below the threshold nobody wins; equal -inf scores then fall under the tie rule.
+        scores = np.where(scores > threshold * total + tolerance, scores, -np.inf)
+    return decide(scores, labels, ties, tolerance=tolerance, prior=frequencies)

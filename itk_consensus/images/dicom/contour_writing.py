@@ -1,0 +1,167 @@
+"""DICOM RTSTRUCT out: contours around the voxels of the consensus, slice by slice."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import itk_consensus
+from itk_consensus.images.dicom.contour_tracing import outlines
+from itk_consensus.images.dicom.contours import STRUCTURE_SET
+from itk_consensus.images.dicom.identity import (
+    dicom_library,
+    of_patient_and_study,
+    without_remarks,
+)
+from itk_consensus.images.dicom.series import DicomSeries, read_dicom
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.replacing import replacing
+from itk_consensus.images.structures import (
+    LONGEST_NAME,
+    Code,
+    Structure,
+    as_structures,
+    geometry_of,
+    inside_of,
+    short_names,
+)
+
+_PROGRAM = "itk_consensus"
+
+
+@without_remarks()
+def write_dicom_contours(
+    structures: Sequence[Structure] | Mapping[str, Any],
+    path: PathLike,
+    series: DicomSeries,
+    *,
+    method: str,
+    raters: Sequence[PathLike] = (),
+    description: str = "Consensus of several readers",
+) -> None:
+    """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
+
+    Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
+    which centres of voxels a contour encloses, gives back exactly these voxels. Holes are joined
+    to the contour around them by a channel without width.
+
+    Parameters
+    ----------
+    structures : sequence of Structure, or mapping of name to image
+        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
+        so).
+    method : str
+        How the consensus was found, e.g. ``filter.GetName()``.
+    raters : sequence of paths
+        The readers' objects; the file refers to those of them that are structure sets.
+    """
+    pydicom = dicom_library(f"{path}: writing an RTSTRUCT")
+    structures = as_structures(structures, str(path))
+    for one in structures:
+        series.require_same_grid(geometry_of(one.mask), f"{path}: {one.name}")
+    dataset = _structure_set(pydicom, series, description)
+    dataset.StructureSetROISequence, dataset.ROIContourSequence = [], []
+    dataset.RTROIObservationsSequence = []
+    names = short_names(structures, LONGEST_NAME)
+    for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1):
+        dataset.StructureSetROISequence.append(_roi(pydicom, number, name, series, method))
+        dataset.ROIContourSequence.append(_drawn(pydicom, number, one, series, str(path)))
+        dataset.RTROIObservationsSequence.append(_observed(pydicom, number, one))
+    used = [read_dicom(rater, stop_before_pixels=True) for rater in raters]
+    sets = [_reference(pydicom, one) for one in used if one.get("SOPClassUID") == STRUCTURE_SET]
+    if sets:
+        dataset.PredecessorStructureSetSequence = sets
+    with replacing(Path(path)) as draft:
+        dataset.save_as(draft, enforce_file_format=True)
+
+
+def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
+    """Everything but the structures."""
+    now, uid = datetime.datetime.now(), pydicom.uid.generate_uid
+    dataset = pydicom.dataset.FileDataset("", {}, preamble=b"\0" * 128)
+    dataset.file_meta = pydicom.dataset.FileMetaDataset()
+    dataset.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
+    for keyword, value in of_patient_and_study(series.slices[0]).items():
+        setattr(dataset, keyword, value)
+    dataset.SpecificCharacterSet = "ISO_IR 192"
+    dataset.SOPClassUID, dataset.SOPInstanceUID = STRUCTURE_SET, uid()
+    dataset.Modality, dataset.SeriesInstanceUID, dataset.SeriesNumber = "RTSTRUCT", uid(), 100
+    dataset.OperatorsName = dataset.PositionReferenceIndicator = ""
+    dataset.FrameOfReferenceUID = series.frame_of_reference
+    dataset.Manufacturer = dataset.ManufacturerModelName = _PROGRAM
+    dataset.SoftwareVersions = itk_consensus.__version__
+    dataset.StructureSetLabel, dataset.StructureSetDescription = "CONSENSUS", description
+    dataset.StructureSetDate, dataset.StructureSetTime = now.strftime("%Y%m%d %H%M%S").split()
+    dataset.ApprovalStatus = "UNAPPROVED"
+    frame, study, of_series = (pydicom.Dataset() for _ in range(3))
+    of_series.SeriesInstanceUID = series.uid
+    of_series.ContourImageSequence = [_reference(pydicom, one) for one in series.slices]
+    study.ReferencedSOPClassUID = pydicom.uid.UID("1.2.840.10008.3.1.2.3.1")
+    study.ReferencedSOPInstanceUID = dataset.StudyInstanceUID
+    study.RTReferencedSeriesSequence = [of_series]
+    frame.FrameOfReferenceUID = series.frame_of_reference
+    frame.RTReferencedStudySequence = [study]
+    dataset.ReferencedFrameOfReferenceSequence = [frame]
+    return dataset
+
+
+def _roi(pydicom: Any, number: int, name: str, series: DicomSeries, method: str) -> Any:
+    roi = pydicom.Dataset()
+    roi.ROINumber, roi.ROIName = number, name
+    roi.ReferencedFrameOfReferenceUID = series.frame_of_reference
+    roi.ROIGenerationAlgorithm = "AUTOMATIC"
+    roi.ROIGenerationDescription = f"{_PROGRAM} {itk_consensus.__version__} {method}"[:64]
+    return roi
+
+
+def _drawn(pydicom: Any, number: int, one: Structure, series: DicomSeries, owner: str) -> Any:
+    drawn = pydicom.Dataset()
+    drawn.ReferencedROINumber = number
+    if one.color is not None:
+        drawn.ROIDisplayColor = [round(255 * part) for part in one.color]
+    contours = []
+    for height, points in _contours(inside_of(one, owner)):
+        contour = pydicom.Dataset()
+        contour.ContourImageSequence = [_reference(pydicom, series.slices[height])]
+        contour.ContourGeometricType = "CLOSED_PLANAR"
+        contour.NumberOfContourPoints = len(points)
+        places = series.to_positions(np.column_stack([points, np.full(len(points), height)]))
+        # Tenths of micrometres, in the sixteen letters that a number may have.
+        contour.ContourData = [f"{place:.4f}" for place in places.ravel()]
+        contours.append(contour)
+    if contours:
+        drawn.ContourSequence = contours
+    return drawn
+
+
+def _contours(inside: Any) -> Iterator[tuple[int, Any]]:
+    """Slice numbers, and contours (n, 2) on them."""
+    for height in np.flatnonzero(inside.any(axis=(1, 2))):
+        for points in outlines(inside[height]):
+            yield int(height), points
+
+
+def _observed(pydicom: Any, number: int, one: Structure) -> Any:
+    observed = pydicom.Dataset()
+    observed.ObservationNumber = observed.ReferencedROINumber = number
+    observed.RTROIInterpretedType = observed.ROIInterpreter = ""
+    if one.kind is not None:
+        observed.RTROIIdentificationCodeSequence = [_coded(pydicom, one.kind)]
+    return observed
+
+
+def _coded(pydicom: Any, code: Code) -> Any:
+    item = pydicom.Dataset()
+    item.CodeValue, item.CodingSchemeDesignator, item.CodeMeaning = code.value, *code[::2]
+    return item
+
+
+def _reference(pydicom: Any, dataset: Any) -> Any:
+    reference = pydicom.Dataset()
+    reference.ReferencedSOPClassUID = dataset.SOPClassUID
+    reference.ReferencedSOPInstanceUID = dataset.SOPInstanceUID
+    return reference

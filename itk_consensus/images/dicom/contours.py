@@ -1,0 +1,101 @@
+"""DICOM RTSTRUCT in: contours by name, rasterised on the grid of their series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.images.dicom.contour_rasterisation import Points, rasterised
+from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
+from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.structures import Code, Structure, mask_of
+
+STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
+#: How far, in slices, a contour's points may lie from the slice it is drawn on.
+_FARTHEST_FROM_SLICE = 0.4
+_PARTS_OF_CODE = ("CodingSchemeDesignator", "CodeValue", "CodeMeaning")
+
+
+@without_remarks()
+def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
+    """Read every structure of an RTSTRUCT that has contours.
+
+    A voxel is inside if about half of it lies within an odd number of the contours of its slice,
+    so a contour inside another is a hole; the volume of a structure is that of its contours, as
+    nearly as whole voxels can have it (`rasterised` says more). Contours of one or two points
+    enclose nothing; the voxels they pass through are marked.
+    """
+    dataset = read_dicom(path)
+    if dataset.get("SOPClassUID") != STRUCTURE_SET:
+        raise FileError(f"{path}: is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT")
+    try:
+        series.require_referred(_referred_series(dataset), str(path))
+        names = {int(roi.ROINumber): roi for roi in dataset.StructureSetROISequence}
+        kinds = _kinds(dataset)
+        structures = []
+        for roi in dataset.get("ROIContourSequence") or ():
+            defined = names[int(roi.ReferencedROINumber)]
+            series.require_same_frame(defined.get("ReferencedFrameOfReferenceUID"), str(path))
+            name = one_text(defined.ROIName)
+            owner = f"{path}: {name}"
+            slices: dict[int, list[Points]] = {}
+            for contour in roi.get("ContourSequence") or ():
+                points = _indices(contour, series, owner)
+                height = _slice_of(points, series.geometry.shape[0], owner)
+                slices.setdefault(height, []).append(points[:, :2])
+            mask = mask_of(rasterised(slices, series.geometry.shape), series.grid())
+            kind = kinds.get(int(roi.ReferencedROINumber))
+            structures.append(Structure(name, mask, _color(roi), kind=kind))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, (InputError, GeometryError)):
+            raise
+        raise FileError(f"{path}: is no complete RTSTRUCT: {without_values(error)}") from None
+    if not structures:
+        raise FileError(f"{path}: holds no contours")
+    return structures
+
+
+def _slice_of(points: Points, slices: int, owner: str) -> int:
+    height = int(np.rint(points[:, 2].mean()))
+    if np.abs(points[:, 2] - height).max() > _FARTHEST_FROM_SLICE:
+        raise GeometryError(f"{owner}: a contour does not lie in a slice of the series")
+    if not 0 <= height < slices:
+        raise GeometryError(f"{owner}: a contour lies beyond the slices of the series")
+    return height
+
+
+def _indices(contour: Any, series: DicomSeries, owner: str) -> Points:
+    numbers = np.asarray(contour.ContourData, np.float64)
+    if numbers.size == 0 or numbers.size % 3 or not np.isfinite(numbers).all():
+        raise InputError(f"{owner}: a contour has {numbers.size} coordinates, not x, y and z each")
+    return series.to_indices(numbers.reshape(-1, 3))
+
+
+def _referred_series(dataset: Any) -> list[str]:
+    return [
+        str(series.SeriesInstanceUID)
+        for frame in dataset.get("ReferencedFrameOfReferenceSequence") or ()
+        for study in frame.get("RTReferencedStudySequence") or ()
+        for series in study.get("RTReferencedSeriesSequence") or ()
+    ]
+
+
+def _kinds(dataset: Any) -> dict[int, Code]:
+    """What structures are, by their numbers, where the file has a code for it."""
+    kinds = {}
+    for observed in dataset.get("RTROIObservationsSequence") or ():
+        for code in observed.get("RTROIIdentificationCodeSequence") or ():
+            parts = (code.get(part, "") for part in _PARTS_OF_CODE)
+            kinds[int(observed.ReferencedROINumber)] = Code(*map(str, parts))
+    return kinds
+
+
+def _color(roi: Any) -> tuple[float, float, float] | None:
+    parts = roi.get("ROIDisplayColor")
+    if not parts or len(parts) != 3:
+        return None
+    red, green, blue = (int(part) / 255 for part in parts)
+    return red, green, blue

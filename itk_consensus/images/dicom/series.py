@@ -1,0 +1,234 @@
+"""The DICOM series that readers outlined: its grid, and what objects that belong to it refer to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import SimpleITK as sitk
+from numpy.typing import NDArray
+
+from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.images.dicom.identity import (
+    dicom_library,
+    modality_of,
+    without_remarks,
+    without_values,
+)
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.headers.header import require_regular
+
+#: Largest difference of direction cosines, and of positions in voxels, within one grid.
+DIRECTION_NOISE = 1e-3
+POSITION_NOISE = 0.05
+
+_new_image: Any = sitk.Image
+
+
+@dataclass(frozen=True)
+class DicomSeries:
+    """Slices of one series, in the order of their positions.
+
+    Attributes
+    ----------
+    slices : tuple of pydicom datasets
+        Without their pixels.
+    geometry : ImageGeometry
+    name : str
+        What errors call it: its folder, its number there if there are several, how many slices of
+        which modality. Nothing that identifies anybody.
+    beside : tuple of str
+        SeriesInstanceUIDs of the series in its folder, itself included, by number.
+    """
+
+    slices: tuple[Any, ...] = field(repr=False)  # which know the patient
+    geometry: ImageGeometry
+    name: str = "the series"
+    beside: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def uid(self) -> str:
+        """SeriesInstanceUID."""
+        return str(self.slices[0].SeriesInstanceUID)
+
+    @property
+    def frame_of_reference(self) -> str:
+        """FrameOfReferenceUID."""
+        return str(self.slices[0].FrameOfReferenceUID)
+
+    def grid(self) -> Any:
+        """An empty SimpleITK image of uint8 on the grid of the series."""
+        image = _new_image(self.geometry.size, sitk.sitkUInt8)
+        image.SetSpacing(self.geometry.spacing)
+        image.SetOrigin(self.geometry.origin)
+        image.SetDirection(self.geometry.direction)
+        return image
+
+    def to_indices(self, points: Any) -> NDArray[np.float64]:
+        """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
+        away = np.asarray(points, np.float64) - self.geometry.origin
+        return np.asarray(np.linalg.solve(self._axes, away.T).T, np.float64)
+
+    def to_positions(self, indices: Any) -> NDArray[np.float64]:
+        """Continuous indices (x, y, z), shape (n, 3), as positions in mm."""
+        return np.asarray(indices @ self._axes.T + self.geometry.origin, np.float64)
+
+    @property
+    def _axes(self) -> NDArray[np.float64]:
+        """Steps from voxel to voxel in mm, as columns."""
+        return np.reshape(self.geometry.direction, (3, 3)) * self.geometry.spacing
+
+    def require_same_grid(self, found: ImageGeometry, owner: str) -> None:
+        """Raise unless something lies voxel by voxel on the grid of the series."""
+        differences = self.geometry.differences(found, 1e-3, 1e-3)
+        if differences:
+            raise GeometryError(
+                f"{owner} does not lie on the grid of {self.name}: {'; '.join(differences)}"
+            )
+
+    def require_same_frame(self, found: str | None, owner: str) -> None:
+        """Raise unless an object lies in the frame of reference of the series."""
+        if found != self.frame_of_reference:
+            raise GeometryError(
+                f"{owner}: lies in another frame of reference than {self.name}, or in none; its "
+                "positions mean nothing there"
+            )
+
+    def require_referred(self, series: Sequence[str], owner: str) -> None:
+        """Raise unless an object says that it was made on this series."""
+        if not series:
+            raise InputError(f"{owner}: refers to no series, so it cannot be told what it outlines")
+        if self.uid not in series:
+            numbers = [n for n, uid in enumerate(self.beside, start=1) if uid in series]
+            way_out = f"it is number {numbers[0]} there" if numbers else "give the one it refers to"
+            raise InputError(f"{owner}: was made on another series than {self.name}; {way_out}")
+
+
+@without_remarks()
+def read_dicom(path: PathLike, **settings: Any) -> Any:
+    """Read a DICOM file into a pydicom dataset."""
+    pydicom = dicom_library(f"{path}:")
+    require_regular(Path(path))
+    try:
+        return pydicom.dcmread(path, **settings)
+    except pydicom.errors.InvalidDicomError as error:
+        raise FileError(f"{path}: is not a DICOM file") from error
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    except Exception as error:  # a damaged file may fail anywhere in the parser
+        raise FileError(f"{path}: is damaged: {without_values(error)}") from None
+
+
+def one_text(value: Any) -> str:
+    """A text; pydicom takes one with a backslash for several."""
+    return value if isinstance(value, str) else "\\".join(map(str, value))
+
+
+@without_remarks()
+def read_dicom_series(
+    source: PathLike | Sequence[PathLike], *, number: int | None = None
+) -> DicomSeries:
+    """Read the slices of one series, from a folder or from a list of files.
+
+    Parameters
+    ----------
+    number : int, optional
+        Which series, from 1 on, where there are several; they are counted by the names of their
+        files. ``itk-consensus info FOLDER`` lists them.
+    """
+    owner, found = series_within(source)
+    if number is None and len(found) > 1:
+        listed = "; ".join(f"{n}: {described(one)}" for n, one in enumerate(found.values(), 1))
+        raise InputError(
+            f"{owner}: holds {len(found)} series ({listed}); choose one by its number (number=, "
+            "--series-number)"
+        )
+    if number is not None and (type(number) is not int or not 1 <= number <= len(found)):
+        raise InputError(f"{owner}: number must be 1 to {len(found)}, got {number!r}")
+    position = 0 if number is None else number - 1
+    slices = list(found.values())[position]
+    which = f"series {position + 1} of {len(found)} of {owner}" if len(found) > 1 else owner
+    name = f"{which} ({described(slices)})"
+    frames = {str(one.get("FrameOfReferenceUID")) for one in slices}
+    if len(frames) > 1:
+        raise InputError(f"{name}: lies in {len(frames)} frames of reference")
+    if frames == {"None"}:
+        raise InputError(f"{name}: has no FrameOfReferenceUID")
+    return _sorted(slices, name, tuple(found))
+
+
+@without_remarks()
+def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str, list[Any]]]:
+    """What errors call a source of slices, and its slices by their SeriesInstanceUIDs."""
+    owner, paths = "series", source
+    if isinstance(source, (str, os.PathLike)):
+        owner = f"series {source}"
+        try:
+            paths = sorted(path for path in Path(source).iterdir() if path.is_file())
+        except OSError as error:
+            raise FileError(f"{source}: {error.strerror}") from error
+    found: dict[str, list[Any]] = {}
+    for path in cast("Sequence[PathLike]", paths):
+        one = read_dicom(path, stop_before_pixels=True)
+        if "SeriesInstanceUID" not in one:
+            raise InputError(f"{path}: has no SeriesInstanceUID")
+        found.setdefault(str(one.SeriesInstanceUID), []).append(one)
+    if not found:
+        raise FileError(f"{owner}: holds no files")
+    return owner, found
+
+
+def described(slices: Sequence[Any]) -> str:
+    """How many slices of which modality: what tells series apart and tells nobody's name."""
+    modality = modality_of(slices[0]) or "DICOM"
+    return f"{len(slices)} {modality} slice{'s' * (len(slices) > 1)}"
+
+
+def plane_axes(orientation: Any) -> NDArray[np.float64]:
+    """Directions along rows, along columns and from slice to slice, as columns."""
+    along_rows, along_columns = np.reshape(np.asarray(orientation, np.float64), (2, 3))
+    return np.column_stack([along_rows, along_columns, np.cross(along_rows, along_columns)])
+
+
+def _sorted(slices: list[Any], owner: str, beside: tuple[str, ...]) -> DicomSeries:
+    first = slices[0]
+    try:
+        axes = plane_axes(first.ImageOrientationPatient)
+        positions = np.array([one.ImagePositionPatient for one in slices], np.float64)
+        plane = (int(first.Columns), int(first.Rows))
+        in_plane = (float(first.PixelSpacing[1]), float(first.PixelSpacing[0]))
+        is_one_plane = all(
+            np.allclose(plane_axes(one.ImageOrientationPatient), axes, atol=DIRECTION_NOISE)
+            and np.allclose(one.PixelSpacing, first.PixelSpacing)
+            and (int(one.Columns), int(one.Rows)) == plane
+            for one in slices
+        )
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{owner}: a slice does not say where it lies: {without_values(error)}"
+        ) from None
+    if not is_one_plane:
+        raise GeometryError(f"{owner}: slices differ in size, pixel spacing or orientation")
+    heights = positions @ axes[:, 2]
+    order = np.argsort(heights, kind="stable")
+    steps = np.diff(heights[order])
+    step = float(np.median(steps)) if len(steps) else float(first.get("SliceThickness") or 1.0)
+    if len(steps) and not np.allclose(steps, step, atol=POSITION_NOISE * abs(step)):
+        raise GeometryError(
+            f"{owner}: slices lie {steps.min():g} to {steps.max():g} mm apart; a slice is missing, "
+            "or there twice"
+        )
+    if step <= 0:
+        raise GeometryError(f"{owner}: {len(slices)} slices lie at one position")
+    geometry = ImageGeometry(
+        (*plane, len(slices)),
+        (*in_plane, step),
+        tuple(positions[order[0]].tolist()),
+        tuple(axes.ravel().tolist()),
+    )
+    return DicomSeries(tuple(slices[i] for i in order), geometry, owner, beside)

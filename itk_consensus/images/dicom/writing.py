@@ -1,0 +1,178 @@
+"""DICOM SEG out: the consensus, its probability and its band, with what they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import SimpleITK as sitk
+
+import itk_consensus
+from itk_consensus.errors import InputError
+from itk_consensus.images.dicom.colors import cielab_of_rgb
+from itk_consensus.images.dicom.identity import (
+    dicom_library,
+    of_patient_and_study,
+    without_remarks,
+    without_values,
+)
+from itk_consensus.images.dicom.series import DicomSeries, read_dicom
+from itk_consensus.images.files import PathLike
+from itk_consensus.images.replacing import replacing
+from itk_consensus.images.structures import (
+    LONGEST_NAME,
+    TISSUE,
+    Code,
+    Structure,
+    as_structures,
+    geometry_of,
+    inside_of,
+    short_names,
+)
+
+_CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
+_FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
+_PROGRAM = "itk_consensus"
+#: What else highdicom is shown of a slice, of which it would take over all that it finds.
+_OF_SLICE = (
+    "SpecificCharacterSet", "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
+    "FrameOfReferenceUID", "Rows", "Columns", "PixelSpacing", "SliceThickness",
+    "SpacingBetweenSlices", "ImageOrientationPatient", "ImagePositionPatient",
+)  # fmt: skip
+
+
+def write_dicom_segmentation(
+    structures: Sequence[Structure] | Mapping[str, Any],
+    path: PathLike,
+    series: DicomSeries,
+    *,
+    method: str,
+    raters: Sequence[PathLike] = (),
+    fractional: bool = False,
+    description: str = "Consensus of several readers",
+) -> None:
+    """Write structures, which may overlap, as segments of one DICOM SEG.
+
+    Parameters
+    ----------
+    structures : sequence of Structure, or mapping of name to image
+        Masks of 0 and 1 on the grid of the series (`separate_undecided` makes those of a consensus
+        so); or, if `fractional`, probabilities from 0 to 1.
+    method : str
+        How the consensus was found, e.g. ``filter.GetName()``; it becomes the name of the
+        algorithm, beside the version of this package.
+    raters : sequence of paths
+        The readers' SEG objects, which the file refers to.
+    """
+    hd = dicom_library(f"{path}: writing a SEG", "highdicom")
+    structures = as_structures(structures, str(path))
+    pixels = np.stack([_pixels(one, series, fractional, path) for one in structures], axis=-1)
+    uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
+    names = short_names(structures, LONGEST_NAME)
+    descriptions = [
+        _description(hd, number, replace(one, name=name), method)
+        for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1)
+    ]
+    try:
+        with without_remarks():
+            dataset = hd.seg.Segmentation(
+                source_images=[_source(one) for one in series.slices],
+                pixel_array=pixels,
+                segmentation_type="FRACTIONAL" if fractional else "BINARY",
+                segment_descriptions=descriptions,
+                series_instance_uid=uid(),
+                series_number=100,
+                sop_instance_uid=uid(),
+                instance_number=1,
+                manufacturer=_PROGRAM,
+                manufacturer_model_name=_PROGRAM,
+                software_versions=itk_consensus.__version__,
+                device_serial_number="1",
+                content_description=description[:64],
+                content_label="CONSENSUS",
+                omit_empty_frames=bool(pixels.any()),
+            )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path}: the series lacks what a SEG takes over from it: {without_values(error)}"
+        ) from None
+    _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
+    with replacing(Path(path)) as draft:
+        dataset.save_as(draft)
+
+
+def band_structures(name: str, band: Any) -> list[Structure]:
+    """What ConformalBandFilter marks, as structures: certainly inside, and ambiguous."""
+    array = sitk.GetArrayViewFromImage(band)
+    parts = []
+    for value, what in ((1, "certain"), (2, "ambiguous")):
+        mask = sitk.GetImageFromArray((array == value).astype(np.uint8))
+        mask.CopyInformation(band)
+        parts.append(Structure(f"{name} {what}", mask))
+    return parts
+
+
+def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: PathLike) -> Any:
+    series.require_same_grid(geometry_of(structure.mask), f"{path}: {structure.name}")
+    if not fractional:
+        return inside_of(structure, str(path))
+    array = sitk.GetArrayViewFromImage(structure.mask)
+    if not ((array >= 0) & (array <= 1)).all():
+        raise InputError(f"{path}: probabilities of {structure.name} must lie between 0 and 1")
+    return array.astype(np.float64)
+
+
+def _source(one: Any) -> Any:
+    """A slice with its place and what DICOM asks for of its patient, and nothing else."""
+    source = dicom_library("writing a SEG").Dataset()
+    of_slice = {keyword: one[keyword].value for keyword in _OF_SLICE if keyword in one}
+    for keyword, value in (of_patient_and_study(one) | of_slice).items():
+        setattr(source, keyword, value)
+    return source
+
+
+def _description(hd: Any, number: int, structure: Structure, method: str) -> Any:
+    algorithm = hd.AlgorithmIdentificationSequence(
+        name=f"{_PROGRAM} {method}"[:64],
+        family=_concept(hd, _FAMILY),
+        version=itk_consensus.__version__,
+        source=_PROGRAM,
+    )
+    color = None if structure.color is None else cielab_of_rgb(structure.color)
+    return hd.seg.SegmentDescription(
+        segment_number=number,
+        segment_label=structure.name,
+        segmented_property_category=_concept(hd, structure.category or _CATEGORY),
+        segmented_property_type=_concept(hd, structure.kind or TISSUE),
+        algorithm_type="AUTOMATIC",
+        algorithm_identification=algorithm,
+        tracking_uid=hd.UID(),
+        tracking_id=structure.name,
+        display_color=None if color is None else hd.color.CIELabColor(*color),
+    )
+
+
+def _concept(hd: Any, code: Code) -> Any:
+    return hd.sr.CodedConcept(value=code.value, scheme_designator=code.scheme, meaning=code.meaning)
+
+
+def _refer_to(dataset: Any, raters: Sequence[Any]) -> None:
+    """Add the readers' objects to the instances that the file refers to."""
+    make = dicom_library("writing a SEG", "pydicom").Dataset
+    for rater in raters:
+        instance, series = make(), make()
+        instance.ReferencedSOPClassUID = rater.SOPClassUID
+        instance.ReferencedSOPInstanceUID = rater.SOPInstanceUID
+        series.SeriesInstanceUID = rater.SeriesInstanceUID
+        series.ReferencedInstanceSequence = [instance]
+        if rater.StudyInstanceUID == dataset.StudyInstanceUID:
+            dataset.ReferencedSeriesSequence.append(series)
+            continue
+        study = make()
+        study.StudyInstanceUID = rater.StudyInstanceUID
+        study.ReferencedSeriesSequence = [series]
+        others = list(dataset.get("StudiesContainingOtherReferencedInstancesSequence") or ())
+        dataset.StudiesContainingOtherReferencedInstancesSequence = [*others, study]

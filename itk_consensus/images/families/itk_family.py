@@ -1,0 +1,196 @@
+"""Images of itk, ITK's own Python package.
+
+itk is imported inside the functions: they run only once somebody has handed in an itk object.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from itk_consensus.errors import InputError
+from itk_consensus.images.families.image_family import (
+    INSTEAD_OF_COLOURS,
+    WHAT_AN_INPUT_IS,
+    Array,
+    CopyingFamily,
+    LoadedImages,
+    OutputImage,
+    ReadImage,
+    keep_alive,
+    split_components,
+    stored_type,
+)
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.kept_metadata import Keep
+
+_INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
+_EXACT_RANGES = {
+    **{name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in _INTEGERS},
+    "float64": (-(2**53), 2**53),
+}
+
+
+class Header(NamedTuple):
+    """What an itk image is apart from its voxels."""
+
+    region: Any
+    spacing: tuple[float, ...]
+    origin: tuple[float, ...]
+    direction: Array
+    dictionary: Any
+
+
+class ItkFamily(CopyingFamily):
+    """itk.Image and itk.VectorImage, of every pixel type and dimension itk wraps."""
+
+    def recognises(self, candidate: object) -> bool:
+        """Whether `candidate` is any object of itk, told without importing it."""
+        if isinstance(candidate, np.ndarray):  # itk's own views of images are arrays
+            return False
+        return any(base.__module__.split(".")[0] == "itk" for base in type(candidate).__mro__)
+
+    def read(self, image: Any, where: str) -> ReadImage:
+        """View the voxels, after bringing the pipeline behind them up to date."""
+        import itk
+
+        unreadable = InputError(f"{where} must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}")
+        if not isinstance(image, itk.ImageBase):
+            raise unreadable
+        if itk.template(image)[1][0] in (itk.RGBPixel[itk.UC], itk.RGBAPixel[itk.UC]):
+            raise InputError(
+                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+            )
+        source = image.GetSource()
+        if source:
+            source.UpdateLargestPossibleRegion()
+        if 0 in tuple(image.GetBufferedRegion().GetSize()):
+            raise InputError(
+                f"{where} has no voxels; call Update() on the filter that makes it, and keep "
+                "that filter"
+            )
+        try:
+            view = keep_alive(_pixels(image), image)
+        except RuntimeError:
+            raise unreadable from None
+        geometry = _geometry(image)
+        return ReadImage(split_components(view, geometry.dimension), geometry)
+
+    def metadata(self, image: Any, keep: Keep) -> Header:
+        """Everything but the voxels, with a MetaDataDictionary of its own."""
+        import itk
+
+        dictionary = itk.MetaDataDictionary(image.GetMetaDataDictionary())
+        for key in dictionary.GetKeys():
+            if not keep(key, dictionary[key]):
+                dictionary.Erase(key)
+        return Header(
+            itk.ImageRegion[image.GetImageDimension()](image.GetBufferedRegion()),
+            tuple(image.GetSpacing()),
+            tuple(image.GetOrigin()),
+            np.asarray(image.GetDirection()).copy(),
+            dictionary,
+        )
+
+    def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
+        """Make an image and open its own memory for writing.
+
+        The voxels belong to itk: an image that borrows a NumPy array (itk.image_view_from_array)
+        loses them as soon as only a filter holds it. Types that itk does not wrap are written to
+        an array and copied into the next wider type that it does.
+        """
+        pixel_type = stored_type(dtype)
+        image_class = _image_class(pixel_type, like.geometry.dimension)
+        if image_class is None and pixel_type.kind not in "iu":
+            raise InputError(f"allocate: an itk image cannot hold values of type {pixel_type}")
+        if image_class is None:
+            scratch = np.empty(like.geometry.shape, dtype)
+            return OutputImage(scratch, lambda: self.to_image(_widened(scratch), like))
+        image = image_class.New()
+        _take_after(image, like)
+        memory = keep_alive(_pixels(image), image, writable=True)
+        return OutputImage(memory.view(dtype), lambda: image)
+
+    def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
+        """Compose one image, which forgets the metadata, and remind it."""
+        import itk
+
+        image = itk.compose_image_filter(*[self.to_image(c, like) for c in components])
+        image.SetMetaDataDictionary(like.metadata.dictionary)
+        return image
+
+
+def _pixels(image: Any) -> Array:
+    """The voxels as an array that does not keep them alive; RuntimeError if not real numbers."""
+    import itk
+
+    shape = tuple(image.GetBufferedRegion().GetSize())[::-1]
+    if 0 in shape:
+        return np.empty(shape)
+    if itk.template(image)[1][0] is itk.B:  # the one scalar that itk.PyBuffer leaves out
+        address = ctypes.cast(int(image.GetBufferPointer()), ctypes.POINTER(ctypes.c_bool))
+        return np.ctypeslib.as_array(address, shape)
+    pixels: Array = itk.array_view_from_image(image, update=False)
+    return pixels
+
+
+def _geometry(image: Any) -> ImageGeometry:
+    region = image.GetBufferedRegion()
+    first_voxel = image.TransformIndexToPhysicalPoint(region.GetIndex())
+    return ImageGeometry(
+        tuple(int(extent) for extent in region.GetSize()),
+        tuple(float(step) for step in image.GetSpacing()),
+        tuple(float(coordinate) for coordinate in first_voxel),
+        tuple(np.asarray(image.GetDirection()).ravel().tolist()),
+    )
+
+
+def _take_after(image: Any, like: LoadedImages) -> None:
+    """Give a new image the region, physical space and metadata of the first input."""
+    # Not from like.geometry: a cropped image starts at an index other than zero, and itk's own
+    # filters take the output beside its input only if both start there.
+    header: Header = like.metadata
+    image.SetRegions(header.region)
+    image.SetSpacing(header.spacing)
+    image.SetOrigin(header.origin)
+    image.SetDirection(header.direction)
+    image.SetMetaDataDictionary(header.dictionary)
+    image.Allocate()
+
+
+@cache
+def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
+    """The itk.Image class for these pixels, None where the installed itk wraps none."""
+    import itk
+
+    # Asking for a type that is not wrapped takes itk 15 seconds to refuse, so look it up instead.
+    for image_class, *_ in itk.PyBuffer.keys():  # noqa: SIM118 - a template, not a dict
+        template, (pixel, image_dimension, *_) = itk.template(image_class)
+        if (template, image_dimension) == (itk.Image, dimension):
+            dtype = getattr(pixel, "dtype", None)
+            # Vector pixels have none, and NumPy takes None for float64.
+            if dtype is not None and dtype == pixel_type:
+                return image_class
+    return None
+
+
+def _widened(integers: Array) -> Array:
+    """The same values in the next wider type that itk wraps: for int64 that depends on them."""
+    values = (int(integers.min()), int(integers.max()))
+    for lowest, highest in (_EXACT_RANGES[integers.dtype.name], values):
+        for name, (smallest, largest) in _EXACT_RANGES.items():
+            if (
+                np.dtype(name).itemsize >= integers.dtype.itemsize
+                and smallest <= lowest
+                and highest <= largest
+                and _image_class(np.dtype(name), integers.ndim) is not None
+            ):
+                return integers.astype(name)
+    raise InputError(
+        f"allocate: an itk image cannot hold the {integers.dtype} values {values[0]} to {values[1]}"
+    )

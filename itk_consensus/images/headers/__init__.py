@@ -1,0 +1,1 @@
+"""Headers of image files, read without their voxels."""

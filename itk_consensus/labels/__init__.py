@@ -1,1 +1,0 @@
-"""Label stacks and decision patterns: arrays only, no images."""

@@ -1,0 +1,1 @@
+"""Kernels that look around a voxel: boxes, tiles, sums, smoothing, distances, windows, fields."""

@@ -1,0 +1,141 @@
+"""What raters say of one label in a box, as kernels read it: a bit each, or a probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.array_types import Mask
+from itk_consensus.neighbourhood.boxes import Box, read_extended
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+_BITS = 8
+
+
+class RaterField(NamedTuple):
+    """J raters over a box."""
+
+    #: (ceil(J / 8), *shape) bit j % 8 of plane j // 8 is rater j's; or memberships in [0, 1].
+    masks: NDArray[Any]
+    number: int  #: J
+    #: (ceil(J / 8), *shape) the same bits for where each rater annotated; None: everywhere.
+    present: NDArray[np.uint8] | None = None
+
+    @classmethod
+    def of(cls, masks: NDArray[Any], present: NDArray[Any] | None = None) -> RaterField:
+        """Of masks, or memberships, (J, \\*shape)."""
+        there = None if present is None else pack_bits(np.asarray(present != 0))
+        truth = masks.dtype.kind == "b"
+        values = pack_bits(masks) if truth else np.ascontiguousarray(masks, np.float32)
+        return cls(values, len(masks), there)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the box."""
+        return self.masks.shape[1:]
+
+    def without(self, silent: Mask | None) -> RaterField:
+        """The field without those who are silent at a voxel, (J, \\*shape); all stay if all are."""
+        if silent is None:
+            return self
+        asked = pack_bits(~silent)
+        here = asked if self.present is None else asked & self.present
+        # Where nobody would be left everybody is asked.
+        nobody = np.bitwise_or.reduce(here, axis=0) == 0
+        everybody = pack_bits(np.ones_like(silent)) if self.present is None else self.present
+        here[:, nobody] = everybody[:, nobody]
+        return self._replace(present=here)
+
+    def extended(self, box: Box) -> RaterField:
+        """The raters of another box, in which their border goes on."""
+        present = None if self.present is None else read_extended(self.present, box)
+        return RaterField(read_extended(self.masks, box), self.number, present)
+
+    def marked(self) -> Mask:
+        """(\\*shape) where anybody who annotated a voxel marks it."""
+        if self.masks.dtype == np.uint8:
+            bits = self.masks if self.present is None else self.masks & self.present
+            return np.asarray(np.bitwise_or.reduce(bits, axis=0) != 0)
+        found = np.zeros(self.shape, bool)
+        for rater, mask in enumerate(self.masks):
+            marks = mask > 0
+            if self.present is not None:
+                marks &= (self.present[rater // _BITS] >> rater % _BITS & 1).view(bool)
+            found |= marks
+        return found
+
+    def disputed(self) -> Mask:
+        """(\\*shape) where some raters mark and some do not, of bits that all raters have."""
+        everybody = np.packbits(np.ones(self.number, bool), bitorder="little")
+        found = self.marked()
+        unanimous = np.ones(self.shape, bool)
+        for plane, full in zip(self.masks, everybody, strict=True):
+            unanimous &= plane == full
+        return np.asarray(found & ~unanimous)
+
+    def annotated(self) -> Mask | None:
+        """(\\*shape) where anybody annotated; None: everywhere."""
+        if self.present is None:
+            return None
+        return np.asarray(np.bitwise_or.reduce(self.present, axis=0) != 0)
+
+
+def pack_bits(masks: Mask) -> NDArray[np.uint8]:
+    """(ceil(J / 8), \\*shape) of (J, \\*shape)."""
+    planes = np.zeros((-(-len(masks) // _BITS), *masks.shape[1:]), np.uint8)
+    for rater, mask in enumerate(masks):
+        planes[rater // _BITS] |= mask.view(np.uint8) << np.uint8(rater % _BITS)
+    return planes
+
+
+def unpack_bits(planes: NDArray[np.uint8], number: int) -> Mask:
+    """(J, \\*shape) of (ceil(J / 8), \\*shape)."""
+    masks = np.empty((number, *planes.shape[1:]), np.uint8)
+    for rater, mask in enumerate(masks):
+        np.right_shift(planes[rater // _BITS], np.uint8(rater % _BITS), out=mask)
+        mask &= 1
+    return masks.view(bool)
+
+
+def pack_label(arrays: Sequence[NDArray[Any]], label: Any, box: Box) -> NDArray[np.uint8]:
+    """The bits of a box: where each of J label maps has a label.
+
+    Parameters
+    ----------
+    arrays : sequence of (\\*shape) ndarray
+        C-contiguous, of integers or floating point, with at most four axes.
+    box : tuple of slice
+        One slice per axis, or none for the whole volume.
+    """
+    shape = arrays[0].shape
+    box = box or tuple(slice(0, size) for size in shape)
+    sizes = tuple(part.stop - part.start for part in box)
+    planes = np.zeros((-(-len(arrays) // _BITS), *sizes), np.uint8)
+    if planes.size == 0:
+        return planes
+    ones = (1,) * (4 - len(shape))
+    # A type that does not hold the label has it nowhere.
+    values = [np.atleast_1d(np.asarray(label).astype(array.dtype)) for array in arrays]
+    _kernels.pack_marks(
+        arrays,
+        [value if value[0] == label else value[:0] for value in values],
+        ones + shape,
+        (0,) * len(ones) + tuple(part.start for part in box),
+        ones + tuple(part.stop for part in box),
+        planes,
+    )
+    return planes
+
+
+def expand_rows(patterns: DecisionPatterns, rows: Mask, box: Box = ()) -> Mask:
+    """(J, \\*box): every voxel of the box gets its pattern's flags (P, J)."""
+    part = patterns.crop(box)
+    assert part.codes is not None
+    found = np.empty((rows.shape[1], *part.codes.shape), bool)
+    for column, volume in zip(np.ascontiguousarray(rows.T), found, strict=True):
+        part.expand(column, outside=False, out=volume)
+    return found

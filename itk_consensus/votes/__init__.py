@@ -1,0 +1,1 @@
+"""What raters said, and every form of it: voxels, patterns, bits, probabilities; ties."""

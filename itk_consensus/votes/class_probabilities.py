@@ -1,0 +1,103 @@
+"""Probabilities of several classes at each voxel: what makes them such, and their likeliest class.
+
+A rater's opinion is a sequence of K arrays of one shape, one for each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.votes.disputed_voxels import chunks
+
+Opinion = Sequence[NDArray[Any]]
+#: Of each rater; None for a missing one.
+Opinions = Sequence[Opinion | None]
+#: Non-zero where each rater gave an opinion; None: everywhere.
+Masks = Sequence[NDArray[Any] | None] | None
+
+#: How far from 1 probabilities may sum: half-precision networks are that imprecise.
+SUM_TOLERANCE = 0.01
+
+_VOXELS_AT_ONCE = 1 << 16
+
+
+def sum_to_one(opinion: Opinion, where: NDArray[Any] | None = None) -> bool:
+    """Whether the classes of every voxel, or of those where `where` is not 0, sum to 1.
+
+    Looks no farther than the first voxels that do not.
+    """
+    for part in _rows(opinion):
+        near = np.abs(sum(classes.astype(np.float64) for classes in part[:-1]) - 1)
+        wrong = ~(near <= SUM_TOLERANCE)
+        if where is not None:
+            wrong &= where[part[-1]] != 0
+        if wrong.any():
+            return False
+    return True
+
+
+def first_impossible(opinion: Opinion, where: NDArray[Any] | None = None) -> float | None:
+    """A value that is no probability, or None if all are from 0 to 1."""
+    for classes in opinion:
+        wrong = ~((classes >= 0) & (classes <= 1))
+        if where is not None:
+            wrong &= where != 0
+        if wrong.any():
+            return float(classes[wrong][0])
+    return None
+
+
+def likeliest(opinion: Opinion) -> NDArray[Any]:
+    """Index of the class of highest probability, the first of equals."""
+    best = opinion[0].copy()
+    index = np.zeros(best.shape, np.uint8 if len(opinion) <= 256 else np.uint16)
+    for number, classes in enumerate(opinion[1:], start=1):
+        higher = classes > best
+        index[higher] = number
+        best[higher] = classes[higher]
+    return index
+
+
+def both_classes(opinion: Opinion) -> Opinion:
+    """The same; of two classes, if it is the foreground alone."""
+    if len(opinion) != 1:
+        return opinion
+    return 1.0 - opinion[0].astype(np.float64), opinion[0]
+
+
+def weighted_sums(
+    opinions: Opinions,
+    annotated: Masks,
+    weights: NDArray[np.float64],
+    of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
+) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Sum over raters of (J,) weights * of(probability) per class, and of the weights.
+
+    An opinion of a single array is the foreground's, of two classes.
+    """
+    first = next(opinion for opinion in opinions if opinion is not None)
+    sums = [np.zeros(first[0].shape) for _ in range(max(len(first), 2))]
+    total = np.zeros(first[0].shape)
+    given = annotated or (None,) * len(opinions)
+    for opinion, where, weight in zip(opinions, given, weights, strict=True):
+        if opinion is None or weight == 0:
+            continue
+        here: Any = weight if where is None else weight * (where != 0)
+        total += here
+        for added, classes in zip(sums, both_classes(opinion), strict=True):
+            values = of(classes.astype(np.float64))
+            # What lies where nothing was said may be no number at all.
+            added += weight * values if where is None else np.where(where != 0, weight * values, 0)
+    return sums, total
+
+
+def _rows(opinion: Opinion) -> Any:
+    """Parts of all classes along the first axis, and last the slice they are of."""
+    length = len(opinion[0])
+    each = max(1, _VOXELS_AT_ONCE * length // max(opinion[0].size, 1))
+    for part in chunks(length, each):
+        yield [*(classes[part] for classes in opinion), part]

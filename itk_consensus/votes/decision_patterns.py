@@ -1,0 +1,286 @@
+"""Decision patterns: voxels whose raters voted alike are statistically one.
+
+Encoding costs one compiled pass over the inputs; inference then runs on a few patterns, and
+`expand` writes its answer back in one more pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.neighbourhood.boxes import Box, grown
+from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
+from itk_consensus.votes.label_stack import LabelStack, default_threads, label_array
+
+#: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
+#: arrays would be many times larger than the images, so it is done in blocks of this size.
+_VOTES_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True)
+class DecisionPatterns:
+    """The distinct votes of a stack, how often each occurs, and each voxel's pattern."""
+
+    #: (P, J) of uint8 or uint16: label index voted by each rater; ``len(labels)`` where the rater
+    #: is missing. Sorted.
+    patterns: NDArray[Any]
+    counts: NDArray[np.int64]  #: (P,) number of voxels with each pattern; exact
+    labels: NDArray[Any]  #: (K,) the label values behind the indices
+    #: (P,) the stratum of each pattern, if voxels were told apart by more than their votes.
+    strata: NDArray[np.uint32] | None = None
+    #: Of uint8, uint16 or uint32: one code per voxel; None for a merged table, which belongs to no
+    #: single volume.
+    codes: NDArray[Any] | None = None
+    slots: NDArray[np.int64] | None = None  #: (P,) the code that stands for each pattern
+    number_of_codes: int = 0  #: Codes are below this
+    outside_code: int | None = None  #: The code of voxels outside the mask
+    threads: int = 1  #: Threads the kernels use. Results never depend on it.
+
+    @classmethod
+    def from_stack(
+        cls,
+        stack: LabelStack,
+        *,
+        strata: NDArray[np.uint32] | None = None,
+        threads: int | None = None,
+    ) -> DecisionPatterns:
+        """Encode a stack; `strata` separates voxels that must not share a pattern."""
+        threads = threads or default_threads()
+        encoding = encode(stack, strata, threads)
+        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
+
+    @classmethod
+    def if_few(cls, stack: LabelStack, threads: int | None = None) -> DecisionPatterns | None:
+        """The same, or None where patterns are many: nearly as many as voxels, in noise."""
+        threads = threads or default_threads()
+        encoding = encode_if_few(stack, None, threads, np.dtype(np.uint16))
+        if encoding is None or len(encoding.counts) > MOST_FEW:
+            return None
+        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return int(self.patterns.shape[1])
+
+    @property
+    def number_of_labels(self) -> int:
+        """K."""
+        return len(self.labels)
+
+    @property
+    def number_of_voxels(self) -> int:
+        """Voxels inside the mask."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """(P, J): whether the rater annotated voxels of this pattern; not to be written to."""
+        if self.patterns.max(initial=0) < self.number_of_labels:
+            # Most often nobody is missing, which a single value says.
+            return np.broadcast_to(np.True_, self.patterns.shape)
+        return np.asarray(self.patterns != self.number_of_labels)
+
+    @cached_property
+    def unanimous(self) -> NDArray[np.bool_]:
+        """(P,): all raters who annotated agree, and at least one did."""
+        lowest = self.lowest_vote
+        agree = lowest < self.number_of_labels
+        for votes in self.patterns.T:
+            agree &= (votes == lowest) | (votes == self.number_of_labels)
+        return np.asarray(agree)
+
+    @cached_property
+    def lowest_vote(self) -> NDArray[Any]:
+        """(P,) lowest label index that a rater voted for; ``len(labels)`` where nobody did."""
+        # What stands for a missing rater is above all labels.
+        return np.asarray(self.patterns.min(axis=1))
+
+    def _blocks(self) -> Iterator[slice]:
+        """Slices of the patterns, each with a bounded number of votes."""
+        rows = max(1, _VOTES_AT_ONCE // max(1, self.number_of_raters))
+        for start in range(0, len(self.patterns), rows):
+            yield slice(start, start + rows)
+
+    @cached_property
+    def one_hot(self) -> scipy.sparse.csr_matrix:
+        """(P, J*K) sparse indicator of (rater, label); a missing rater has no entry.
+
+        Being sparse it never multiplies an absent vote by log 0, and costs P*J however many labels.
+        """
+        return self._one_hot(slice(None))
+
+    def _one_hot(self, block: slice) -> scipy.sparse.csr_matrix:
+        patterns, present = self.patterns[block], self.present[block]
+        first = np.arange(self.number_of_raters, dtype=np.int32) * self.number_of_labels
+        columns = (first + patterns)[present]
+        ends = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        shape = (len(patterns), self.number_of_raters * self.number_of_labels)
+        return scipy.sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=shape)
+
+    @property
+    def _is_large(self) -> bool:
+        return self.patterns.size > _VOTES_AT_ONCE
+
+    def votes(
+        self, weights: NDArray[np.float64] | None = None, part: slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """(P, K) votes each label got, weighted by rater if `weights` (J,) is given.
+
+        `part` chooses patterns: pattern by label is much memory where both are many.
+        """
+        weights = np.ones(self.number_of_raters) if weights is None else weights
+        said = self.patterns[part]
+        votes = np.zeros((len(said), self.number_of_labels + 1))
+        every = np.arange(len(said))
+        for rater, weight in enumerate(weights):
+            votes[every, said[:, rater]] += weight
+        return np.ascontiguousarray(votes[:, :-1])
+
+    def sum_over_raters(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(P, M) sum over the raters of the (J*K, M) term of what each of them said."""
+        if not self._is_large:
+            return np.asarray(self.one_hot @ terms)
+        total = np.empty((len(self.patterns), terms.shape[1]))
+        for block in self._blocks():
+            total[block] = self._one_hot(block) @ terms
+        return total
+
+    def tally(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """(J, K, ...) sum of (P, ...) values over the patterns where each rater said each label."""
+        flat = values.reshape(len(values), -1)
+        if self._is_large:
+            parts = (self._one_hot(block).T @ flat[block] for block in self._blocks())
+            summed = reduce(np.add, parts)
+        else:
+            summed = self._transposed @ flat
+        shape = (self.number_of_raters, self.number_of_labels, *values.shape[1:])
+        return np.asarray(summed, dtype=np.float64).reshape(shape)
+
+    @cached_property
+    def _transposed(self) -> scipy.sparse.csc_matrix:
+        # Kept, because making the object takes longer than a product; it shares one_hot's memory.
+        return self.one_hot.T
+
+    def merge(self, *others: DecisionPatterns) -> DecisionPatterns:
+        """The table of all volumes together: counts add, labels unite; codes are dropped."""
+        tables = (self, *others)
+        if len({table.number_of_raters for table in tables}) > 1:
+            counts = [table.number_of_raters for table in tables]
+            raise InputError(
+                f"DecisionPatterns.merge: equal numbers of raters wanted, got {counts}"
+            )
+        if len({table.strata is None for table in tables}) > 1:
+            raise InputError("DecisionPatterns.merge: all tables or none must have strata")
+        values = {int(label) for table in tables for label in table.labels}
+        labels = label_array(values, "DecisionPatterns.merge")
+        expressed = [relabelled(table, labels) for table in tables]
+        patterns, strata, merged_counts, _ = merge_tables(expressed)
+        return DecisionPatterns(
+            patterns, merged_counts, labels, None if self.strata is None else strata
+        )
+
+    def expand(
+        self, values: NDArray[Any], *, outside: Any = 0, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Give every voxel the value of its pattern.
+
+        Parameters
+        ----------
+        values : (P,) ndarray
+            One value per pattern.
+        outside : scalar
+            The value outside the mask.
+        out : ndarray of the volume's shape, optional
+            C-contiguous array of the values' type to write into.
+        """
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.expand: a merged table has no voxels to expand to")
+        table = np.full(self.number_of_codes, outside, dtype=values.dtype)
+        table[self.slots] = values
+        if out is None:
+            out = np.empty(self.codes.shape, dtype=values.dtype)
+        fits = out.dtype == values.dtype and out.shape == self.codes.shape
+        if not fits or not out.flags.c_contiguous or not out.flags.writeable:
+            raise InputError(
+                f"DecisionPatterns.expand: out must be {values.dtype} {self.codes.shape}, "
+                f"C-contiguous and writable, got {out.dtype} {out.shape}"
+            )
+        _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
+        return out
+
+    def crop(self, region: tuple[slice, ...]) -> DecisionPatterns:
+        """The same table with the codes of a box only, to expand within the box."""
+        if self.codes is None:
+            raise InputError("DecisionPatterns.crop: a merged table has no voxels")
+        return replace(self, codes=np.ascontiguousarray(self.codes[region]))
+
+    def split_by(
+        self, values: NDArray[Any]
+    ) -> tuple[DecisionPatterns, NDArray[np.int64], NDArray[np.int64]]:
+        """The table in which voxels of one pattern are told apart by an integer each has.
+
+        Parameters
+        ----------
+        values : ndarray of int, of the volume's shape
+
+        Returns
+        -------
+        patterns : DecisionPatterns
+            A row per (pattern, value) that occurs inside the mask; it has no codes.
+        rows : (P',) ndarray of int64
+            The pattern of this table that each row came from.
+        values : (P',) ndarray of int64
+            The value of each row.
+        """
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.split_by: a merged table has no voxels")
+        low = int(values.min())
+        span = int(values.max()) - low + 1
+        pairs = self.codes.ravel().astype(np.int64) * span + (values.ravel() - low)
+        counts = np.bincount(pairs, minlength=self.number_of_codes * span)
+        table = counts.reshape(self.number_of_codes, span)[self.slots]
+        rows, value = np.nonzero(table)
+        strata = None if self.strata is None else self.strata[rows]
+        split = DecisionPatterns(self.patterns[rows], table[rows, value], self.labels, strata)
+        return split, rows, value + low
+
+    def region(self, flagged: NDArray[np.bool_], margin: Sequence[int]) -> Box:
+        """Bounding box, widened by `margin` voxels per axis, of voxels with a flagged pattern.
+
+        All slices are empty when no voxel is flagged.
+        """
+        if self.codes is None or self.slots is None:
+            raise InputError("DecisionPatterns.region: a merged table has no voxels")
+        shape = self.codes.shape
+        flags = np.zeros(self.number_of_codes, dtype=np.uint8)
+        flags[self.slots] = flagged
+        first, last = _kernels.row_extents(self.codes.reshape(-1), shape[-1], flags, self.threads)
+        if last.max() < 0:
+            return tuple(slice(0, 0) for _ in shape)
+        rows = np.argwhere((last >= 0).reshape(shape[:-1]))
+        low = [*rows.min(axis=0), first.min()]
+        high = [*rows.max(axis=0), last.max()]
+        tight = tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
+        return grown(tight, margin, shape)
+
+    def disputed_region(self, margin: Sequence[int]) -> Box:
+        """Bounding box of the voxels the raters disagree about, widened by `margin`."""
+        return self.region(~self.unanimous & self.present.any(axis=1), margin)
+
+
+def relabelled(table: DecisionPatterns, labels: NDArray[Any]) -> Table:
+    """Express a table's digits as indices into a larger label table."""
+    digits = np.append(np.searchsorted(labels, table.labels.astype(labels.dtype)), len(labels))
+    width = np.uint8 if len(labels) < 256 else np.uint16
+    strata = np.zeros(len(table.counts), np.uint32) if table.strata is None else table.strata
+    return digits.astype(width)[table.patterns], strata, table.counts

@@ -1,0 +1,200 @@
+"""What EM needs of a table of votes: sums for the M-step, and the posterior in the form asked for.
+
+Responsibilities are never kept: a step costs one compiled pass and the memory of its count table.
+Array layout as in fusion/staple/confusion_model.py: P patterns, J raters, S starts, K labels;
+``theta[j, d, s, t]`` is the probability that rater j says d where the truth is t. There may be more
+truths than labels, such as a label at one of several levels of difficulty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
+from itk_consensus.errors import InputError
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+
+#: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
+#: most, shared by tied ones; or the same, patterns that tie being left out.
+VoteShares = Literal["mean", "majority", "plurality"]
+VOTE_SHARES: tuple[str, ...] = get_args(VoteShares)
+
+
+#: In nats: exponentials of less than minus this are zero.
+UNDERFLOW = 745.2
+#: In nats: a share so far below the largest is less than rounding, and 5e-18.
+ROUNDING = 40.0
+
+
+class ExpectedCounts(NamedTuple):
+    """Sums over all weighted voxels."""
+
+    counts: Floats  #: (J, K, S, K) expected voxels [rater, observed, start, true]
+    mass: Floats  #: (R, S, K) expected voxels of each label, per prior row or (R = 1) in all
+    log_likelihood: Floats  #: (S,); 0 for starts made from votes
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """Patterns with weights, on which both steps of EM run."""
+
+    #: (P, J) of uint8 or uint16: label index voted by each rater; `labels` where the rater is
+    #: missing.
+    digits: NDArray[Any]
+    weights: Floats  #: (P,) voxels each pattern counts for; 0 excludes it
+    labels: int  #: K
+    #: (P,) the row of the prior that each pattern has; None: all have the first.
+    prior_rows: NDArray[np.uint32] | None = None
+    threads: int = 1  #: Results never depend on it
+    #: A step leaves out labels that are less probable than a pattern's best by more nats than this.
+    #: By default only shares that underflow. 40, shares below 5e-18, changes no other share but
+    #: makes confusion matrices sparse and steps fast; so tiny a cell can then grow no more.
+    negligible: float = UNDERFLOW
+
+    def __post_init__(self) -> None:
+        rows = self.digits.shape[0] if self.digits.ndim == 2 else -1
+        if self.digits.dtype not in (np.uint8, np.uint16) or self.weights.shape != (rows,):
+            raise InputError(
+                "VoteTable: (P, J) digits of uint8 or uint16 and (P,) weights wanted, got "
+                f"{self.digits.dtype} {self.digits.shape} and {self.weights.shape}"
+            )
+
+    def part(self, chosen: slice | NDArray[np.intp]) -> VoteTable:
+        """Some of the patterns only."""
+        rows = None if self.prior_rows is None else self.prior_rows[chosen]
+        digits, weights = self.digits[chosen], self.weights[chosen]
+        return replace(self, digits=digits, weights=weights, prior_rows=rows)
+
+    @classmethod
+    def of(
+        cls,
+        patterns: DecisionPatterns,
+        weights: Floats,
+        prior_rows: NDArray[np.uint32] | None = None,
+        negligible: float = UNDERFLOW,
+    ) -> VoteTable:
+        """The table of some patterns."""
+        digits = np.ascontiguousarray(patterns.patterns)
+        weights = np.asarray(weights, float)
+        labels, threads = patterns.number_of_labels, patterns.threads
+        return cls(digits, weights, labels, prior_rows, threads, negligible)
+
+    def expectation(
+        self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
+    ) -> ExpectedCounts:
+        """E-step under these parameters, and the sums of the M-step that follows.
+
+        Parameters
+        ----------
+        theta : (J, K, S, K) ndarray
+            NaN, an undefined column, counts as impossible.
+        prior : (R, S, K) or (R, 1, K) ndarray; (S, K) if all patterns share one
+        mass_by_row : bool
+            Whether the mass is wanted for every row of the prior by itself.
+        """
+        logs = self._logs(theta, prior)
+        return ExpectedCounts(
+            *_kernels.expected_counts(
+                self.digits, self.weights, *logs, mass_by_row, self.negligible, self.threads
+            )
+        )
+
+    def expectation_of_votes(self, shares: VoteShares) -> ExpectedCounts:
+        """The sums of an M-step whose responsibilities are made from the votes; S is 1.
+
+        A pattern that nobody annotated adds nothing, not even mass.
+        """
+        kind = VOTE_SHARES.index(shares)
+        return ExpectedCounts(
+            *_kernels.vote_expectation(self.digits, self.weights, self.labels, kind, self.threads)
+        )
+
+    def decisions(self, theta: Floats, prior: Floats, tolerance: float) -> NDArray[np.int32]:
+        """(P, S) index of the most probable label; `UNDECIDED` on ties and where none is possible.
+
+        Log posteriors within `tolerance` of the highest are tied.
+        """
+        logs = self._logs(theta, prior)
+        return _kernels.posterior_decision(self.digits, *logs, tolerance, self.threads)
+
+    def probabilities(
+        self, theta: Floats, prior: Floats, wanted: Sequence[int] | None = None
+    ) -> Floats:
+        """(P, S, W) posterior of the wanted labels, all K by default; zero where none is possible.
+
+        Pattern by label is much memory where both are many: ask for the labels you need.
+        """
+        labels = list(range(theta.shape[3]) if wanted is None else wanted)
+        logs = self._logs(theta, prior)
+        return _kernels.posterior_shares(self.digits, *logs, labels, self.threads)
+
+    def _logs(
+        self, theta: Floats, prior: Floats
+    ) -> tuple[Floats, Floats, NDArray[np.uint32] | None]:
+        with np.errstate(divide="ignore"):
+            log_theta = np.log(np.fmax(theta, 0.0))  # fmax turns NaN into 0
+            log_prior = np.log(prior if prior.ndim == 3 else prior[None])
+        return np.ascontiguousarray(log_theta), np.ascontiguousarray(log_prior), self.prior_rows
+
+
+def mean_of_votes(patterns: DecisionPatterns) -> Floats:
+    """(P, K) share of the raters who voted for each label; NaN where nobody annotated."""
+    votes = patterns.votes()
+    with np.errstate(invalid="ignore"):
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+
+def majority_of_votes(patterns: DecisionPatterns) -> Floats:
+    """(P, K) one for the label with most votes; tied labels share it."""
+    votes = patterns.votes()
+    best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(best / best.sum(axis=1, keepdims=True))
+
+
+#: By pattern, what `VoteTable.expectation_of_votes` sums up.
+SHARES: dict[VoteShares, Callable[[DecisionPatterns], Floats]] = {
+    "mean": mean_of_votes,
+    "majority": majority_of_votes,
+}
+
+
+def shares_of_votes(patterns: DecisionPatterns, shares: VoteShares, frequencies: Floats) -> Floats:
+    """(P, K) shares; patterns that nobody annotated take (K,) or (P, K) overall frequencies."""
+    known = SHARES[shares](patterns)
+    return np.where(np.isnan(known), frequencies, known)
+
+
+def vote_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
+    """(K,) share of each label among the mean votes of the weighted voxels."""
+    mass = VoteTable.of(patterns, weights).expectation_of_votes("mean").mass[0, 0]
+    return np.asarray(mass / mass.sum())
+
+
+def label_voting_theta(
+    patterns: DecisionPatterns, weights: Floats, *, with_fault: bool = False
+) -> Floats:
+    """(J, K, K) ITK's seed: votes against the plurality, row-normalised.
+
+    Undecided voxels are left out, as ITK does since its pull request 6579. `with_fault` counts them
+    as ITK 5.4 does: under a label of their own, which is one column more than its matrix has, and
+    so in memory the first cell of the next row. There label v of a tied voxel is a vote for v + 1
+    where 0 is true.
+    """
+    table = VoteTable.of(patterns, weights).expectation_of_votes("plurality").counts[:, :, 0]
+    if with_fault and patterns.labels[0] == 0:
+        votes = patterns.votes()
+        tied = np.count_nonzero(votes == votes.max(axis=1, keepdims=True), axis=1) > 1
+        tied &= patterns.present.any(axis=1)
+        for observed in np.flatnonzero(np.isin(patterns.labels, patterns.labels + 1)):
+            before = int(np.searchsorted(patterns.labels, patterns.labels[observed] - 1))
+            said = patterns.present[tied] & (patterns.patterns[tied] == before)
+            table[:, observed, 0] += weights[tied] @ said
+    total = table.sum(axis=2, keepdims=True)
+    return np.asarray(np.divide(table, total, out=np.zeros_like(table), where=total > 0))

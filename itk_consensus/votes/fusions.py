@@ -1,0 +1,271 @@
+"""Fused results: labels and probabilities by pattern, by disputed voxel, or by voxel.
+
+Algorithms return one of these. What it says is written only when asked for, straight into an
+image's own memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import CHUNK, chunks
+from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
+from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
+
+#: Voxels that are looked up at a time.
+_VOXELS_AT_ONCE = 1 << 18
+
+
+class DecisionTable(NamedTuple):
+    """A fusion as rows of equal votes and equal answer, which is what diagnostics look at."""
+
+    patterns: DecisionPatterns  #: One row for each pattern and answer that occur together
+    rows: NDArray[np.int64]  #: (P',) the row's pattern in the table it was made from
+    decision: NDArray[np.int64]  #: (P',) the row's label index, or a code of `votes.ties`
+    #: (P', K) None where voxels of one row have different ones.
+    probabilities: NDArray[np.float64] | None
+
+
+class PatternProbabilities(Protocol):
+    """Probabilities by pattern and label that are made when asked for: both may be many."""
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        """(P,) probability of one label."""
+
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) probabilities of some patterns."""
+
+
+@dataclass(frozen=True)
+class CertainLabels:
+    """All probability on one label for each pattern."""
+
+    decision: NDArray[np.int64]  #: (P,) label index
+    number_of_labels: int
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        """(P,) probability of one label."""
+        return np.asarray(self.decision == label, np.float64)
+
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) probabilities of some patterns."""
+        return np.asarray(np.eye(self.number_of_labels)[self.decision[part]])
+
+
+class Fusion(Protocol):
+    """A fused result that can be written in several forms."""
+
+    @property
+    def has_undecided(self) -> bool:
+        """Whether any voxel is undecided."""
+
+    def volume(self) -> NDArray[Any]:
+        """Label index of every voxel, or a code of `votes.ties`; BACKGROUND outside the mask."""
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        """The result in terms of the votes' patterns."""
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        """Write values[k] for label k; values[-1] is undecided, values[-2] background."""
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        """Write the probability of the label with this index."""
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        """Write how unsure the probabilities of so many labels leave each voxel, as float32."""
+
+
+@dataclass(frozen=True)
+class PatternFusion:
+    """A result with one answer per pattern."""
+
+    patterns: DecisionPatterns
+    decision: NDArray[np.int64]  #: (P,)
+    shares: NDArray[np.float64] | PatternProbabilities  #: (P, K)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(P, K); where patterns and labels are many, ask for `of_label` instead."""
+        return self.rows(slice(None))
+
+    def rows(self, part: slice) -> NDArray[np.float64]:
+        """(n, K) probabilities of some patterns."""
+        shares = self.shares
+        return shares[part] if isinstance(shares, np.ndarray) else shares.rows(part)
+
+    def of_label(self, label: int) -> NDArray[np.float64]:
+        """(P,) probability of the label with this index."""
+        shares = self.shares
+        return shares[:, label] if isinstance(shares, np.ndarray) else shares.of_label(label)
+
+    @property
+    def has_undecided(self) -> bool:
+        return bool((self.decision == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        return self.patterns.expand(self.decision.astype(np.int32), outside=BACKGROUND)
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        rows = np.arange(len(self.decision))
+        return DecisionTable(patterns, rows, self.decision, self.probabilities)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        # Negative decisions are Python indices from the end: undecided, background.
+        self.patterns.expand(values[self.decision], out=out)
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        values = np.ascontiguousarray(self.of_label(label), dtype=out.dtype)
+        self.patterns.expand(values, out=out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        unsure = np.empty(len(self.decision), out.dtype)
+        # Some patterns at a time: of a single label shares may be as dear as of all.
+        for part in chunks(len(unsure), max(1, 16 * CHUNK // max(1, labels))):
+            uncertainty(kind, self.rows(part).T, unsure[part])
+        self.patterns.expand(unsure, out=out)
+
+
+class SomeVoxels(Protocol):
+    """Voxels of some patterns."""
+
+    @property
+    def flags(self) -> NDArray[np.bool_]:
+        """(P,) whose voxels they are."""
+
+    def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
+        """Write (N,) values into the whole volume's array."""
+
+
+@dataclass(frozen=True)
+class ListedVoxels:
+    """All voxels of some patterns, in any order."""
+
+    flags: NDArray[np.bool_]  #: (P,) whose voxels they are
+    places: NDArray[np.integer[Any]]  #: (N,) flat indices in the volume
+
+    def write(self, values: NDArray[Any], volume: NDArray[Any]) -> None:
+        """Write (N,) values into the whole volume's array, which is contiguous."""
+        volume.reshape(-1)[self.places] = values
+
+
+@dataclass(frozen=True)
+class DisputedFusion:
+    """Every disputed voxel has its own answer; all others have their pattern's."""
+
+    voxels: SomeVoxels
+    others: PatternFusion  #: What unanimous voxels, and those nobody annotated, get
+    #: (N,) of int: label index per disputed voxel, or a code of `votes.ties`.
+    winners: NDArray[Any]
+    #: Gives (N,) probabilities of a label index; made when asked for, to keep memory small.
+    probability: Callable[[int], NDArray[Any]]
+
+    @property
+    def has_undecided(self) -> bool:
+        others = self.others.decision[~self.voxels.flags]
+        return bool((others == UNDECIDED).any() or (self.winners == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        decision = self.others.volume()
+        self.voxels.write(self.winners, decision)
+        return decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return _split(patterns, self.volume())
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        self.others.write_labels(values, out)
+        self.voxels.write(values[self.winners], out)
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self.others.write_probability(label, out)
+        self.voxels.write(self.probability(label), out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        unsure = np.empty(len(self.winners), out.dtype)
+        uncertainty(kind, map(self.probability, range(labels)), unsure)
+        self.others.write_uncertainty(kind, labels, out)
+        self.voxels.write(unsure, out)
+
+
+#: Writes the probability of a label index at every voxel.
+WriteProbability = Callable[[int, NDArray[Any]], None]
+#: Writes how unsure the probabilities leave every voxel.
+WriteUncertainty = Callable[[UncertaintyKind, NDArray[Any]], None]
+
+
+@dataclass(frozen=True)
+class VolumeFusion:
+    """A result with its own answer at each voxel, as spatial methods give."""
+
+    decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `votes.ties`
+    #: Gives the probability volume of a label index; made when asked for, to keep memory small.
+    probability: Callable[[int], NDArray[Any]]
+    write: WriteProbability | None = None  #: The same without a volume of its own, if it can be
+    unsure: WriteUncertainty | None = None  #: Uncertainty without asking label by label, likewise
+
+    @classmethod
+    def written(
+        cls,
+        decision: NDArray[Any],
+        write: WriteProbability,
+        unsure: WriteUncertainty | None = None,
+    ) -> VolumeFusion:
+        """A result whose probabilities are written where they are wanted."""
+
+        def probability(label: int) -> NDArray[np.float64]:
+            share = np.empty(decision.shape)
+            write(label, share)
+            return share
+
+        return cls(decision, probability, write, unsure)
+
+    @property
+    def has_undecided(self) -> bool:
+        return bool((self.decision == UNDECIDED).any())
+
+    def volume(self) -> NDArray[Any]:
+        return self.decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return _split(patterns, self.decision)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        # Some planes at a time: indices are widened on the way.
+        step = max(1, _VOXELS_AT_ONCE // max(1, out[:1].size))
+        for first in range(0, len(out), step):
+            part = slice(first, first + step)
+            np.take(values, self.decision[part], out=out[part], mode="wrap")
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        if self.write is None:
+            out[...] = self.probability(label)
+        else:
+            self.write(label, out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        if self.unsure is not None:
+            self.unsure(kind, out)
+            return
+        if self.write is None:
+            uncertainty(kind, map(self.probability, range(labels)), out)
+            return
+        write, share = self.write, np.empty(out.shape, out.dtype)
+
+        def shares() -> Iterator[NDArray[Any]]:
+            for label in range(labels):
+                write(label, share)
+                yield share
+
+        uncertainty(kind, shares(), out)
+
+
+def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:
+    """The table in which voxels of one pattern with different answers are rows of their own."""
+    split, rows, decision = patterns.split_by(volume)
+    return DecisionTable(split, rows, decision, None)

@@ -1,0 +1,101 @@
+"""Decision patterns that grow rater by rater, none of whom is held.
+
+A pattern is born when a rater tells some voxels of an older one, its parent, from the others. So a
+rater's column has entries for the patterns of that time only, and younger ones follow the ancestor
+they had then; codes are widened when there are too many patterns for 16 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.encoding import merge_tables
+
+#: Voxels that are looked at together: what that needs is small beside the codes.
+_AT_ONCE = 1 << 14
+
+
+class GrowingPatterns:
+    """Which voxels the raters so far have told apart.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the volume.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._codes: NDArray[Any] = np.zeros(shape, np.uint16)
+        self._columns: list[NDArray[Any]] = []
+        self._parents = np.zeros(1, np.uint32)
+        size = self._codes.size
+        self._blocks = [slice(at, at + _AT_ONCE) for at in range(0, size, _AT_ONCE)]
+
+    def add(self, array: NDArray[Any], labels: NDArray[Any]) -> None:
+        """Tell voxels apart by one more rater, whose labels, in increasing order, are these."""
+        flat, parents = np.ascontiguousarray(array).reshape(-1), self._parents
+        column = np.zeros(len(parents), np.min_scalar_type(len(labels)))
+        for block in self._blocks:
+            column[self._flat(block)] = np.searchsorted(labels, flat[block])
+        known = np.empty(0, np.int64)  # parent and digit of whom this rater bears, sorted ...
+        names = np.empty(0, np.int64)  # ... and what it is called
+        for block in self._blocks:
+            codes, said = self._flat(block), np.searchsorted(labels, flat[block])
+            others = np.flatnonzero(column[codes] != said)
+            pairs = codes[others].astype(np.int64) << 32 | said[others]
+            new = np.setdiff1d(pairs, known)
+            if len(new):
+                names = np.concatenate([names, len(parents) + np.arange(len(new))])
+                parents = np.concatenate([parents, (new >> 32).astype(np.uint32)])
+                known = np.concatenate([known, new])
+                order = np.argsort(known)
+                known, names = known[order], names[order]
+                if len(parents) > 1 << 16:
+                    self._codes = self._codes.astype(np.uint32, copy=False)
+            self._flat(block)[others] = names[np.searchsorted(known, pairs)]
+        born = np.empty(len(known), column.dtype)
+        born[names - len(column)] = known & 0xFFFFFFFF
+        self._columns.append(np.concatenate([column, born]))
+        self._parents = parents
+
+    def table(self, labels: NDArray[Any], digits: Sequence[NDArray[Any]]) -> DecisionPatterns:
+        """The patterns so far, with codes.
+
+        Parameters
+        ----------
+        labels : (K,) ndarray
+            The label values.
+        digits : sequence of ndarray of int
+            For each rater the index among them that a digit of that rater stands for.
+        """
+        width = np.uint8 if len(labels) < 256 else np.uint16
+        rows = np.empty((len(self._parents), len(digits)), width)
+        ancestors = np.arange(len(rows), dtype=np.uint32)
+        for rater in reversed(range(len(digits))):
+            column = self._columns[rater]
+            younger = ancestors >= len(column)
+            ancestors[younger] = self._parents[ancestors[younger]]
+            rows[:, rater] = digits[rater].astype(width)[column[ancestors]]
+        counts = np.zeros(len(rows), np.int64)
+        for block in self._blocks:
+            counts += np.bincount(self._flat(block), minlength=len(rows))
+        no_strata = np.zeros(len(rows), np.uint32)
+        patterns, _, counts, (ranks,) = merge_tables([(rows, no_strata, counts)])
+        codes, slots = self._codes, np.empty(len(patterns), np.int64)
+        if len(patterns) < len(rows):
+            # What these labels do not tell apart has one code only.
+            codes = ranks.astype(np.min_scalar_type(len(patterns) - 1))[codes]
+            ranks = np.arange(len(patterns))
+        slots[ranks] = np.arange(len(patterns))
+        return DecisionPatterns(
+            patterns, counts, labels, codes=codes, slots=slots, number_of_codes=len(patterns)
+        )
+
+    def _flat(self, block: slice) -> NDArray[Any]:
+        """The codes of a block, to read and to write."""
+        return self._codes.reshape(-1)[block]

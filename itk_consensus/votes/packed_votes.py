@@ -1,0 +1,166 @@
+"""Two labels and many noisy raters: votes as bits, and EM on them without any pattern.
+
+Where raters err at every voxel there are nearly as many patterns as voxels; eight votes to a byte
+is then the smallest thing to keep, and a look-up per byte the fastest thing to do with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
+from itk_consensus.errors import InputError
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.expected_counts import ExpectedCounts
+from itk_consensus.votes.label_stack import LabelStack, default_threads
+
+#: (256, 8) whether a byte has each of its bits.
+_BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1
+
+
+@dataclass(frozen=True)
+class PackedVotes:
+    """Votes of a two-label stack in which every present rater annotated every voxel."""
+
+    #: (ceil(J' / 8), N) bit j % 8 of plane j // 8 is the vote of present rater j.
+    planes: NDArray[np.uint8]
+    present: NDArray[np.bool_]  #: (J,) raters who are not None
+    mask: NDArray[np.uint8] | None  #: (N,) voxels that count
+    shape: tuple[int, ...]  #: Of the volume
+    threads: int  #: Results never depend on it
+    #: (N,) how many voxels each one stands for, if they are the rows of a pattern table; sums are
+    #: then to the last bit those of the volume that the table was made from.
+    counts: NDArray[np.int64] | None = None
+
+    @classmethod
+    def from_stack(cls, stack: LabelStack, threads: int | None = None) -> PackedVotes:
+        """Pack a stack."""
+        if len(stack.labels) != 2 or stack.may_be_missing:
+            raise InputError(
+                "PackedVotes: two labels and raters who annotated every voxel wanted, got "
+                f"{len(stack.labels)} labels"
+                f"{' and voxels that may be missing' if stack.may_be_missing else ''}"
+            )
+        threads = threads or default_threads()
+        extent = int(np.prod(stack.shape))
+        present = np.array([array is not None for array in stack.arrays])
+        mask = None if stack.mask is None else stack.mask.reshape(-1)
+        planes = _kernels.pack_votes(stack.votes(), extent, threads)
+        return cls(planes, present, mask, stack.shape, threads)
+
+    @classmethod
+    def from_patterns(cls, patterns: DecisionPatterns) -> PackedVotes:
+        """The rows of a table of two labels, in which no rater is missing at some of them only."""
+        present = np.asarray(patterns.present.all(axis=0))
+        votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
+        planes = np.packbits(votes, axis=0, bitorder="little")
+        rows = patterns.counts.shape
+        return cls(planes, present, None, rows, patterns.threads, patterns.counts)
+
+    def restored(self) -> LabelStack:
+        """The stack that was packed, as zeros and ones; a byte for each vote."""
+        bits = iter(range(8 * len(self.planes)))
+        arrays = tuple(self._rater(next(bits)) if present else None for present in self.present)
+        mask = None if self.mask is None else self.mask.reshape(self.shape)
+        return LabelStack(arrays, np.array([0, 1], np.int64), 1, mask=mask)
+
+    def _rater(self, bit: int) -> NDArray[np.uint8]:
+        return np.asarray(self.planes[bit // 8] >> (bit % 8) & 1).reshape(self.shape)
+
+    def part(self, voxels: slice) -> PackedVotes:
+        """The votes of some voxels, as a volume of one axis."""
+        planes = np.ascontiguousarray(self.planes[:, voxels])
+        mask = None if self.mask is None else self.mask[voxels]
+        counts = None if self.counts is None else self.counts[voxels]
+        return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], counts=counts)
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return len(self.present)
+
+    def expectation(self, theta: Floats, prior: Floats) -> ExpectedCounts:
+        """E-step under these parameters, and the sums of the M-step that follows.
+
+        Parameters
+        ----------
+        theta : (J, 2, S, 2) ndarray
+            NaN, an undefined column, counts as impossible.
+        prior : (S, 2) ndarray
+        """
+        starts = [
+            self._sums(*_kernels.packed_counts(*self._voxels, tables, self.threads))
+            for tables in self._tables(theta, prior)
+        ]
+        return ExpectedCounts(
+            np.concatenate([sums.counts for sums in starts], axis=2),
+            np.concatenate([sums.mass for sums in starts], axis=1),
+            np.concatenate([sums.log_likelihood for sums in starts]),
+        )
+
+    def expectation_of_votes(self, foreground: Floats) -> ExpectedCounts:
+        """The sums of an M-step in which the posterior depends on the number of votes; S is 1.
+
+        Parameters
+        ----------
+        foreground : (J' + 1,) ndarray
+            Probability of label 1 where none, one, ... all of the present raters said 1.
+        """
+        raters = int(self.present.sum())
+        if foreground.shape != (raters + 1,):
+            raise InputError(
+                f"PackedVotes: {raters + 1} probabilities wanted, got shape {foreground.shape}"
+            )
+        # Bits of the last byte that no rater has are never set, so these entries are not read.
+        padded = np.zeros(8 * len(self.planes) + 1)
+        padded[: raters + 1] = foreground
+        return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, self.threads))
+
+    def write_probability(self, theta: Floats, prior: Floats, out: NDArray[Any]) -> None:
+        """Write the probability of label 1 under (J, 2, 1, 2) theta; 0 outside the mask."""
+        fits = out.dtype.kind == "f" and out.shape == self.shape
+        if not fits or not out.flags.c_contiguous or not out.flags.writeable:
+            raise InputError(
+                f"PackedVotes: out must be floating {self.shape}, C-contiguous and writable, "
+                f"got {out.dtype} {out.shape}"
+            )
+        (tables,) = self._tables(theta, prior)
+        _kernels.packed_probability(self.planes, self.mask, tables, out.reshape(-1), self.threads)
+
+    @property
+    def _voxels(
+        self,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None, NDArray[np.int64] | None]:
+        return self.planes, self.mask, self.counts
+
+    def _tables(self, theta: Floats, prior: Floats) -> list[Floats]:
+        """Per start: (groups, 256, 2) log likelihood of each byte of votes, prior in the first."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.fmax(theta[self.present], 0.0))
+            log_prior = np.log(prior)
+        groups = len(self.planes)
+        tables = []
+        for start in range(theta.shape[2]):
+            table = np.zeros((groups, 256, 2))
+            # Raters one after the other, as sums over raters are made everywhere.
+            for rater, of_rater in enumerate(logs[:, :, start]):
+                table[rater // 8] += of_rater[_BITS[:, rater % 8].astype(np.intp)]
+            table[0] += log_prior[start]
+            tables.append(table)
+        return tables
+
+    def _sums(self, histograms: Floats, log_likelihood: float) -> ExpectedCounts:
+        """Unfold histograms over bytes into counts per rater; each holds all voxels."""
+        counts = np.zeros((self.number_of_raters, 2, 1, 2))
+        for bit, rater in enumerate(np.flatnonzero(self.present)):
+            said = _BITS[:, bit % 8]
+            histogram = histograms[bit // 8]
+            counts[rater, 0, 0] = histogram[~said].sum(axis=0)
+            counts[rater, 1, 0] = histogram[said].sum(axis=0)
+        mass = histograms[0].sum(axis=0)
+        return ExpectedCounts(counts, mass[None, None], np.array([log_likelihood]))

@@ -1,0 +1,243 @@
+"""The votes of a stack, smoothed in mm and decided tile by tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.errors import InputError
+from itk_consensus.neighbourhood.boxes import Box, space_axes
+from itk_consensus.neighbourhood.tiles import (
+    Progress,
+    four_axes,
+    gaussian_weights,
+    tile_groups,
+    tile_sizes,
+)
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
+from itk_consensus.votes.ties import TIE_RULES, TieRule
+from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+
+Floats = NDArray[np.float64]
+
+#: Smoothed shares this close are equal on paper.
+ROUNDING = 1e-12
+
+
+def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
+    """(K,) share of all votes that each label got, by (J, K) votes and (J,) weights."""
+    frequencies = weights @ counts
+    return np.asarray(frequencies / max(frequencies.sum(), np.finfo(float).tiny))
+
+
+@dataclass(frozen=True)
+class VoteTiles:
+    """Vote shares smoothed by a Gaussian, computed in tiles whenever they are asked for."""
+
+    labels: NDArray[Any]  #: (K,) the label values behind the indices
+    frequencies: Floats  #: (K,) overall frequency of each label among the (weighted) votes
+    shape: tuple[int, ...]
+    reach: tuple[int, ...]  #: Voxels that the Gaussian covers to each side, per four axes
+    tile: tuple[int, int, int, int]  #: Size of a tile per four axes. Results do not depend on it.
+    threads: int  #: Results do not depend on it
+    _field: _kernels.VoteField
+
+    @classmethod
+    def make(
+        cls,
+        votes: LabelStack | DecisionPatterns,
+        sigma: float,
+        spacing: Sequence[float],
+        *,
+        weights: Floats | None = None,
+        frequencies: Floats | None = None,
+        tile: tuple[int, int, int, int] | None = None,
+        threads: int | None = None,
+    ) -> VoteTiles:
+        """Tiles of a stack, or of the voxels of its patterns.
+
+        Parameters
+        ----------
+        votes : LabelStack or DecisionPatterns
+            A stack is read anew at every call of a method; patterns need codes.
+        sigma : float
+            Standard deviation of the smoothing in mm; 0: none.
+        spacing : sequence of float
+            Voxel size per array axis.
+        weights : (J,) ndarray, optional
+            Weight of each rater's vote, missing raters included.
+        frequencies : (K,) ndarray, optional
+            Of the labels; of these votes by default, but they may be part of a larger volume.
+        tile : four int, optional
+        threads : int, optional
+            All processors by default.
+        """
+        raters, mask, present, shape, may_miss = (
+            _stack_votes(votes) if isinstance(votes, LabelStack) else _pattern_votes(votes)
+        )
+        workers = threads or default_threads()
+        size = len(votes.labels)
+        kept = np.ones(len(present)) if weights is None else np.asarray(weights)[present]
+        if frequencies is None:
+            counts = _kernels.count_votes(raters, mask, int(np.prod(shape)), size + 1, workers)
+            frequencies = label_frequencies(counts[:, :size], kept)
+        gaussian = gaussian_weights(sigma, spacing, shape)
+        reach = tuple(len(axis) - 1 for axis in gaussian)
+        full = four_axes(shape)
+        field = _kernels.VoteField(raters, kept, mask, size, may_miss, frequencies, full, gaussian)
+        return cls(
+            votes.labels,
+            frequencies,
+            shape,
+            reach,
+            tile or tile_sizes(full, reach, size),
+            workers,
+            field,
+        )
+
+    @property
+    def _count(self) -> int:
+        return _kernels.count_tiles(self._field, self.tile)
+
+    def decision(
+        self,
+        ties: TieRule,
+        *,
+        threshold: float | None = None,
+        unmixing: Floats | None = None,
+        tolerance: float = ROUNDING,
+        progress: Progress | None = None,
+    ) -> NDArray[Any]:
+        """Label index of the largest smoothed share per voxel, or a code of `votes.ties`.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            A label needs more than this share.
+        unmixing : (K, K) ndarray, optional
+            Applied to the shares first; what becomes negative is taken for 0.
+        tolerance : float
+            Shares this close are tied.
+        """
+        narrow = len(self.labels) < np.iinfo(np.int16).max
+        decision = np.empty(self.shape, np.int16 if narrow else np.int32)
+        for group in tile_groups(self._count, self.threads, progress):
+            _kernels.decide_votes(
+                self._field,
+                unmixing,
+                TIE_RULES.index(ties),
+                -1.0 if threshold is None else threshold,
+                tolerance,
+                self.tile,
+                group,
+                self.threads,
+                decision,
+            )
+        return decision
+
+    def share(self, label: int, *, unmixing: Floats | None = None) -> Floats:
+        """Smoothed share, after `unmixing`, of a label index at every voxel; 0 outside the mask."""
+        share = np.empty(self.shape)
+        self.write_share(label, share, unmixing=unmixing)
+        return share
+
+    def write_share(self, label: int, out: NDArray[Any], *, unmixing: Floats | None = None) -> None:
+        """Write the same, as float64."""
+        if out.dtype != np.float64:
+            out[...] = self.share(label, unmixing=unmixing)
+            return
+        for group in tile_groups(self._count, self.threads):
+            _kernels.smoothed_share(
+                self._field, unmixing, label, self.tile, group, self.threads, out
+            )
+
+    def write_uncertainty(
+        self, kind: UncertaintyKind, out: NDArray[np.float32], *, unmixing: Floats | None = None
+    ) -> None:
+        """Write how unsure all smoothed shares, after `unmixing`, leave each voxel."""
+        which = UNCERTAINTY_KINDS.index(kind)
+        for group in tile_groups(self._count, self.threads):
+            _kernels.smoothed_uncertainty(
+                self._field, unmixing, which, self.tile, group, self.threads, out
+            )
+
+    def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:
+        """Count the votes against a decision with this stack's label indices."""
+        units = self.units(decision.size)
+        return self.count_mixed(decision, units).mixed_votes(self.frequencies, units)
+
+    def units(self, voxels: int) -> float:
+        """Units of a share in which votes are counted over so many voxels."""
+        return self.units_of(self._field.number_of_raters, voxels)
+
+    @staticmethod
+    def units_of(raters: int, voxels: int) -> float:
+        """The same for a number of raters."""
+        # Multiples of the number of raters, so that equal votes are whole, and as fine as a sum
+        # over all voxels allows.
+        return float(raters * 2 ** (62 - int(np.ceil(np.log2(max(voxels * raters, 2))))))
+
+    def count_mixed(
+        self, decision: NDArray[Any], units: float, region: Box | None = None
+    ) -> MixedCounts:
+        """Count the votes of a region, or of all voxels, in whole units."""
+        corners = None
+        if region is not None:
+            low, high = zip(*((part.start, part.stop) for part in region), strict=True)
+            corners = _corner(low, 0), _corner(high, 1)
+        counted = _kernels.mix_votes(
+            self._field, decision, units, self.tile, (0, self._count), self.threads, corners
+        )
+        return MixedCounts(*counted)
+
+
+def _corner(corner: Sequence[int], absent: int) -> list[int]:
+    """A corner of a box, that holds independent volumes whole, on four axes."""
+    first = space_axes(len(corner)).start
+    independent = int(np.prod(corner[:first])) if first else absent
+    space = list(corner[first:])
+    return [independent, *[absent] * (3 - len(space)), *space]
+
+
+_Votes = tuple[
+    list[_kernels.RaterVotes],
+    _kernels.RaterVotes | None,
+    list[int],
+    tuple[int, ...],
+    bool,
+]
+
+
+def _stack_votes(stack: LabelStack) -> _Votes:
+    present = [index for index, array in enumerate(stack.arrays) if array is not None]
+    mask = None
+    if stack.mask is not None:
+        flags = stack.mask.reshape(-1)
+        mask = _kernels.RaterVotes(flags, np.zeros(1, np.uint8), [0], 1, None, 0)
+    return stack.votes(), mask, present, stack.shape, stack.may_be_missing
+
+
+def _pattern_votes(patterns: DecisionPatterns) -> _Votes:
+    """Each rater's vote is looked up by the voxel's code."""
+    if patterns.codes is None or patterns.slots is None:
+        raise InputError("VoteTiles: a merged table has no voxels")
+    codes, slots, outside = patterns.codes.reshape(-1), patterns.slots, patterns.outside_code
+    values = np.arange(patterns.number_of_codes, dtype=np.int64).astype(codes.dtype)
+    present = np.flatnonzero(patterns.present.any(axis=0)).tolist()
+    raters = []
+    for rater in present:
+        digits = np.zeros(len(values), np.uint16)
+        digits[slots] = patterns.patterns[:, rater]
+        raters.append(_kernels.RaterVotes(codes, values, digits.tolist(), 0, None, 0))
+    mask = None
+    if outside is not None:
+        mask = _kernels.RaterVotes(codes, np.array([outside], codes.dtype), [0], 1, None, 0)
+    may_miss = not bool(patterns.present[:, present].all())
+    return raters, mask, present, patterns.codes.shape, may_miss

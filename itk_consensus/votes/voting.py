@@ -1,0 +1,239 @@
+"""Voting voxel by voxel, without patterns: one compiled pass over the raters.
+
+The rules are those of `votes.ties`; fusion/voting/majority_vote.py votes on patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus import _kernels
+from itk_consensus.array_types import Floats
+from itk_consensus.errors import InputError
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
+from itk_consensus.votes.kept_stack import KeptStack
+from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
+from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
+
+#: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
+TIE_SHARE = 1e-12
+
+
+@dataclass(frozen=True)
+class StackVote:
+    """A vote over a stack; nothing is counted before something is asked for."""
+
+    stack: LabelStack
+    #: (J,) weight >= 0 of each rater's vote, missing raters included; None: one each.
+    weights: Floats | None = None
+    #: A label needs more than this share of the votes, not just the most of all.
+    threshold: float | None = None
+    #: What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
+    #: is undecided, or background if that is the rule.
+    ties: TieRule = "undecided"
+    threads: int | None = None  #: Threads the kernels use; results never depend on it
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
+        """Write the label of every voxel.
+
+        Parameters
+        ----------
+        values : (K + 2,) ndarray
+            What to write for each label of the stack, for background and for undecided voxels.
+            Voxels outside the mask get background.
+        out : ndarray of the stack's shape
+            C-contiguous, of the values' type.
+
+        Returns
+        -------
+        int
+            The number of undecided voxels.
+        """
+        labels = len(self.stack.labels)
+        if values.shape != (labels + 2,):
+            raise InputError(f"StackVote: {labels + 2} values wanted, got shape {values.shape}")
+        self._check_out(out, values.dtype)
+        return _kernels.vote(
+            self._votes,
+            labels,
+            self._mask,
+            self._weights,
+            -1.0 if self.threshold is None else self.threshold,
+            TIE_SHARE * float(self._weights.sum()),
+            TIE_RULES.index(self.ties),
+            self.frequencies if self.ties == "prior" else np.zeros(labels),
+            np.ascontiguousarray(values),
+            out.reshape(-1),
+            self.threads or default_threads(),
+        )
+
+    def write_share(self, label: int, out: NDArray[Any]) -> None:
+        """Write the share of the votes that the label with this index got, 0 outside the mask.
+
+        Where nobody annotated it is the label's overall frequency.
+        """
+        labels = len(self.stack.labels)
+        if not 0 <= label < labels:
+            raise InputError(f"StackVote: label index 0 to {labels - 1} wanted, got {label}")
+        self._check_out(out, out.dtype if out.dtype.kind == "f" else np.dtype(np.float64))
+        _kernels.vote_share(
+            self._votes,
+            labels,
+            label,
+            self._mask,
+            self._weights,
+            float(self.frequencies[label]) if self._nobody_possible else 0.0,
+            out.reshape(-1),
+            self.threads or default_threads(),
+        )
+
+    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[np.float32]) -> None:
+        """Write how unsure the shares of all labels leave each voxel, 0 outside the mask."""
+        self._check_out(out, np.dtype(np.float32))
+        nobody = np.zeros(1)
+        if self._nobody_possible:
+            uncertainty(kind, self.frequencies[:, None], nobody)
+        _kernels.vote_uncertainty(
+            self._votes,
+            len(self.stack.labels),
+            UNCERTAINTY_KINDS.index(kind),
+            self._mask,
+            self._weights,
+            float(nobody[0]),
+            out.reshape(-1),
+            self.threads or default_threads(),
+        )
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """(K,) share of all (weighted) votes inside the mask that each label got."""
+        return self.frequencies_of(self.counts)
+
+    def frequencies_of(self, counts: NDArray[np.int64]) -> Floats:
+        """(K,) the same by (J', K) counts."""
+        mass = self._weights @ counts
+        return np.asarray(mass / mass.sum())
+
+    @property
+    def looks_at_frequencies(self) -> bool:
+        """Whether an answer may depend on the label frequencies."""
+        return self.ties == "prior" or self._nobody_possible
+
+    @property
+    def _nobody_possible(self) -> bool:
+        """Whether there may be voxels without a vote that counts."""
+        return self.stack.may_be_missing or not self._weights.all()
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(J', K) voxels inside the mask where each present rater says each label."""
+        extent = int(np.prod(self.stack.shape))
+        threads = self.threads or default_threads()
+        return _kernels.vote_counts(
+            self._votes, len(self.stack.labels), self._mask, extent, threads
+        )
+
+    @cached_property
+    def _votes(self) -> list[_kernels.RaterVotes]:
+        return self.stack.votes()
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """(J',) of the raters who are present."""
+        present = [array is not None for array in self.stack.arrays]
+        if self.weights is None:
+            return np.ones(sum(present))
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (len(present),) or not (weights >= 0).all():
+            raise InputError(
+                f"StackVote: {len(present)} weights >= 0 wanted, got {weights.tolist()}"
+            )
+        return weights[present]
+
+    @property
+    def _mask(self) -> NDArray[np.uint8] | None:
+        return None if self.stack.mask is None else self.stack.mask.reshape(-1)
+
+    def _check_out(self, out: NDArray[Any], dtype: np.dtype[Any]) -> None:
+        fits = out.dtype == dtype and out.shape == self.stack.shape
+        if not fits or not out.flags.c_contiguous or not out.flags.writeable:
+            raise InputError(
+                f"StackVote: out must be {dtype} {self.stack.shape}, C-contiguous and writable, "
+                f"got {out.dtype} {out.shape}"
+            )
+
+
+@dataclass(frozen=True)
+class StackVoteFusion:
+    """A vote as a fusion, voxel by voxel; patterns are made only for those who ask by pattern."""
+
+    stack: LabelStack | KeptStack
+    on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote by pattern
+    weights: Floats | None = None  #: This and what follows as of `StackVote`
+    threshold: float | None = None
+    ties: TieRule = "undecided"
+    threads: int | None = None
+
+    def keeping(self, votes: LabelStack | KeptStack | DecisionPatterns) -> Fusion:
+        """The same without the caller's images."""
+        if isinstance(votes, DecisionPatterns):
+            return self.on(votes)
+        return replace(self, stack=votes)
+
+    @cached_property
+    def has_undecided(self) -> bool:
+        return bool((self.volume() == UNDECIDED).any())
+
+    def volume(self) -> NDArray[np.int32]:
+        labels = self.stack.stack.labels if isinstance(self.stack, KeptStack) else self.stack.labels
+        decision = np.empty(self.stack.shape, np.int32)
+        codes = [*range(len(labels)), BACKGROUND, UNDECIDED]
+        self.write_labels(np.array(codes, np.int32), decision)
+        return decision
+
+    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
+        return self.on(patterns).as_table(patterns)
+
+    def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
+        for planes, vote in self._parts():
+            vote.write_labels(values, out[planes])
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        for planes, vote in self._parts():
+            vote.write_share(label, out[planes])
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        for planes, vote in self._parts():
+            vote.write_uncertainty(kind, out[planes])
+
+    def _parts(self) -> Iterator[tuple[slice, StackVote]]:
+        """The vote, some planes at a time where what was kept of the stack must be restored."""
+        if isinstance(self.stack, LabelStack):
+            yield slice(None), self._vote(self.stack)
+            return
+        for planes, _, stack in self.stack.slabs():
+            vote = self._vote(stack)
+            if vote.looks_at_frequencies:
+                vars(vote)["frequencies"] = self._frequencies
+            yield planes, vote
+
+    @cached_property
+    def _frequencies(self) -> Floats:
+        """(K,) of a kept stack's labels, over all of its planes."""
+        assert isinstance(self.stack, KeptStack)
+        counts: Any = 0
+        for _, _, stack in self.stack.slabs():
+            vote = self._vote(stack)
+            counts = counts + vote.counts
+        return vote.frequencies_of(counts)
+
+    def _vote(self, stack: LabelStack) -> StackVote:
+        return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)
