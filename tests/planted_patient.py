@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Container
 from typing import Any
 
 from pydicom.datadict import DicomDictionary, RepeatersDictionary
@@ -34,6 +35,8 @@ VALUES: dict[str, Any] = {
     **dict.fromkeys(("OB", "OW", "OD", "OF", "OL", "OV", "UN"), _BYTES),
 }  # fmt: skip
 
+#: Kinds of values on which GDCM gives up a file, and ITK and SimpleITK with it.
+UNREADABLE_BY_GDCM = ("UV", "SV", "OD", "OL", "OV")
 #: Where voxels lie, which outputs keep on purpose.
 GEOMETRY = (0x00200032, 0x00200037)
 #: What a file is and how its texts are spelled: the tests of these plant them one by one.
@@ -80,19 +83,19 @@ def every_tag() -> dict[int, list[str]]:
     return {tag: vr.split(" or ") for tag, vr in tags.items()}
 
 
-def plant(dataset: Any, number: int = 0) -> set[int]:
-    """Write the patient into every tag but geometry and the kind of file; return the tags."""
+def plant(dataset: Any, number: int = 0, *, unreadable: Container[str] = ()) -> None:
+    """Write the patient into every tag but geometry and the kind of file."""
     for tag, kinds in every_tag().items():
-        if tag not in GEOMETRY + KIND:
-            kind = kinds[number % len(kinds)]
+        kind = kinds[number % len(kinds)]
+        if tag not in GEOMETRY + KIND and kind not in unreadable:
             dataset.add_new(tag, kind, [_item(2)] if kind == "SQ" else VALUES[kind])
     dataset.SpecificCharacterSet = "ISO_IR 192"
     dataset.SOPInstanceUID = f"{_UID}.{number + 1}"
     for group in (0x0009, 0x0011, 0x0021, 0x0041):
         block = dataset.private_block(group, NAME, create=True)
         for element, (kind, value) in enumerate(VALUES.items()):
-            block.add_new(element, kind, value)
-    return set(dataset.keys())
+            if kind not in unreadable:
+                block.add_new(element, kind, value)
 
 
 def _item(depth: int) -> Dataset:
@@ -100,8 +103,8 @@ def _item(depth: int) -> Dataset:
     item = Dataset()
     for element, (kind, value) in enumerate(VALUES.items()):
         item.add_new((0x0040, 0xF000 + element), kind, value)
-    for keyword in ("PatientName", "CodeMeaning", "PatientID"):
-        setattr(item, keyword, NAME)
+    item.PatientName = item.CodeMeaning = item.PatientID = NAME
+    item.SeriesInstanceUID = _UID  # objects refer to their series within sequences
     if depth > 1:
         item.add_new(0x0040A730, "SQ", [_item(depth - 1)])
     return item

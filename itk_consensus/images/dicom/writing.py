@@ -38,7 +38,7 @@ _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
 _PROGRAM = "itk_consensus"
 #: What else highdicom is shown of a slice, of which it would take over all that it finds.
 _OF_SLICE = (
-    "SpecificCharacterSet", "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
+    "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
     "FrameOfReferenceUID", "Rows", "Columns", "PixelSpacing", "SliceThickness",
     "SpacingBetweenSlices", "ImageOrientationPatient", "ImagePositionPatient",
 )  # fmt: skip
@@ -128,6 +128,7 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
 def _source(one: Any) -> Any:
     """A slice with its place and what DICOM asks for of its patient, and nothing else."""
     source = dicom_library("writing a SEG").Dataset()
+    source.SpecificCharacterSet = "ISO_IR 192"  # highdicom takes no list of several
     of_slice = {keyword: one[keyword].value for keyword in _OF_SLICE if keyword in one}
     for keyword, value in (of_patient_and_study(one) | of_slice).items():
         setattr(source, keyword, value)
