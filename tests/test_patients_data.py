@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import logging
+import subprocess
 import sys
 import traceback
 import warnings
@@ -442,6 +443,49 @@ def test_names_are_carried_whole_in_every_character_set(
     written = written_for(write, tmp_path / "a.dcm", tmp_path / "ct", [])
     assert str(written.PatientName) == name
     assert written.PatientSex == "F"
+
+
+@pytest.mark.parametrize("write", [ic.write_dicom_segmentation, ic.write_dicom_contours])
+def test_free_text_instead_of_a_date_or_a_sex_is_left_out(
+    write: Callable[..., None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    keywords = ("StudyDate", "StudyTime", "PatientBirthDate", "PatientSex")
+    write_series(tmp_path / "ct", SHAPE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for path in (tmp_path / "ct").iterdir():
+            one = pydicom.dcmread(path)
+            for keyword in keywords:
+                with pydicom.config.disable_value_validation():
+                    setattr(one, keyword, NAME)
+            one.save_as(path)
+    assert all(tells(pydicom.dcmread(path).get(keyword)) for keyword in keywords)
+    with nothing_is_told(caplog) as texts:
+        written = written_for(write, tmp_path / "a.dcm", tmp_path / "ct", [])
+        texts.append((tmp_path / "a.dcm").read_bytes())
+    assert [written.get(keyword) for keyword in keywords] == [""] * 4
+
+
+def test_the_first_file_that_a_process_reads_is_read_as_silently(
+    series: Path, tmp_path: Path
+) -> None:
+    """Loggers of pydicom come with its import, after which a warning may already be logged."""
+    one = pydicom.dcmread(next(series.iterdir()))
+    (tmp_path / "ct").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one.SpecificCharacterSet = NAME
+        one.save_as(tmp_path / "ct" / "a.dcm")
+    program = (
+        "import logging, sys; logging.basicConfig(level=1)\n"
+        "from itk_consensus.images.dicom.series import read_dicom_series\n"
+        "print(read_dicom_series(sys.argv[1]))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "ct"], capture_output=True, check=True
+    )
+    assert b"1 CT slice" in ran.stdout
+    assert not what_tells(ran.stdout + ran.stderr)
 
 
 @pytest.mark.parametrize("tag", KIND, ids=["character set", "class", "modality"])

@@ -8,10 +8,11 @@ slices and readers' objects, and no more.
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -25,8 +26,13 @@ OF_PATIENT_AND_STUDY = (
     "StudyTime", "StudyID", "AccessionNumber", "ReferringPhysicianName",
 )  # fmt: skip
 
-#: What the standard has for PatientSex.
-_SEXES = ("M", "F", "O")
+#: How some of it is spelled; anything else is free text in the wrong place, and is left out.
+_SPELLED = {
+    "PatientSex": "M|F|O",
+    "PatientBirthDate": r"\d{8}",
+    "StudyDate": r"\d{8}",
+    "StudyTime": r"\d\d(\d\d(\d\d(\.\d{1,6})?)?)?",
+}
 
 _one_at_a_time = threading.RLock()
 
@@ -42,11 +48,10 @@ def dicom_library(owner: str, name: str = "pydicom") -> Any:
 
 
 def of_patient_and_study(dataset: Any) -> dict[str, Any]:
-    """What an object of the same study must carry, by keyword; a sex must be a defined term."""
+    """What an object of the same study must carry, by keyword."""
     carried = {keyword: dataset.get(keyword, "") for keyword in OF_PATIENT_AND_STUDY}
-    if carried["PatientSex"] not in _SEXES:
-        carried["PatientSex"] = ""
-    return carried
+    wrong = [key for key, form in _SPELLED.items() if not re.fullmatch(form, str(carried[key]))]
+    return carried | dict.fromkeys(wrong, "")
 
 
 def modality_of(dataset: Any) -> str | None:
@@ -81,6 +86,8 @@ def without_remarks() -> Iterator[None]:
     def is_of_another_thread(_record: logging.LogRecord) -> bool:
         return threading.get_ident() != own
 
+    with suppress(ImportError):
+        import_module("pydicom")  # whose loggers are made then
     names = [name for name in tuple(logging.root.manager.loggerDict) if _is_of_dicom(name)]
     loggers = [logging.getLogger(name) for name in names]
     with _one_at_a_time, warnings.catch_warnings():

@@ -99,8 +99,8 @@ def write_dicom_segmentation(
         raise InputError(
             f"{path}: the series lacks what a SEG takes over from it: {without_values(error)}"
         ) from None
-    _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
-    with replacing(Path(path)) as draft:
+    with without_remarks(), replacing(Path(path)) as draft:
+        _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
         dataset.save_as(draft)
 
 
