@@ -186,6 +186,22 @@ def test_a_vector_image_is_one_reader_per_component() -> None:
     with pytest.raises(RuntimeError, match="not supported"):
         sitk.LabelVoting(vector)
     assert array(ic.LabelVoting(vector)) == array(ic.LabelVoting(three()))
+    assert vector.GetPixelID() == sitk.sitkVectorUInt8  # as a photograph has: nothing tells
+    with pytest.raises(ic.InputError, match="as RGB has"):
+        ic.LabelVoting([vector, vector])
+
+
+def test_the_threader_of_itk_is_not_ours_to_choose() -> None:
+    """Kernels here have threads of their own, which end with each call."""
+    assert hasattr(sitk.STAPLEImageFilter, "SetGlobalDefaultThreader")
+    assert not hasattr(ic.STAPLEImageFilter, "SetGlobalDefaultThreader")
+    # What a user calls on SimpleITK's class goes on working, and changes no answer.
+    before, threader = array(ic.LabelVoting(three())), sitk.ProcessObject.GetGlobalDefaultThreader()
+    try:
+        sitk.ProcessObject.SetGlobalDefaultThreader("Platform")
+        assert array(ic.LabelVoting(three())) == before
+    finally:
+        sitk.ProcessObject.SetGlobalDefaultThreader(threader)
 
 
 def test_functions_take_keywords() -> None:
