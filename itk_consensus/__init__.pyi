@@ -147,6 +147,11 @@ class LabelFusionFilter(ProcessObject):
         """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
     def GetRaterMasks(self) -> Sequence[Image | None] | None:
         """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+    @overload
+    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...
+    @overload
+    def Execute(self, images: Sequence[ImageT | None], /) -> ImageT: ...
+    @overload
     def Execute(self, *images: Any) -> Any:
         """Fuse label images.
 

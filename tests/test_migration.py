@@ -13,6 +13,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus import pipeline
 from itk_consensus.errors import ConsensusWarning, InputError, NotExecutedError, ParameterError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -233,6 +234,9 @@ def test_itks_function_of_staple_returns_doubles_here() -> None:
     assert type(theirs) is itk.Image[itk.F, 2]
     assert type(ours) is itk.Image[itk.D, 2]
     np.testing.assert_allclose(itk.array_from_image(ours), itk.array_from_image(theirs), atol=1e-6)
+    asked = pipeline.STAPLEImageFilter.New(*images, ttype=(type(images[0]), itk.Image[itk.F, 2]))
+    asked.Update()
+    assert type(asked.GetOutput()) is itk.Image[itk.F, 2]
 
 
 def test_itks_filters_take_more_pixel_types_here() -> None:
