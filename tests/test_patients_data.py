@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -234,10 +235,12 @@ def test_itk_images_tell_nobody(masks: list[sitk.Image]) -> None:
         image.GetMetaDataDictionary()["0010|0010"] = NAME
         image.GetMetaDataDictionary()["NRRD_space"] = "left-posterior"
         images.append(image)
-    assert tuple(ic.Consensus(images).GetMetaDataDictionary().GetKeys()) == ("NRRD_space",)
-    assert tuple(ic.LabelVoting(images).GetMetaDataDictionary().GetKeys()) == ()
-    kept = ic.LabelVoting(images, keepMetaData=True).GetMetaDataDictionary()
-    assert kept["0010|0010"] == NAME
+    # A dictionary of itk's dies with its image, so these have names.
+    fused, voted = ic.Consensus(images), ic.LabelVoting(images)
+    whole = ic.LabelVoting(images, keepMetaData=True)
+    assert tuple(fused.GetMetaDataDictionary().GetKeys()) == ("NRRD_space",)
+    assert tuple(voted.GetMetaDataDictionary().GetKeys()) == ()
+    assert whole.GetMetaDataDictionary()["0010|0010"] == NAME
 
 
 @pytest.mark.parametrize(
@@ -486,6 +489,21 @@ def test_the_first_file_that_a_process_reads_is_read_as_silently(
     )
     assert b"1 CT slice" in ran.stdout
     assert not what_tells(ran.stdout + ran.stderr)
+
+
+def test_threads_that_read_dicom_leave_warnings_and_loggers_as_they_were(tmp_path: Path) -> None:
+    """Filters of warnings are the process's: restored in the wrong order, all would be lost."""
+    write_series(tmp_path / "ct", (3, 4, 4))
+    before, interval = list(warnings.filters), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            read = list(pool.map(ic.read_dicom_series, [tmp_path / "ct"] * 16))
+    finally:
+        sys.setswitchinterval(interval)
+    assert len({one.geometry for one in read}) == 1
+    assert warnings.filters == before
+    assert not logging.getLogger("pydicom").filters
 
 
 @pytest.mark.parametrize("tag", KIND, ids=["character set", "class", "modality"])
