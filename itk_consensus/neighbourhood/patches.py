@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.tiles import Progress, four_axes, tile_groups
-from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.neighbourhood.tiles import four_axes
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.vote_tiles import label_frequencies
+from itk_consensus.work import current, report
 
 #: A tile, in voxels per axis: patches beyond its border are weighed again by the tile beside it.
 TILE = (32, 32, 96)
 
-#: Shifts of a search, each of which is looked at.
-MOST_SHIFTS = 2**16
+#: Tiles per thread between two reports of progress; one may take a second.
+TILES_AT_ONCE = 4
+
+#: Shifts of a search, and voxels of a patch, each of which is looked at.
+MOST_STEPS = 2**16 - 1
 
 
 class ScaledImage(NamedTuple):
@@ -42,7 +47,7 @@ class PatchRule:
     #: Whether a patch's mean is taken out and its standard deviation, of `smallest_spread` at
     #: least, made 1; else scaled intensities are compared.
     normalised: bool = True
-    smallest_spread: float = 0.05
+    smallest_spread: float = 0.1
     #: Whether atlases that err alike share one voice, (M + alpha I)^-1 1; else each counts by its
     #: own mean squared error, (1 + error / alpha)^-beta.
     joint: bool = True
@@ -62,6 +67,7 @@ class PatchVotes(NamedTuple):
     labels: NDArray[np.uint16]  #: Label indices, increasing at each voxel
     shares: NDArray[np.float32]  #: Of the votes; they sum to 1, or there are none
     weights: Floats  #: (J,) summed weight of each atlas over these voxels
+    frequencies: Floats  #: (K,) of the labels among all votes, for voxels that nobody annotated
     images: list[NDArray[np.float32]]  #: The atlases' fused images by modality, if they were wanted
 
 
@@ -75,8 +81,6 @@ def patch_votes(
     exclusions: Mapping[int, NDArray[np.uint8]] | None = None,
     fuse_images: bool = False,
     tile: tuple[int, int, int] = TILE,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> PatchVotes:
     """Let every atlas vote, patch by patch, in tiles; results depend on no tile and no thread.
 
@@ -98,7 +102,7 @@ def patch_votes(
         raise InputError("patch_votes: every present atlas must have an image, and alpha be above 0")
     shape = four_axes(stack.shape)
     shifts = nearest_first(rule.search)
-    workers = threads or default_threads()
+    threads = current().threads
     size = (1, *(min(side, extent) for side, extent in zip(tile, shape[1:], strict=True)))
     settings = _kernels.AtlasSettings(
         shape,
@@ -127,14 +131,17 @@ def patch_votes(
         settings,
     )
     count = int(np.prod([-(-extent // side) for extent, side in zip(shape, size, strict=True)]))
-    parts = [
-        _kernels.patch_fusion(*given, group, workers, decision, images)
-        for group in tile_groups(count, workers, progress)
-    ]
+    parts = []
+    for first in range(0, count, TILES_AT_ONCE * threads):
+        last = min(first + TILES_AT_ONCE * threads, count)
+        parts.append(_kernels.patch_fusion(*given, (first, last), threads, decision, images))
+        report(last / count)
     places, numbers, labels, shares, sums = (np.concatenate(part) for part in zip(*parts, strict=True))
     starts = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
     summed = sums.reshape(-1, len(votes)).sum(axis=0)
-    return PatchVotes(decision, places, starts, labels, shares, summed, images)
+    counts = _kernels.count_votes(votes, None, decision.size, len(stack.labels) + 1, threads)
+    frequencies = label_frequencies(counts[:, :-1], np.ones(len(votes)))
+    return PatchVotes(decision, places, starts, labels, shares, summed, frequencies, images)
 
 
 def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
@@ -145,7 +152,7 @@ def nearest_first(radii: Sequence[int]) -> NDArray[np.int64]:
 
 def in_four(values: Sequence[int]) -> tuple[int, ...]:
     """Numbers of the last axes as those of four, with 0 for axes in front."""
-    return (*(0,) * (4 - len(values)), *values[-4:])
+    return (*(0,) * (4 - len(values[-3:])), *values[-3:])
 
 
 def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
