@@ -149,7 +149,8 @@ def table(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
     first = next(iter(targets.values()))
     dice = {name: np.array([rows[name]["dice"] for rows in targets.values()]) for name in first}
     means = {name: values.mean(axis=1) for name, values in dice.items()}
-    ants = max((n for n in first if n.startswith("ANTs")), key=lambda n: means[n].mean(), default="")
+    peers = [name for name in first if name.startswith("ANTs")]
+    ants = max(peers, key=lambda name: float(means[name].mean()), default="")
     lines = [
         f"| {len(targets)} targets | {' | '.join(LABELS.values())} | mean | beyond the vote "
         f"| beyond {ants or 'ANTs (absent)'} | CPU seconds | MB |",

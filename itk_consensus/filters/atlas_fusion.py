@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Boolean, Real, optional
+from itk_consensus.filters.constraints import Boolean, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.image_constraints import LabelImages, Modalities, ModalitiesList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -28,14 +28,17 @@ SEARCH_SIDES = 2.0
 
 Intensities = NDArray[Any]
 
+#: Of a box, along all axes or along each, in the order of an image's axes.
+RADIUS = optional(Real(low=0.0), Reals(low=0.0))
+
 
 class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     """Labels of atlases weighted, voxel by voxel, by how their images look like the target's.
 
     `Image` is the target, `AtlasImages` has the image of each atlas, in the order of the labels and
-    resampled onto the target's grid as they are. Around each voxel an atlas is searched for the patch
-    that looks most like the target's, and its weight counts for all labels of that patch. Voxels
-    that all atlases label alike keep their label.
+    resampled onto the target's grid as they are. Around each voxel an atlas is searched for the
+    patch that looks most like the target's, and its weight counts for all labels of that patch.
+    Voxels that all atlases label alike keep their label.
     """
 
     needs = "votes"
@@ -55,13 +58,13 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         in_cli=False,
     )
     PatchRadius = Parameter(
-        optional(Real(low=0.0)),
+        RADIUS,
         None,
         "Half width, in mm, of the patch in which images are compared, and that votes.",
         default_doc="smallest voxel side",
     )
     SearchRadius = Parameter(
-        optional(Real(low=0.0)),
+        RADIUS,
         None,
         "Half width, in mm, in which atlases are searched for a nearer patch; 0: no search.",
         default_doc="2 smallest voxel sides",
@@ -146,8 +149,8 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         for index, modalities in zip(present, atlases, strict=True):
             if len(modalities) != len(target):
                 raise ParameterError(
-                    f"{self.GetName()}: AtlasImages[{index}] must have the {len(target)} modalities "
-                    f"of Image, got {len(modalities)}"
+                    f"{self.GetName()}: AtlasImages[{index}] must have the {len(target)} "
+                    f"modalities of Image, got {len(modalities)}"
                 )
         return target, atlases
 
@@ -180,11 +183,20 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
 
     def _radii(self, case: FusionCase) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Of patch and search, in voxels per array axis."""
-        side = case.smallest_side
+        side, axes = case.smallest_side, len(case.spacing)
 
         def in_voxels(name: str, sides: float) -> tuple[int, ...]:
-            radius = getattr(self, name)
-            widest = radii_in_voxels(sides * side if radius is None else radius, case.spacing)
+            given = getattr(self, name)
+            radii_of_axes = given if isinstance(given, tuple) else (given,) * axes
+            if len(radii_of_axes) != axes:
+                raise ParameterError(
+                    f"{self.GetName()}: {name} must be a number, or {axes} of them, one for each "
+                    f"axis, got {given}"
+                )
+            widest = [
+                radii_in_voxels(sides * side if radius is None else radius, case.spacing)[axis]
+                for axis, radius in enumerate(reversed(radii_of_axes))
+            ]
             # Beyond the image there is nothing to be found.
             pairs = zip(widest, case.loaded.geometry.shape, strict=True)
             radii = tuple(min(r, size - 1) for r, size in pairs)

@@ -12,8 +12,8 @@ class JointLabelFusionFilter(AtlasFusionFilter):
     """Joint label fusion: weights by the patches' joint errors, which vote for whole patches.
 
     ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, of normalised patches, each atlas at the place
-    of the search where it is nearest to the target.
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, of normalised patches, each atlas at the
+    place of the search where it is nearest to the target.
     """
 
     summary = (

@@ -41,7 +41,7 @@ class PatchRule:
     """How patches are compared, and what the comparison is worth."""
 
     #: Radii, in voxels per array axis, of the patch, and of the box in which each atlas is searched
-    #: for the patch that is nearest to the target's; the least shifted of equally near ones is taken.
+    #: for the patch nearest to the target's; of equally near ones the least shifted is taken.
     patch: tuple[int, ...]
     search: tuple[int, ...]
     #: Whether a patch's mean is taken out and its standard deviation, of `smallest_spread` at
@@ -99,7 +99,9 @@ def patch_votes(
     """
     votes = stack.votes()
     if len(votes) != len(atlases) or not rule.alpha > 0:
-        raise InputError("patch_votes: every present atlas must have an image, and alpha be above 0")
+        raise InputError(
+            "patch_votes: every present atlas must have an image, and alpha be above 0"
+        )
     shape = four_axes(stack.shape)
     shifts = nearest_first(rule.search)
     threads = current().threads
@@ -136,7 +138,8 @@ def patch_votes(
         last = min(first + TILES_AT_ONCE * threads, count)
         parts.append(_kernels.patch_fusion(*given, (first, last), threads, decision, images))
         report(last / count)
-    places, numbers, labels, shares, sums = (np.concatenate(part) for part in zip(*parts, strict=True))
+    joined = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    places, numbers, labels, shares, sums = joined
     starts = np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
     summed = sums.reshape(-1, len(votes)).sum(axis=0)
     counts = _kernels.count_votes(votes, None, decision.size, len(stack.labels) + 1, threads)
@@ -160,6 +163,7 @@ def _kernel_image(image: ScaledImage) -> _kernels.AtlasImage:
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
     native = values.dtype.newbyteorder("=")
-    if native.kind not in "uif" or native.itemsize > 8 or native in (np.float16, np.int64, np.uint64):
+    # The kernel has no type for these; a double holds them.
+    if native.kind not in "uif" or native in (np.float16, np.int64, np.uint64, np.longdouble):
         native = np.dtype(np.float64)
     return _kernels.AtlasImage(np.require(values, native, ["C", "A"]), image.centre, image.scale)

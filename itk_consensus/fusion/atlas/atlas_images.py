@@ -55,7 +55,7 @@ def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, f
     """Slope and offset that take an image's quantiles to the target's, least squares."""
     centred = own - own.mean()
     variance = float(centred @ centred)
-    # Images of which quantiles say nothing, those that are nearly all background say, stay as they are.
+    # Where quantiles say nothing, as when nearly all is background, an image stays as it is.
     slope = float(centred @ goal) / variance if variance > 0 else 0.0
     slope = slope if slope > 0 else 1.0
     return slope, float(goal.mean() - slope * own.mean())
@@ -65,6 +65,7 @@ def _line(own: NDArray[np.float64], goal: NDArray[np.float64]) -> tuple[float, f
 #: where tissue is flat.
 Similarity = Literal["squared difference", "normalised correlation"]
 SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
+
 
 def region_similarities(
     target: NDArray[Any],
@@ -103,4 +104,3 @@ def most_similar(similarities: Floats, number: int) -> Floats:
     weights[ranked[:number]] = 1.0
     weights[np.isnan(similarities)] = 0.0
     return weights
-
