@@ -216,7 +216,7 @@ def tie_summary() -> str:
 
 
 def real_atlases() -> str:
-    """Every fuser on real brains with registered atlases, and what was tried where it was chosen."""
+    """Every fuser on real brains with registered atlases, and what was tried to choose."""
     parts = kept("real_atlases.json")
     reported, choosing = parts["reported"], parts["choosing"]
     return "\n\n".join(
