@@ -201,7 +201,8 @@ def in_short(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
         name: np.array([np.mean(rows[name]["dice"]) for rows in targets.values()]) for name in first
     }
     named = ["vote", "JointLabelFusion", *(name for name in first if name.startswith("ANTs"))]
-    dice = ", ".join(f"{name} {means[name].mean():.3f}".replace(" 0.", " .") for name in named)
+    shown = {name: f"{means[name].mean():.3f}".removeprefix("0") for name in named}
+    dice = "; ".join(f"{name}: {mean}" for name, mean in shown.items())
     gain = _with_error(means["JointLabelFusion"] - means["vote"], signed=True)
     return (
         f"Mean Dice on {len(targets)} hippocampi, 15 atlases registered to each: {dice}. Joint "
