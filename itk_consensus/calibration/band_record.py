@@ -20,21 +20,18 @@ from itk_consensus.calibration.conformal import (
 )
 from itk_consensus.calibration.probabilities import KINDS
 from itk_consensus.calibration.record import (
+    ANY_REAL,
+    Anything,
+    Each,
+    Members,
+    OnePart,
     Part,
     Record,
     RecordError,
-    anything,
-    choice,
-    each,
-    integer,
     library_versions,
-    mapping,
-    optional,
-    part,
-    real,
-    text,
 )
 from itk_consensus.calibration.scored_case import ScoredCase, Spreads
+from itk_consensus.constraints import Choice, Integer, Real, Text, optional
 from itk_consensus.errors import InputError, ParameterError
 
 USUAL_SPREADS = 0.95
@@ -53,9 +50,9 @@ class CaseRecord(Part):
     The spreads, one per label in mm, are empty if none were measured.
     """
 
-    id: Annotated[str, text]
-    score: Annotated[tuple[float, ...], each(real(infinite=True), 1)]
-    spread_mm: Annotated[Spreads, each(real(0.0))]
+    id: Annotated[str, Text(may_be_empty=True)]
+    score: Annotated[tuple[float, ...], Each(ANY_REAL, 1)]
+    spread_mm: Annotated[Spreads, Each(Real(0.0))]
 
 
 @dataclass(frozen=True)
@@ -89,25 +86,25 @@ class BandRecord(Record):
     schema = "itk_consensus conformal band"
     said = ("guarantee",)
 
-    tau: Annotated[tuple[float, ...], each(real(), 1)]
-    number: Annotated[int, integer(1), "n"]
+    tau: Annotated[tuple[float, ...], Each(Real(), 1)]
+    number: Annotated[int, Integer(1), "n"]
     coverage_range: Annotated[
         tuple[float, float] | None,
-        optional(each(real(0.0, 1.0), 2, 2)),
+        optional(Each(Real(0.0, 1.0), 2, 2)),
         "true_coverage_10_to_90_percent",
     ]
-    options: Annotated[BandOptions, part(BandOptions)]
-    labels: Annotated[int, integer(2, 2**16)]
-    reference_kind: Annotated[str, choice(REFERENCE_KINDS)]
-    rater_count: Annotated[int | None, optional(integer(1))]
-    fusion_method: Annotated[str | None, optional(text)]
-    probability_kinds: Annotated[tuple[str, ...], each(choice(KINDS), 0, len(KINDS))]
+    options: Annotated[BandOptions, OnePart(BandOptions)]
+    labels: Annotated[int, Integer(2, 2**16)]
+    reference_kind: Annotated[str, Choice(REFERENCE_KINDS)]
+    rater_count: Annotated[int | None, optional(Integer(1))]
+    fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
+    probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
     spacing_range: Annotated[
-        tuple[tuple[float, float], ...], each(each(real(0.0), 2, 2), 2, 3), "spacing_range_mm"
+        tuple[tuple[float, float], ...], Each(Each(Real(0.0), 2, 2), 2, 3), "spacing_range_mm"
     ]
-    provenance: Annotated[Mapping[str, Any], mapping(anything)]
-    versions: Annotated[Mapping[str, str], mapping(text)]
-    cases: Annotated[tuple[CaseRecord, ...], each(part(CaseRecord), 1)]
+    provenance: Annotated[Mapping[str, Any], Members(Anything())]
+    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
+    cases: Annotated[tuple[CaseRecord, ...], Each(OnePart(CaseRecord), 1)]
 
     @property
     def guarantee(self) -> str:
@@ -124,16 +121,16 @@ class BandRecord(Record):
         """The parameters of the filter that made it."""
         return asdict(self.options)
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """Numbers of things that do not fit each other."""
         spreads = self.labels if self.options.uses_spread else 0
         if len(self.tau) != (self.labels if self.options.mondrian else 1):
-            yield f"tau must be one, or with mondrian one per label, it is {list(self.tau)}"
+            yield "tau", f"must be one, or with mondrian one per label, got {list(self.tau)}"
         if self.options.unit == "case" and self.number != len(self.cases):
-            yield f"n must be the number of cases, {len(self.cases)}, it is {self.number}"
+            yield "n", f"must be the number of cases, {len(self.cases)}, got {self.number}"
         for i, case in enumerate(self.cases):
             if (len(case.score), len(case.spread_mm)) != (len(self.tau), spreads):
-                yield f"cases[{i}] must have {len(self.tau)} scores and {spreads} spreads"
+                yield f"cases[{i}]", f"must have {len(self.tau)} scores and {spreads} spreads"
 
     def doubts(self) -> Iterator[str]:
         """What a user should know before trusting the record."""
@@ -210,7 +207,7 @@ def make_record(
     scores = zip(ids, thresholds.case_scores, (case.spreads for case in cases), strict=True)
     own_fields = ("reference_kind", "fusion_method", "rater_count")
     try:
-        mapping(anything)(provenance, "it")
+        Members(Anything()).accept(provenance)
         record = BandRecord(
             tau=thresholds.tau,
             number=thresholds.number,

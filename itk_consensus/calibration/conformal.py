@@ -14,8 +14,9 @@ from typing import Annotated
 import numpy as np
 from scipy.special import betaincinv
 
-from itk_consensus.calibration.record import Part, boolean, choice, real
+from itk_consensus.calibration.record import Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
+from itk_consensus.constraints import Boolean, Choice, Real
 
 UNITS = ("case", "voxel")
 RISKS = ("miscoverage", "fnr", "max")
@@ -45,23 +46,23 @@ _WORDS = {
 class BandOptions(Part):
     """What a threshold depends on; two filters with equal options can share it."""
 
-    alpha: Annotated[float, real(0.0, 1.0)]  #: Probability or expected share of failure
+    alpha: Annotated[float, Real(0.0, 1.0)]  #: Probability or expected share of failure
     #: Share of a case's foreground that may be missed; a quarter of it for the background.
-    tolerance: Annotated[float, real(0.0, 1.0)]
-    unit: Annotated[str, choice(UNITS)]
-    risk: Annotated[str, choice(RISKS)]
-    score: Annotated[str, choice(SCORES)]
-    normalization: Annotated[str, choice(NORMALIZATIONS)]
-    mondrian: Annotated[bool, boolean]  #: One threshold per label instead of one for all
-    region_margin: Annotated[float, real(0.0)]  #: Width in mm of the region around the consensus
-    probability_is_vote_fraction: Annotated[bool, boolean]
+    tolerance: Annotated[float, Real(0.0, 1.0)]
+    unit: Annotated[str, Choice(UNITS)]
+    risk: Annotated[str, Choice(RISKS)]
+    score: Annotated[str, Choice(SCORES)]
+    normalization: Annotated[str, Choice(NORMALIZATIONS)]
+    mondrian: Annotated[bool, Boolean()]  #: One threshold per label instead of one for all
+    region_margin: Annotated[float, Real(0.0)]  #: Width in mm of the region around the consensus
+    probability_is_vote_fraction: Annotated[bool, Boolean()]
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """What a calibration cannot be asked for."""
         if self.alpha in (0, 1):
-            yield f"alpha must be between 0 and 1, got {self.alpha:g}"
+            yield "Alpha", f"must be between 0 and 1, got {self.alpha:g}"
         if self.unit == "voxel" and self.risk != "miscoverage":
-            yield f"Unit voxel goes with Risk miscoverage only, got {self.risk}"
+            yield "Risk", f"must be miscoverage with Unit voxel, got {self.risk}"
 
     @property
     def uses_spread(self) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import clipped, consensus_labels
-from itk_consensus.calibration.record import Part, part, real
+from itk_consensus.calibration.record import OnePart, Part
+from itk_consensus.constraints import Real
 
 BINS = 15
 
@@ -105,20 +106,20 @@ class ReliabilitySummary(Part):
         Mean negative log-likelihood, in nats.
     """
 
-    class_ece: Annotated[float, real(0.0)]
-    top_label_ece: Annotated[float, real(0.0)]
-    brier: Annotated[float, real(0.0)]
-    nll: Annotated[float, real(0.0)]
+    class_ece: Annotated[float, Real(0.0)]
+    top_label_ece: Annotated[float, Real(0.0)]
+    brier: Annotated[float, Real(0.0)]
+    nll: Annotated[float, Real(0.0)]
 
 
 @dataclass(frozen=True)
 class ScalingReport(Part):
     """Reliability before and after scaling, in the region and in the whole image."""
 
-    region_before: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
-    region_after: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
-    image_before: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
-    image_after: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
+    region_before: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
+    region_after: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
+    image_before: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
+    image_after: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
 
     def __str__(self) -> str:
         rows = [("", *(name.replace("_", " ") for name in asdict(self.region_before)))]

@@ -26,20 +26,9 @@ from itk_consensus.calibration.probabilities import (
     log_odds,
     one_per_label,
 )
-from itk_consensus.calibration.record import (
-    Part,
-    Record,
-    boolean,
-    choice,
-    each,
-    integer,
-    mapping,
-    optional,
-    part,
-    real,
-    text,
-)
+from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
 from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
+from itk_consensus.constraints import Boolean, Choice, Integer, Real, Text, optional
 from itk_consensus.neighbourhood.distance import signed_distance
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
@@ -84,9 +73,9 @@ class LogitScaling(Part):
 
     # A little more than the range of the fit, which ends in a logarithm.
     #: Above 1 softens, below 1 sharpens.
-    temperature: Annotated[float, real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
+    temperature: Annotated[float, Real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
     #: Added to each label's logit; the background's is 0.
-    bias: Annotated[tuple[float, ...], each(real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
+    bias: Annotated[tuple[float, ...], Each(Real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
 
     @property
     def labels(self) -> int:
@@ -138,21 +127,21 @@ class LogitScaling(Part):
 class IsotonicScaling(Part):
     """A rising curve per label, linear between its knots."""
 
-    knots: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
-    values: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
+    knots: Annotated[tuple[tuple[float, ...], ...], Each(Each(Real(0.0, 1.0), 1), 2)]
+    values: Annotated[tuple[tuple[float, ...], ...], Each(Each(Real(0.0, 1.0), 1), 2)]
 
     @property
     def labels(self) -> int:
         """K."""
         return len(self.knots)
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """Curves that are none, or fall."""
         if [len(x) for x in self.knots] != [len(y) for y in self.values]:
-            yield "knots must be as many as values"
+            yield "knots", "must be as many as values"
         for rises, curves in ((lt, self.knots), (le, self.values)):
             if not all(rises(*two) for curve in curves for two in pairwise(curve)):
-                yield "knots and values must rise"
+                yield "knots and values", "must rise"
 
     @classmethod
     def fit(cls, table: ScalingTable) -> IsotonicScaling:
@@ -233,15 +222,15 @@ class ScalingRecord(Record):
 
     schema = "itk_consensus temperature scaling"
 
-    method: Annotated[str, choice(METHODS)]
-    scaling: Annotated[Scaling, part(LogitScaling, IsotonicScaling)]
-    labels: Annotated[int, integer(2, 2**16)]
-    number: Annotated[int, integer(1), "n"]
-    region_margin: Annotated[float, real(0.0), "region_margin_mm"]
-    probability_is_vote_fraction: Annotated[bool, boolean]
-    rater_count: Annotated[int | None, optional(integer(1))]
-    report: Annotated[ScalingReport, part(ScalingReport)]
-    versions: Annotated[Mapping[str, str], mapping(text)]
+    method: Annotated[str, Choice(METHODS)]
+    scaling: Annotated[Scaling, OnePart(LogitScaling, IsotonicScaling)]
+    labels: Annotated[int, Integer(2, 2**16)]
+    number: Annotated[int, Integer(1), "n"]
+    region_margin: Annotated[float, Real(0.0), "region_margin_mm"]
+    probability_is_vote_fraction: Annotated[bool, Boolean()]
+    rater_count: Annotated[int | None, optional(Integer(1))]
+    report: Annotated[ScalingReport, OnePart(ScalingReport)]
+    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -249,14 +238,14 @@ class ScalingRecord(Record):
         names = ("method", "region_margin", "probability_is_vote_fraction")
         return {name: getattr(self, name) for name in names}
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """A scaling of another method, of other labels, or of votes of nobody."""
         if (self.method == "isotonic") != isinstance(self.scaling, IsotonicScaling):
-            yield f"the scaling is not one of method {self.method}"
+            yield "scaling", f"is not of method {self.method}"
         if self.scaling.labels != self.labels:
-            yield f"the scaling is one of {self.scaling.labels} labels, not of {self.labels}"
+            yield "scaling", f"is for {self.scaling.labels} labels, not for {self.labels}"
         if self.probability_is_vote_fraction and self.rater_count is None:
-            yield "rater_count must be known for vote fractions"
+            yield "rater_count", "must be known for vote fractions"
 
 
 def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:

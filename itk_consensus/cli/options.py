@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.errors import ConsensusError
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     Boolean,
     Choice,
+    ImageLike,
     Kind,
     LabelProbabilities,
     OneOf,
     Reals,
 )
+from itk_consensus.errors import ConsensusError
 from itk_consensus.filters.hybrid import Fuser
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.constraints import Boolean, Real
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import ImageLike, ImageList, Real, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin

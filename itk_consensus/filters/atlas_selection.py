@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.constraints import Choice, ImageLike, Integer, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Choice, Integer, optional
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.atlas.atlas_images import (

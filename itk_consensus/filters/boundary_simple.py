@@ -8,10 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LENGTH, Choice, ImageLike, Integer, Real, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.fusion.selection.boundary_simple.edge_agreement import edge_agreement

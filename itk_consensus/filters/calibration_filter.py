@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.band_record import BandRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
+from itk_consensus.constraints import LENGTH, Boolean
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import LENGTH, Boolean
 from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.loading import on_class_or_instance
 from itk_consensus.filters.parameters import Parameter, find_parameter

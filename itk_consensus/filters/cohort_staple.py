@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Real, Reals, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter

@@ -26,9 +26,9 @@ from itk_consensus.calibration.scores import (
     label_bits,
     prediction_sets,
 )
+from itk_consensus.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
@@ -149,8 +149,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
     def _options(self) -> BandOptions:
         options = settings_from(self, BandOptions)
-        for contradiction in options.contradictions():
-            raise ParameterError(f"{self.GetName()}: {contradiction}")
+        for parameter, problem in options.contradictions():
+            raise ParameterError(f"{self.GetName()}: {parameter} {problem}")
         return options
 
     def GetGuarantee(self) -> str:

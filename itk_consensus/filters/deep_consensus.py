@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import is_integer
 from itk_consensus.deep.cases import MISSING
 from itk_consensus.deep.runtime import require_torch
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import is_integer
 from itk_consensus.filters.deep_inputs import (
     DeepInput,
     RaterId,

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import is_integer
 from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import is_integer
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.kept_metadata import Keep

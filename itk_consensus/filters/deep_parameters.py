@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from itk_consensus.deep.cases import MISSING
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     LENGTH,
     Boolean,
     Choice,
@@ -18,6 +17,7 @@ from itk_consensus.filters.constraints import (
     Real,
     optional,
 )
+from itk_consensus.deep.cases import MISSING
 from itk_consensus.filters.global_defaults import Threads
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.constraints import Integer, Reals
+from itk_consensus.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter

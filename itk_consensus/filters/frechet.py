@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import Choice
+from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import ImageLike, ImageList, Integer, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Integer, optional
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus

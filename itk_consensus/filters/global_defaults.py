@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.filters.parameters import Parameter, attach
 
 T = TypeVar("T")

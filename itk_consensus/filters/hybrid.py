@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
+from itk_consensus.constraints import ImageLike, Real, optional
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel

@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Boolean, Real
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
-from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.fusion.atlas.atlas_images import ComparableImages

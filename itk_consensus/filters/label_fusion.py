@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from itk_consensus.constraints import Integer
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
-from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.parameters import (

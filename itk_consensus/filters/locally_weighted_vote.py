@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Choice, Real
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
-from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.fusion.atlas.atlas_images import SIMILARITIES, ComparableImages, local_weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
+from itk_consensus.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     Choice,
     Integer,
     LabelProbabilities,
@@ -16,6 +15,7 @@ from itk_consensus.filters.constraints import (
     Real,
     Reals,
 )
+from itk_consensus.errors import ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     from_variant,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from

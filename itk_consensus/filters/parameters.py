@@ -13,10 +13,9 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from itk_consensus.constraints import BeyondRange, Kind, number_in, shown
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Kind
 from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.number_limits import BeyondRange, number_in, shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Integer, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Integer, optional
 from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Output, Parameter

@@ -10,8 +10,8 @@ from functools import partial
 from threading import get_ident
 from typing import Any, ClassVar, TypeVar
 
+from itk_consensus.constraints import Boolean, Integer, Real
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
-from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
     Parameter,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import Choice, Real
+from itk_consensus.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LabelProbabilities, Real, Reals, optional
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import LabelProbabilities, Real, Reals, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 

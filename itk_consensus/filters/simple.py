@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itk_consensus.filters.constraints import Choice, Integer, Real
+from itk_consensus.constraints import Choice, Integer, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from

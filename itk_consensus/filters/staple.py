@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Choice, ImageLike, Integer, Real, Reals, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Choice, Integer, Real, Reals, optional
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     ExpectationMaximizationMixin,
     from_variant,
 )
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.fusion.iteration import StopRule

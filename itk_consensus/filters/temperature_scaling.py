@@ -22,9 +22,9 @@ from itk_consensus.calibration.scaling import (
     region_of,
 )
 from itk_consensus.calibration.scaling_choice import ScalingChoice, choose_scaling
+from itk_consensus.constraints import Choice
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert

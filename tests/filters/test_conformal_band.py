@@ -361,7 +361,7 @@ def test_a_loaded_calibration_without_a_guarantee_says_so(tmp_path):
 
 @pytest.mark.parametrize("risk", ["fnr", "max"])
 def test_unit_voxel_has_no_other_risk(risk):
-    with pytest.raises(ParameterError, match=f"Unit voxel goes with Risk miscoverage.*{risk}"):
+    with pytest.raises(ParameterError, match=f"Risk must be miscoverage with Unit voxel.*{risk}"):
         calibrated(cohort(1), Unit="voxel", Risk=risk)
 
 
