@@ -204,7 +204,7 @@ def _default(parameter: Parameter[Any]) -> str:
 
 def _imports(code: str, classes: list[type]) -> Iterator[str]:
     """Import lines for every type the stub names, found where the filters themselves found it."""
-    public = [name for name in vars(errors) if inspect.isclass(getattr(errors, name))]
+    public = [name for name in itk_consensus.__all__ if hasattr(errors, name)]
     for name in public:
         yield f"from itk_consensus.errors import {name} as {name}"
     defined = {cls.__name__ for cls in classes} | set(public) | _KNOWN | set(dir(builtins))

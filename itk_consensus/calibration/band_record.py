@@ -180,8 +180,9 @@ def make_record(
     needed = cases_needed(options.alpha) if options.unit == "case" else 1
     if len(cases) < needed:
         raise InputError(
-            f"{owner}: Alpha {options.alpha:g} needs at least {needed} calibration cases, "
-            f"got {len(cases)}"
+            f"{options.alpha:g} needs at least {needed} calibration cases, got {len(cases)}",
+            owner=owner,
+            parameter="Alpha",
         )
     check_alike(
         owner,
@@ -192,15 +193,18 @@ def make_record(
     kind = provenance.get("reference_kind", TRUTH)
     if kind not in REFERENCE_KINDS:
         raise ParameterError(
-            f"{owner}: provenance's reference_kind must be one of {', '.join(REFERENCE_KINDS)}, "
-            f"got {kind!r}"
+            f"provenance's reference_kind must be one of {', '.join(REFERENCE_KINDS)}, "
+            f"got {kind!r}",
+            owner=owner,
         )
     thresholds = find_thresholds([case.distributions for case in cases], options)
     if not all(isfinite(tau) for tau in thresholds.tau):
         raise InputError(
-            f"{owner}: no finite threshold covers enough cases: too many references have voxels "
-            f"farther than RegionMargin {options.region_margin:g} mm from the consensus, or a "
-            "label that the consensus lacks"
+            f"no finite threshold covers enough cases: too many references have voxels "
+            f"farther than {{RegionMargin}} {options.region_margin:g} mm from the consensus, or a "
+            "label that the consensus lacks",
+            owner=owner,
+            mentions=("RegionMargin",),
         )
     spacings = np.array([case.spacing for case in cases])
     sizes = zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
@@ -225,7 +229,7 @@ def make_record(
         )
         return BandRecord.checked(record.plain())
     except RecordError as error:
-        raise ParameterError(f"{owner}: provenance must hold what JSON can: {error}") from error
+        raise ParameterError(f"provenance must hold what JSON can: {error}", owner=owner) from error
 
 
 def check_alike(owner: str, **found: set[int]) -> None:
@@ -233,14 +237,16 @@ def check_alike(owner: str, **found: set[int]) -> None:
     for what, numbers in found.items():
         if len(numbers) > 1:
             listed = ", ".join(str(number) for number in sorted(numbers))
-            raise InputError(f"{owner}: cases must have equally many {what}, got {listed}")
+            raise InputError(f"cases must have equally many {what}, got {listed}", owner=owner)
 
 
 def _checked_ids(case_ids: Sequence[str] | None, number: int, owner: str) -> list[str]:
     ids = [str(case_id) for case_id in (range(number) if case_ids is None else case_ids)]
     if len(ids) != number:
-        raise InputError(f"{owner}: case_ids must be one per case, got {len(ids)} for {number}")
+        raise InputError(f"case_ids must be one per case, got {len(ids)} for {number}", owner=owner)
     twice = sorted({case_id for case_id in ids if ids.count(case_id) > 1})
     if twice:
-        raise InputError(f"{owner}: case_ids must differ, got {', '.join(twice)} more than once")
+        raise InputError(
+            f"case_ids must differ, got {', '.join(twice)} more than once", owner=owner
+        )
     return ids

@@ -194,22 +194,22 @@ class Record(Part):
     def from_json(cls: type[R], contents: str, source: str) -> R:
         """Read a record back, bit by bit the same; `source` is the file, for messages."""
         if len(contents) > LARGEST_RECORD:
-            raise FileError(f"{source}: is too large for a record: {len(contents)} characters")
+            raise FileError(f"is too large for a record: {len(contents)} characters", path=source)
         try:
             written = json.loads(contents)
         except (ValueError, RecursionError) as error:
-            raise FileError(f"{source}: is not JSON: {error}") from error
+            raise FileError(f"is not JSON: {error}", path=source) from error
         if not isinstance(written, dict) or written.get("schema") != cls.schema:
-            raise FileError(f"{source}: is not a record of the kind '{cls.schema}'")
+            raise FileError(f"is not a record of the kind '{cls.schema}'", path=source)
         if type(found := written.get("schema_version")) is not int or found != SCHEMA_VERSION:
-            raise FileError(f"{source}: {_why_not(found)}")
+            raise FileError(f"{_why_not(found)}", path=source)
         try:
             if written.get("checksum") != checksum(written):
                 raise RecordError("was edited: its checksum differs; calibrate again")
             own = {"schema", "schema_version", "checksum", *cls.said}
             return cls.checked({key: one for key, one in written.items() if key not in own})
         except (RecordError, OverflowError, RecursionError) as error:
-            raise FileError(f"{source}: the record is damaged: {error}") from error
+            raise FileError(f"the record is damaged: {error}", path=source) from error
 
 
 def checksum(written: Mapping[str, Any]) -> str:

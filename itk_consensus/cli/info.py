@@ -26,7 +26,7 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
         files.append(file.without_voxels())
     differing = differences_in_space(files, DEFAULT_TOLERANCE, DEFAULT_TOLERANCE)
     if differing:
-        console.answer("\n".join(differing))
+        console.answer("\n".join(sentence for _, sentence in differing))
     elif len(files) > 1:
         console.answer(f"All {len(files)} files share one space.")
     return SOMETHING_FOUND if differing else 0

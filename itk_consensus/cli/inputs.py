@@ -42,8 +42,8 @@ def require_one_space(
     found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
     if found:
         others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
-        strays = (file for file in files if found[0].startswith(f"{file.path} "))
-        raise GeometryError(f"{found[0]}{others}. {_way_out(files[0], next(strays))}")
+        stray, sentence = found[0]
+        raise GeometryError(f"{sentence}{others}. {_way_out(files[0], stray)}")
 
 
 def _way_out(first: ImageFile, stray: ImageFile) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,13 +142,15 @@ def naming_options(filter_: ProcessObject, name: str) -> Iterator[None]:
     try:
         yield
     except ConsensusError as error:
-        text = str(error).replace(f"{filter_.GetName()}: ", f"{name}: ")
-        for parameter in parameters_of(type(filter_)):
-            if parameter.in_cli or parameter is LabelFusionFilter.MaskImage:
-                option = option_of(parameter)
-                text = re.sub(rf"\bcall Set{parameter.name}\((.*?)\)", rf"give {option} \1", text)
-                text = re.sub(rf"\b(Set)?{parameter.name}\b", option, text)
-        raise type(error)(text) from error
+        options = {parameter.name: option_of(parameter) for parameter in _options_of(filter_)}
+        owner = name if error.owner == filter_.GetName() else error.owner
+        raise error.respelled(owner, lambda one: options.get(one, one)) from error
+
+
+def _options_of(filter_: ProcessObject) -> Iterator[Parameter[Any]]:
+    for parameter in parameters_of(type(filter_)):
+        if parameter.in_cli or parameter is LabelFusionFilter.MaskImage:
+            yield parameter
 
 
 def _reader(kind: Kind[Any]) -> Callable[[str], Any]:

@@ -115,7 +115,7 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made a folder: {error.strerror}") from error
+        raise FileError(f"cannot be made a folder: {error.strerror}", path=folder) from error
 
 
 def _rehearse(output: Output, dimension: int) -> list[Path]:
@@ -129,16 +129,19 @@ def _rehearse(output: Output, dimension: int) -> list[Path]:
                 write_text(draft, "")
             elif not _survives(draft, np.dtype(output.pixel_type), dimension):
                 raise FileError(
-                    f"{path}: its format does not keep a {dimension}D image of "
-                    f"{np.dtype(output.pixel_type)} as it is; use .nii.gz, .nrrd or .mha"
+                    f"its format does not keep a {dimension}D image of "
+                    f"{np.dtype(output.pixel_type)} as it is; use .nii.gz, .nrrd or .mha",
+                    path=path,
                 )
             return [path.parent / part.name for part in Path(folder).iterdir()]
     except FileError as error:
-        raise FileError(str(error).replace(str(draft), str(path))) from error
+        raise error.about(path) from error
     except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise FileError(f"cannot be written: {error.strerror or error}", path=path) from error
     except RuntimeError as error:  # SimpleITK writes some formats that it cannot read
-        raise FileError(f"{path}: its format cannot be read back; use .nii.gz or .nrrd") from error
+        raise FileError(
+            "its format cannot be read back; use .nii.gz or .nrrd", path=path
+        ) from error
 
 
 def _folder_near(path: Path) -> Path:

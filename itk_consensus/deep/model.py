@@ -231,7 +231,8 @@ def find_device(name: str, owner: str) -> torch.device:
         usable = [kind for kind, available in there.items() if available and kind != "cuda"]
         usable += [f"cuda:{index}" for index in range(count)]
         raise ParameterError(
-            f"{owner}: Device must be one this machine's torch can use "
-            f"({', '.join(sorted(usable))}), got {name}"
+            f"must be one this machine's torch can use ({', '.join(sorted(usable))}), got {name}",
+            owner=owner,
+            parameter="Device",
         )
     return torch.device(name)

@@ -169,8 +169,9 @@ class Trainer:
     def _require_finite(self, finite: bool) -> None:
         if not finite:
             raise TrainingError(
-                f"training diverged in iteration {self.state.iteration}; lower LearningRate, "
-                f"which is {self.settings.learning_rate:g}"
+                f"training diverged in iteration {self.state.iteration}; lower {{LearningRate}}, "
+                f"which is {self.settings.learning_rate:g}",
+                mentions=("LearningRate",),
             )
 
     def _step(self, iteration: int, draw: Draw) -> None:

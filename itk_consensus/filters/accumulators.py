@@ -49,7 +49,7 @@ class _OneByOne:
         if self._like is None:
             loaded = convert.load([image], owner=owner)
             if len(loaded.arrays) != 1:
-                raise InputError(f"{owner}: add takes one rater at a time, got a vector image")
+                raise InputError("add takes one rater at a time, got a vector image", owner=owner)
             array, like = loaded.arrays[0], loaded.without_inputs()
         else:
             like = self._like
@@ -209,7 +209,7 @@ class PatternAccumulator(_OneByOne):
         like = replace(self._reference(), arrays=tuple(self._values()))
         filter_._require_chunks(like.geometry.shape, [array.dtype for array in self._types])
         if filter_.MaskImage is not None or filter_.RaterMasks is not None:
-            raise InputError(f"{filter_.GetName()}: an accumulator takes no masks")
+            raise InputError("an accumulator takes no masks", owner=filter_.GetName())
         with filter_._running():
             filter_._check_parameters()
             case, fused = fuse_patterns(filter_, self.patterns(foreground), like)

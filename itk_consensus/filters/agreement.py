@@ -100,7 +100,7 @@ class AgreementFilter(FuserAtWorkMixin):
         if names is None:
             return [f"rater {index}" for index in range(raters)]
         if len(names) != raters:
-            raise ParameterError(f"{self.GetName()}: names must be {raters}, got {len(names)}")
+            raise ParameterError(f"names must be {raters}, got {len(names)}", owner=self.GetName())
         return [str(name) for name in names]
 
 

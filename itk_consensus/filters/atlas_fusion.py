@@ -78,7 +78,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         super()._check_parameters()
         for name in ("Image", "AtlasImages"):
             if getattr(self, name) is None:
-                raise ParameterError(f"{self.GetName()}: {name} must be set before Execute")
+                raise ParameterError(f"{name} must be set before Execute", owner=self.GetName())
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
@@ -110,8 +110,9 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         given = self.AtlasImages or ()
         if len(given) != len(case.loaded.arrays):
             raise ParameterError(
-                f"{self.GetName()}: AtlasImages must have {len(case.loaded.arrays)} images, one "
-                f"for each input, got {len(given)}"
+                f"must have {len(case.loaded.arrays)} images, one for each input, got {len(given)}",
+                owner=self.GetName(),
+                parameter="AtlasImages",
             )
         target = self._intensities(self.Image, case, "Image")
         atlases = [
@@ -124,10 +125,10 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     def _intensities(self, image: Any, case: FusionCase, parameter: str) -> NDArray[Any]:
         array = self._load_one(image, case.loaded, parameter)
         if array is None:
-            raise ParameterError(f"{self.GetName()}: {parameter} must be an image, got None")
+            raise ParameterError(f"{parameter} must be an image, got None", owner=self.GetName())
         if not np.isfinite(array).all():
             raise InputError(
-                f"{self.GetName()}: {parameter} must hold finite numbers, found NaN or inf"
+                f"{parameter} must hold finite numbers, found NaN or inf", owner=self.GetName()
             )
         return np.asarray(array)
 

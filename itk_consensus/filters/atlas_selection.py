@@ -76,7 +76,9 @@ class AtlasSelectionFilter(ProcessObject):
                 )
                 region = np.asarray(mask != 0)
                 if not region.any():
-                    raise InputError(f"{name}: MaskImage must mark some voxels, it is empty")
+                    raise InputError(
+                        "must mark some voxels, it is empty", owner=name, parameter="MaskImage"
+                    )
             first, *atlases = loaded.arrays
             assert first is not None
             alike = comparable(first, atlases, None, threads=self.NumberOfThreads)

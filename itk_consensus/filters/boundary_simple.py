@@ -112,8 +112,9 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         radii = radii_in_voxels(radius, case.spacing)
         if not any(radii):
             raise ParameterError(
-                f"{self.GetName()}: PatchRadius must be at least the smallest voxel side "
-                f"{smallest:g} mm, got {radius:g}"
+                f"must be at least the smallest voxel side {smallest:g} mm, got {radius:g}",
+                owner=self.GetName(),
+                parameter="PatchRadius",
             )
         return radii
 
@@ -123,7 +124,11 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         if image is None or self.EdgeBoost == 1:
             return None
         if not np.isfinite(image).all():
-            raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
+            raise InputError(
+                "must hold finite numbers, found NaN or inf",
+                owner=self.GetName(),
+                parameter="Image",
+            )
         radii = tuple(round(EDGE_REACH * radius) for radius in self._radii(case))
         scale = self.EdgeScale * case.smallest_side
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(radii))

@@ -56,7 +56,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def GetRecord(self) -> Record:
         """The calibration: of the last Calibrate, or loaded."""
         if self._record is None:
-            raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Load first")
+            raise NotExecutedError("needs Calibrate or Load first", owner=self.GetName())
         return handed_out(self._record)
 
     def Save(self, path: PathLike) -> None:
@@ -69,7 +69,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         try:
             text = read_bytes(path).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise FileError(f"{path}: is not a calibration record: {error}") from error
+            raise FileError(f"is not a calibration record: {error}", path=path) from error
         return self._with(self.record_class.from_json(text, str(path)))
 
     @classmethod
@@ -88,8 +88,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         for name, wanted in made_with.items():
             if None not in (wanted, given[name]) and wanted != given[name]:
                 raise ParameterError(
-                    f"{self.GetName()}: the calibration was made with {name} {wanted}, "
-                    f"this is {given[name]}; calibrate again for it"
+                    f"the calibration was made with {name} {wanted}, "
+                    f"this is {given[name]}; calibrate again for it",
+                    owner=self.GetName(),
                 )
 
     def _tell(self, messages: Iterable[str]) -> None:
@@ -110,8 +111,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             ended = [name for name, member in row.items() if member is _MISSING]
             if ended:
                 raise InputError(
-                    f"{self.GetName()}: Calibrate needs equally many {', '.join(columns)}; "
-                    f"there are only {number} {ended[0]}"
+                    f"Calibrate needs equally many {', '.join(columns)}; "
+                    f"there are only {number} {ended[0]}",
+                    owner=self.GetName(),
                 )
             yield self._load_case(
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
@@ -168,8 +170,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             return np.asarray(array != 0).astype(np.uint16)
         if not np.isin(array, np.arange(labels)).all():
             raise InputError(
-                f"{self.GetName()}: {name} must hold the labels 0 to {labels - 1} of the "
-                f"{labels} probability images, got values from {array.min():g} to {array.max():g}"
+                f"{name} must hold the labels 0 to {labels - 1} of the "
+                f"{labels} probability images, got values from {array.min():g} to {array.max():g}",
+                owner=self.GetName(),
             )
         return array.astype(np.uint16)
 
@@ -190,6 +193,7 @@ def _check_probabilities(
         total = np.sum(probabilities, axis=0, dtype=np.float64)
         if np.abs(total - 1).max() > _SUM_TOLERANCE:
             raise InputError(
-                f"{owner}: the labels' probabilities must sum to 1, "
-                f"got sums from {total.min():g} to {total.max():g}"
+                f"the labels' probabilities must sum to 1, "
+                f"got sums from {total.min():g} to {total.max():g}",
+                owner=owner,
             )

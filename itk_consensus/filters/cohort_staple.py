@@ -91,12 +91,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     def _listed(self, cases: Any) -> list[Any]:
         if isinstance(cases, (str, bytes)) or not isinstance(cases, Iterable):
             raise InputError(
-                f"{self.GetName()}: a list of cases wanted, each a list of images, "
-                f"got {type(cases).__name__}"
+                f"a list of cases wanted, each a list of images, got {type(cases).__name__}",
+                owner=self.GetName(),
             )
         listed = list(cases)
         if not listed:
-            raise InputError(f"{self.GetName()}: at least one case wanted, got none")
+            raise InputError("at least one case wanted, got none", owner=self.GetName())
         return listed
 
     def _load(self, images: Any, index: int) -> FusionCase:

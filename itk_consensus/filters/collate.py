@@ -83,7 +83,8 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         number = len(self._result.shares)
         if not (is_integer(level) and 0 <= level < number):
             raise ParameterError(
-                f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
+                f"GetLevelImage's level must be 0 to {number - 1}, got {level!r}",
+                owner=self.GetName(),
             )
         shares = np.ascontiguousarray(self._result.truth.levels()[:, level])
 
@@ -94,7 +95,9 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if not self.ConsensusLevels:
-            raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
+            raise ParameterError(
+                "must not be empty", owner=self.GetName(), parameter="ConsensusLevels"
+            )
 
     def _fuse(self, case: FusionCase) -> Fusion:
         observer, _ = self._counting_to(self.MaximumIterations)

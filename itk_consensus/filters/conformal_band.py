@@ -150,7 +150,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     def _options(self) -> BandOptions:
         options = settings_from(self, BandOptions)
         for parameter, problem in options.contradictions():
-            raise ParameterError(f"{self.GetName()}: {parameter} {problem}")
+            raise ParameterError(problem, owner=self.GetName(), parameter=parameter)
         return options
 
     def GetGuarantee(self) -> str:
@@ -233,8 +233,10 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             return record.guarantee
         if not self.WithoutPromise:
             raise ParameterError(
-                f"{self.GetName()}: {other}; calibrate again for it, or SetWithoutPromise(True) to "
-                "mark it without a promise"
+                f"{other}; calibrate again for it, or set {{WithoutPromise}} to True to "
+                "mark it without a promise",
+                owner=self.GetName(),
+                mentions=("WithoutPromise",),
             )
         return f"Nothing is promised: {other}."
 

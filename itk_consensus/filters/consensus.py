@@ -84,8 +84,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         fused = self.fused
         if name not in self._candidates:
             raise ParameterError(
-                f"{self.GetName()}: candidate must be one of {tuple(self._candidates)}, "
-                f"got {name!r}"
+                f"candidate must be one of {tuple(self._candidates)}, got {name!r}",
+                owner=self.GetName(),
             )
         return fused.label_image(self._candidates[name]())
 

@@ -63,12 +63,15 @@ def case_sources(
         known = as_list(truths, f"{owner}: Fit needs a list of truths, or None")
     if not images or not len(images) == len(label_lists) == len(known):
         raise InputError(
-            f"{owner}: Fit needs as many label lists (and truths) as images, "
-            f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths"
+            f"Fit needs as many label lists (and truths) as images, "
+            f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths",
+            owner=owner,
         )
     without = [number for number, truth in enumerate(known) if truth is None]
     if truths is not None and without:
-        raise InputError(f"{owner}: truths must be given for all cases, case {without[0]} has none")
+        raise InputError(
+            f"truths must be given for all cases, case {without[0]} has none", owner=owner
+        )
     ids = ids_per_case(rater_ids, len(images), owner)
     return [
         CaseSource(
@@ -89,10 +92,10 @@ def summaries_of(sources: Sequence[CaseSource], owner: str) -> list[CaseSummary]
     """Look at every case, one at a time, and check that they are of one kind."""
     found = [source.load().summary() for source in sources]
     if len({len(one.shape) for one in found}) > 1:
-        raise InputError(f"{owner}: Fit needs cases of one dimension, got 2D and 3D")
+        raise InputError("Fit needs cases of one dimension, got 2D and 3D", owner=owner)
     numbers = {one.number_of_channels for one in found}
     if len(numbers) > 1:
-        raise InputError(f"{owner}: Fit needs images of one number of channels, got {numbers}")
+        raise InputError(f"Fit needs images of one number of channels, got {numbers}", owner=owner)
     return found
 
 

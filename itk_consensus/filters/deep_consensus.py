@@ -71,8 +71,9 @@ class DeepConsensusFilter(DeepTraining):
             found = (len(given.shape), len(given.channels))
             if found != wanted:
                 raise InputError(
-                    f"{self.GetName()}: was trained on {wanted[0]}D images{_channels(wanted[1])}, "
-                    f"got {found[0]}D{_channels(found[1])}"
+                    f"was trained on {wanted[0]}D images{_channels(wanted[1])}, "
+                    f"got {found[0]}D{_channels(found[1])}",
+                    owner=self.GetName(),
                 )
             reject_other_labels(given.summary(), model.labels, self.GetName())
             self._report(0.1)
@@ -88,8 +89,8 @@ class DeepConsensusFilter(DeepTraining):
         fused = self._made(self._fused)
         if not is_integer(label) or label not in fused.labels:
             raise ParameterError(
-                f"{self.GetName()}: GetProbabilityImage's label must be one of {fused.labels}, "
-                f"got {label!r}"
+                f"GetProbabilityImage's label must be one of {fused.labels}, got {label!r}",
+                owner=self.GetName(),
             )
         return fused.probability_image(label)
 

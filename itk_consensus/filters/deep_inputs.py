@@ -106,27 +106,30 @@ def load_input(
     """
     if image is None:
         raise InputError(
-            f"{owner}: needs the image the labels were drawn on, got None; without one, "
-            "itk_consensus.LabelVoting(labels) fuses labels by voting"
+            "needs the image the labels were drawn on, got None; without one, "
+            "itk_consensus.LabelVoting(labels) fuses labels by voting",
+            owner=owner,
         )
     loaded = convert.load(labels, owner=owner, keep=keep, **tolerances)
     if loaded.geometry.dimension not in (2, 3):
-        raise InputError(f"{owner}: needs 2D or 3D images, got {loaded.geometry.dimension}D")
+        raise InputError(f"needs 2D or 3D images, got {loaded.geometry.dimension}D", owner=owner)
     stack = LabelStack.multilabel(loaded.arrays, missing_label=missing_label, owner=owner)
     channels = convert.load_channels(image, loaded, owner=owner, parameter="image", **tolerances)
     low, high = min(one.min() for one in channels), max(one.max() for one in channels)
     if not -_LARGEST_INTENSITY <= low <= high <= _LARGEST_INTENSITY:
         raise InputError(
-            f"{owner}: image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
-            f"{_LARGEST_INTENSITY:g}, it has {low:g} to {high:g}"
+            f"image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
+            f"{_LARGEST_INTENSITY:g}, it has {low:g} to {high:g}",
+            owner=owner,
         )
     ids: tuple[RaterId | None, ...] = tuple(range(1, len(stack.arrays) + 1))
     if rater_ids is not None:
         ids = checked_ids(rater_ids, owner)
     if len(ids) != len(stack.arrays):
         raise InputError(
-            f"{owner}: rater_ids must have one entry for each of the {len(stack.arrays)} raters, "
-            f"got {len(ids)}"
+            f"rater_ids must have one entry for each of the {len(stack.arrays)} raters, "
+            f"got {len(ids)}",
+            owner=owner,
         )
     known = None
     if truth is not None:
@@ -146,7 +149,7 @@ def class_labels(
         return labels
     found = sorted(set().union(*(one.label_values for one in inputs)))
     if not 2 <= len(found) <= MISSING:
-        raise InputError(f"{owner}: Fit needs 2 to {MISSING} labels, the cases have {found}")
+        raise InputError(f"Fit needs 2 to {MISSING} labels, the cases have {found}", owner=owner)
     return tuple(found)
 
 
@@ -155,11 +158,13 @@ def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -
     missing = one.missing_label
     if missing in labels:
         raise ParameterError(
-            f"{owner}: MissingLabel must not be the label of a class {labels}, got {missing}"
+            f"must not be the label of a class {labels}, got {missing}",
+            owner=owner,
+            parameter="MissingLabel",
         )
     unknown = sorted(label for label in one.label_values if label not in labels)
     if unknown:
-        raise InputError(f"{owner}: labels must be among {labels}, got {unknown}")
+        raise InputError(f"labels must be among {labels}, got {unknown}", owner=owner)
 
 
 def checked_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:

@@ -119,7 +119,9 @@ class DeepTraining(DeepConsensusParameters):
 
     def _chosen_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
         if self.Mode == "truth" and truths is None:
-            raise ParameterError(f"{self.GetName()}: Mode truth needs truths, got none")
+            raise ParameterError(
+                "truth needs truths, got none", owner=self.GetName(), parameter="Mode"
+            )
         if self.Mode != "auto":
             return self.Mode
         if truths is not None:
@@ -159,13 +161,14 @@ class DeepTraining(DeepConsensusParameters):
         there = (shape.dimension, shape.inputs, before.mode)
         if here != there:
             raise InputError(
-                f"{self.GetName()}: warm_start goes on with images of the same dimension and "
-                f"channels in the same mode, {there}, got {here}"
+                f"warm_start goes on with images of the same dimension and "
+                f"channels in the same mode, {there}, got {here}",
+                owner=self.GetName(),
             )
         if image_stream is not None:
             raise ParameterError(
-                f"{self.GetName()}: warm_start goes on with the image stream of the model; "
-                "image_stream must be None"
+                "warm_start goes on with the image stream of the model; image_stream must be None",
+                owner=self.GetName(),
             )
         for number, one in enumerate(inputs):
             reject_other_labels(one, before.labels, f"{self.GetName()}: case {number}")
@@ -194,8 +197,9 @@ class DeepTraining(DeepConsensusParameters):
         sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
         if len(sides) < dimension:
             raise ParameterError(
-                f"{self.GetName()}: WindowSize must be {dimension} integers for {dimension}D "
-                f"images, got {size}"
+                f"must be {dimension} integers for {dimension}D images, got {size}",
+                owner=self.GetName(),
+                parameter="WindowSize",
             )
         return sides[::-1]
 
@@ -230,7 +234,7 @@ class DeepTraining(DeepConsensusParameters):
         try:
             yield
         except TrainingError as error:
-            raise TrainingError(f"{self.GetName()}: {error}") from None
+            raise TrainingError(f"{error}", owner=self.GetName()) from None
 
     def _after_iteration(self, share: float) -> bool:
         self._run.progress = 0.05 + 0.9 * share
@@ -267,8 +271,9 @@ class DeepTraining(DeepConsensusParameters):
     def _trained(self) -> ConsensusModel:
         if self._model is None:
             raise NotExecutedError(
-                f"{self.GetName()}: is not trained; call Fit or Load first. Without training, "
-                "itk_consensus.LabelVoting(labels) fuses labels by voting"
+                "is not trained; call Fit or Load first. Without training, "
+                "itk_consensus.LabelVoting(labels) fuses labels by voting",
+                owner=self.GetName(),
             )
         return self._model
 

@@ -96,7 +96,10 @@ class ExpectationMaximizationMixin(ProcessObject):
     def _reject_two_priors(self, name: str) -> None:
         if not self._prior_is_open and self.EstimatePrior:
             raise ParameterError(
-                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
+                f"must be False beside {{{name}}}, which fixes it",
+                owner=self.GetName(),
+                parameter="EstimatePrior",
+                mentions=(name,),
             )
 
     def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
@@ -151,8 +154,10 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             return None
         if self.NumberOfInitializations > 1:
             raise ParameterError(
-                f"{self.GetName()}: NumberOfInitializations must be 1 with a SmoothnessWeight, "
-                f"got {self.NumberOfInitializations}"
+                f"must be 1 with a {{SmoothnessWeight}}, got {self.NumberOfInitializations}",
+                owner=self.GetName(),
+                parameter="NumberOfInitializations",
+                mentions=("SmoothnessWeight",),
             )
         known = None if weight == "estimate" else weight
         return MarkovField(case.patterns, case.spacing, known, partial(self._report, 0.5))
@@ -162,8 +167,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         raters = int(patterns.present.any(axis=0).sum())
         if raters == 1 and asks_for_more:
             raise ParameterError(
-                f"{self.GetName()}: priors and several initializations need at least 2 raters, "
-                "got 1"
+                "priors and several initializations need at least 2 raters, got 1",
+                owner=self.GetName(),
             )
         return raters > 1
 

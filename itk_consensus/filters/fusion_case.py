@@ -184,9 +184,11 @@ class RaterInputs(ProcessObject):
 
     def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:
-            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
+            raise ParameterError(
+                "must mark some voxels, it is empty", owner=self.GetName(), parameter="MaskImage"
+            )
         if not is_annotated:
-            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
+            raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
 
     def _load_images(self, images: Any) -> LoadedImages:
         """Inputs as arrays; a filter that takes probabilities overrides this."""
@@ -265,7 +267,9 @@ def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
         at += number
         if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
             raise InputError(
-                f"{owner}: input {index} must hold labels, but its {number} components sum to 1: "
+                f"must hold labels, but its {number} components sum to 1: "
                 "they are class probabilities, not raters; use ProbabilityAverageFilter or "
-                "LogOpinionPoolFilter"
+                "LogOpinionPoolFilter",
+                owner=owner,
+                input_index=index,
             )

@@ -42,8 +42,8 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
         for parameter in parameters_of(type(self)):
             if getattr(self, parameter.name) is self:
                 raise ParameterError(
-                    f"{self.GetName()}: {parameter.name} must be another filter, got the filter "
-                    "itself"
+                    f"{parameter.name} must be another filter, got the filter itself",
+                    owner=self.GetName(),
                 )
 
     def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:

@@ -65,7 +65,9 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.Image is None:
-            raise ParameterError(f"{self.GetName()}: Image must be set before Execute")
+            raise ParameterError(
+                "must be set before Execute", owner=self.GetName(), parameter="Image"
+            )
 
     def _fuse(self, case: FusionCase) -> Fusion:
         model = self._model(case)
@@ -89,7 +91,11 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         region = case.patterns.disputed_region([math.ceil(_REACH * sigma) for sigma in sigmas])
         seen = image[region].astype(np.float64)
         if not np.isfinite(seen).all():
-            raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
+            raise InputError(
+                "must hold finite numbers, found NaN or inf",
+                owner=self.GetName(),
+                parameter="Image",
+            )
         return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas, case.threads)
 
 

@@ -56,8 +56,9 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         for name, radii in (("PatchRadius", patch), ("SearchRadius", search)):
             if prod(2 * r + 1 for r in radii) > MOST_STEPS:
                 raise ParameterError(
-                    f"{self.GetName()}: {name} must reach over at most {MOST_STEPS} voxels, each "
-                    f"of which is looked at, got {' x '.join(str(2 * r + 1) for r in radii)}"
+                    f"{name} must reach over at most {MOST_STEPS} voxels, each "
+                    f"of which is looked at, got {' x '.join(str(2 * r + 1) for r in radii)}",
+                    owner=self.GetName(),
                 )
         self._settings = JointSettings(patch, search, self.Beta, self.Alpha)
         return tuple(p + s for p, s in zip(patch, search, strict=True))

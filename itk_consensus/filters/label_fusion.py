@@ -147,9 +147,10 @@ class LabelFusionFilter(RaterInputs):
             voxels = math.prod(shape)
             needed = voxels * (sum(dtype.itemsize for dtype in types) + self.bytes_per_voxel)
             raise InputError(
-                f"{self.GetName()}: cannot be exact in chunks: {self.whole_because}. In memory "
+                f"cannot be exact in chunks: {self.whole_because}. In memory "
                 f"{voxels} voxels of {len(types)} raters need about {needed / 1e9:.3g} GB: "
-                "bring the inputs into memory first"
+                "bring the inputs into memory first",
+                owner=self.GetName(),
             )
 
     # -- outputs ----------------------------------------------------------------------------
@@ -168,9 +169,10 @@ class LabelFusionFilter(RaterInputs):
         """Raise an `InputError` if the last Execute only promised outputs, of dask arrays."""
         if self._chunked is not None:
             raise InputError(
-                f"{self.GetName()}: of dask arrays there are label maps, probabilities, "
+                "of dask arrays there are label maps, probabilities, "
                 "uncertainties and measurements only; this output needs the images in memory: "
-                "compute() them first"
+                "compute() them first",
+                owner=self.GetName(),
             )
 
     @property
@@ -213,8 +215,8 @@ class LabelFusionFilter(RaterInputs):
         """
         if kind not in UNCERTAINTY_KINDS:
             raise ParameterError(
-                f"{self.GetName()}: kind of uncertainty must be one of {UNCERTAINTY_KINDS}, "
-                f"got {kind!r}"
+                f"kind of uncertainty must be one of {UNCERTAINTY_KINDS}, got {kind!r}",
+                owner=self.GetName(),
             )
         return self._outputs.uncertainty_image(kind)
 
@@ -257,8 +259,9 @@ class LabelFusionFilter(RaterInputs):
             return max(labels) + 1
         if not holds(dtype, [given]):
             raise ParameterError(
-                f"{self.GetName()}: LabelForUndecidedPixels must fit the inputs' type {dtype}, "
-                f"got {given}"
+                f"must fit the inputs' type {dtype}, got {given}",
+                owner=self.GetName(),
+                parameter="LabelForUndecidedPixels",
             )
         return int(given)
 

@@ -114,8 +114,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         self._reject_two_priors("PriorProbabilities")
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
             raise ParameterError(
-                f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
-                f"Initialization is {self.Initialization}, which gives no confusion matrix; got 0"
+                f"must be an integer >= 1 when {{Initialization}} is {self.Initialization}, "
+                "which gives no confusion matrix; got 0",
+                owner=self.GetName(),
+                parameter="MaximumNumberOfIterations",
+                mentions=("Initialization",),
             )
 
     def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
@@ -180,20 +183,25 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             size = max(labels) + 1
             if min(labels) < 0 or len(given) not in (size, size + 1):
                 raise ParameterError(
-                    f"{self.GetName()}: PriorProbabilities must be {size} numbers, one per label "
-                    f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}"
+                    f"must be {size} numbers, one per label "
+                    f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}",
+                    owner=self.GetName(),
+                    parameter="PriorProbabilities",
                 )
             shares = dict(enumerate(given))
         missing = [label for label in labels if label not in shares]
         if missing:
             raise ParameterError(
-                f"{self.GetName()}: PriorProbabilities must cover the labels {labels}, "
-                f"missing {missing}"
+                f"must cover the labels {labels}, missing {missing}",
+                owner=self.GetName(),
+                parameter="PriorProbabilities",
             )
         prior = np.array([shares[label] for label in labels], dtype=np.float64)
         if not prior.sum() > 0:
             raise ParameterError(
-                f"{self.GetName()}: PriorProbabilities must leave some label possible, got {given}"
+                f"must leave some label possible, got {given}",
+                owner=self.GetName(),
+                parameter="PriorProbabilities",
             )
         return np.asarray(prior / prior.sum())
 

@@ -83,6 +83,8 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
         given = np.array(self.Temperature, dtype=np.float64)
         if given.ndim and len(given) != raters:
             raise ParameterError(
-                f"{self.GetName()}: Temperature must be one number or {raters}, got {len(given)}"
+                f"must be one number or {raters}, got {len(given)}",
+                owner=self.GetName(),
+                parameter="Temperature",
             )
         return given

@@ -120,13 +120,10 @@ class Parameter(_Declared[T]):
         """Return the accepted value or raise the one message every filter uses."""
         try:
             return self.kind.accept(number_in(value))
-        except BeyondRange as error:
+        except (TypeError, ValueError) as error:
+            wanted = error if isinstance(error, BeyondRange) else self.kind.wanted
             raise ParameterError(
-                f"{owner}: {self.name} must be {error}, got {shown(value)}"
-            ) from None
-        except (TypeError, ValueError):
-            raise ParameterError(
-                f"{owner}: {self.name} must be {self.kind.wanted}, got {shown(value)}"
+                f"must be {wanted}, got {shown(value)}", owner=owner, parameter=self.name
             ) from None
 
     @property
@@ -190,7 +187,9 @@ class Measurement(_Declared[T]):
     def value_of(self, filter_: ProcessObject) -> T:
         run = filter_._run
         if self.name not in run.measured:
-            raise NotExecutedError(f"{filter_.GetName()}: {self.name} is known only after Execute")
+            raise NotExecutedError(
+                f"{self.name} is known only after Execute", owner=filter_.GetName()
+            )
         value: T | Deferred[T] = run.measured[self.name]
         if isinstance(value, Deferred):
             with filter_._seeing(run):  # it may look at other measurements
@@ -246,7 +245,7 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
     # In the spelling of who asks: ForgroundValue is answered with ForegroundValue.
     hint = f"did you mean {spelled[0] + near[0][1:]}? " if near and spelled[0].isalpha() else ""
     raise ParameterError(
-        f"{owner}: there is no parameter '{spelled}'; {hint}known are {', '.join(names)}"
+        f"there is no parameter '{spelled}'; {hint}known are {', '.join(names)}", owner=owner
     )
 
 

@@ -192,8 +192,10 @@ def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
     cast: NDArray[Any] = values.astype(promised)
     if not np.array_equal(cast, values):
         raise InputError(
-            f"{owner}: label {values.max()} does not fit the chunks' type {promised}; "
-            "set LabelForUndecidedPixels, or cast the inputs to a wider type"
+            f"label {values.max()} does not fit the chunks' type {promised}; "
+            "set {LabelForUndecidedPixels}, or cast the inputs to a wider type",
+            owner=owner,
+            mentions=("LabelForUndecidedPixels",),
         )
     return cast
 

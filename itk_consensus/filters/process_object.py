@@ -99,14 +99,14 @@ class ProcessObject(Runs, GlobalDefaults):
         if not (name.startswith("_") or hasattr(type(self), name)):
             meant = find_parameter(type(self), name, self.GetName())
             raise ParameterError(
-                f"{self.GetName()}: there is no attribute '{name}'; did you mean {meant.name}?"
+                f"there is no attribute '{name}'; did you mean {meant.name}?", owner=self.GetName()
             )
         super().__setattr__(name, value)
 
     def _set(self, spelled: str, value: Any) -> None:
         parameter = find_parameter(type(self), spelled, self.GetName())
         if parameter.name in self._values:
-            raise ParameterError(f"{self.GetName()}: {parameter.name} is given twice")
+            raise ParameterError(f"{parameter.name} is given twice", owner=self.GetName())
         getattr(self, f"Set{parameter.name}")(value)
 
     def GetName(self) -> str:
@@ -144,14 +144,15 @@ class ProcessObject(Runs, GlobalDefaults):
         """Call `command`, a callable or a SimpleITK Command, at each such event."""
         if isinstance(event, bool) or event not in EVENTS:
             raise ParameterError(
-                f"{self.GetName()}: AddCommand's event must be one of SimpleITK's event numbers "
-                f"{sorted(EVENTS)}, got {event!r}"
+                f"AddCommand's event must be one of SimpleITK's event numbers "
+                f"{sorted(EVENTS)}, got {event!r}",
+                owner=self.GetName(),
             )
         if not callable(command):
             execute = getattr(command, "Execute", None)
             if not callable(execute):
                 raise ParameterError(
-                    f"{self.GetName()}: AddCommand's command must be callable, got {command!r}"
+                    f"AddCommand's command must be callable, got {command!r}", owner=self.GetName()
                 )
             command = execute
         self._commands.append((int(event), command))
@@ -196,7 +197,7 @@ class ProcessObject(Runs, GlobalDefaults):
     def _aborted(self, run: Run) -> ProcessAborted:
         # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
         run.is_answering = True
-        return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+        return ProcessAborted("aborted before there was an answer", owner=self.GetName())
 
     def _goes_on(self) -> bool:
         """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
@@ -269,7 +270,7 @@ class ProcessObject(Runs, GlobalDefaults):
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""
         if output is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+            raise NotExecutedError("outputs are known only after Execute", owner=self.GetName())
         return output
 
     def _warn(self, message: str) -> None:

@@ -27,8 +27,9 @@ class RaterWeightsMixin(ProcessObject):
             return None
         if len(weights) != raters or not any(weights):
             raise ParameterError(
-                f"{self.GetName()}: RaterWeights must be {raters} numbers >= 0, not all 0, "
-                f"got {weights}"
+                f"must be {raters} numbers >= 0, not all 0, got {weights}",
+                owner=self.GetName(),
+                parameter="RaterWeights",
             )
         return np.array(weights)
 
@@ -55,13 +56,16 @@ def label_prior(
     if not isinstance(given, Mapping):
         if len(labels) != 2:
             raise ParameterError(
-                f"{owner}: Prior must be a {{label: probability}} dict for the labels {labels}, "
-                f"got {given}"
+                f"must be a {{label: probability}} dict for the labels {labels}, got {given}",
+                owner=owner,
+                parameter="Prior",
             )
         return np.array([1 - given, given])
     shares = np.array([given.get(label, 0.0) for label in labels])
     if not (shares > 0).all():
         raise ParameterError(
-            f"{owner}: Prior must give each of the labels {labels} a probability > 0, got {given}"
+            f"must give each of the labels {labels} a probability > 0, got {given}",
+            owner=owner,
+            parameter="Prior",
         )
     return np.asarray(shares / shares.sum())

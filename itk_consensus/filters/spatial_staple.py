@@ -116,8 +116,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         for name, label in (("observed", observed), ("true", true)):
             if label not in labels:
                 raise ParameterError(
-                    f"{self.GetName()}: GetConfusionField's {name} label must be one of "
-                    f"{labels}, got {label!r}"
+                    f"GetConfusionField's {name} label must be one of {labels}, got {label!r}",
+                    owner=self.GetName(),
                 )
         field = confusion_field(self._result, rater, labels.index(observed), labels.index(true))
         return convert.to_image(field, case.loaded)
@@ -136,8 +136,9 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         labels = self.GetLabels()
         if len(labels) != 2:
             raise ParameterError(
-                f"{self.GetName()}: {method} needs inputs of two labels, got {labels}; "
-                "GetConfusionField serves any number"
+                f"{method} needs inputs of two labels, got {labels}; "
+                "GetConfusionField serves any number",
+                owner=self.GetName(),
             )
         return labels[0], labels[1]
 
@@ -146,8 +147,10 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     def _check_parameters(self) -> None:
         if self.Prior is not None and self.PriorMode != "fixed":
             raise ParameterError(
-                f"{self.GetName()}: PriorMode must be fixed when Prior is given, "
-                f"got {self.PriorMode}"
+                f"must be fixed when {{Prior}} is given, got {self.PriorMode}",
+                owner=self.GetName(),
+                parameter="PriorMode",
+                mentions=("Prior",),
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:

@@ -101,8 +101,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         """Where the prior is not the mean of the masks, there is nothing to scale."""
         if self.ConfidenceWeight != 1.0:
             raise ParameterError(
-                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with {beside} "
-                f"it must stay 1, got {self.ConfidenceWeight:g}"
+                f"scales the mean of the masks; with {{{beside}}} "
+                f"it must stay 1, got {self.ConfidenceWeight:g}",
+                owner=self.GetName(),
+                parameter="ConfidenceWeight",
+                mentions=(beside,),
             )
 
     def _both_labels(self) -> list[int]:
@@ -121,14 +124,17 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         others = [int(value) for value in values if value not in (0, missing)]
         if others:
             raise InputError(
-                f"{self.GetName()}: ForegroundValue {self.ForegroundValue:g} occurs in no input; "
-                f"the inputs hold {_listed([int(value) for value in values])}"
+                f"{self.ForegroundValue:g} occurs in no input; "
+                f"the inputs hold {_listed([int(value) for value in values])}",
+                owner=self.GetName(),
+                parameter="ForegroundValue",
             )
         types = {array.dtype for array in arrays if array is not None}
         if not any(fits(self.ForegroundValue, dtype) for dtype in types):
             raise InputError(
-                f"{self.GetName()}: ForegroundValue must be a label that the inputs can hold, "
-                f"got {self.ForegroundValue:g}"
+                f"must be a label that the inputs can hold, got {self.ForegroundValue:g}",
+                owner=self.GetName(),
+                parameter="ForegroundValue",
             )
 
     def _store(self, result: StapleEstimate) -> None:
@@ -201,8 +207,10 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         prior = np.asarray(self._load_one(self.Prior, loaded, "Prior"), dtype=np.float32)
         if not ((prior > 0) & (prior < 1)).all():
             raise ParameterError(
-                f"{self.GetName()}: Prior must be an image of probabilities inside (0, 1), "
-                f"got values from {np.min(prior):g} to {np.max(prior):g}"
+                f"must be an image of probabilities inside (0, 1), "
+                f"got values from {np.min(prior):g} to {np.max(prior):g}",
+                owner=self.GetName(),
+                parameter="Prior",
             )
         # Equal votes under different priors are different patterns; float32 bits tell them apart.
         return np.ascontiguousarray(prior).view(np.uint32)
@@ -242,13 +250,16 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     def _require_plain_soft_inputs(self) -> None:
         if not self._is_plain or not isinstance(self.Prior, (float, type(None))):
             raise ParameterError(
-                f"{self.GetName()}: probabilities among the inputs are fused from one start, under "
-                "one prior, without SmoothnessWeight and ExcludeConsensusVoxels"
+                "probabilities among the inputs are fused from one start, under "
+                "one prior, without {SmoothnessWeight} and {ExcludeConsensusVoxels}",
+                owner=self.GetName(),
+                mentions=("SmoothnessWeight", "ExcludeConsensusVoxels"),
             )
         if self._classes > 2:
             raise InputError(
-                f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
-                f"{self._classes} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
+                f"inputs must hold labels or probabilities of two classes, got "
+                f"{self._classes} classes; use ProbabilityAverageFilter or MajorityVoteFilter",
+                owner=self.GetName(),
             )
 
     def _settings(self, case: FusionCase) -> StapleSettings:

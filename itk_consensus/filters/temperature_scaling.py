@@ -113,7 +113,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
         if self._comparison is None:
-            raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Evaluate first")
+            raise NotExecutedError("needs Calibrate or Evaluate first", owner=self.GetName())
         return handed_out(self._comparison)
 
     def Execute(self, probability: Any) -> Any:
@@ -132,8 +132,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             case, loaded = self._load_case(probability)
             if case.labels != record.labels:
                 raise InputError(
-                    f"{self.GetName()}: the calibration was made with {record.labels} labels, "
-                    f"this has {case.labels}; calibrate again for it"
+                    f"the calibration was made with {record.labels} labels, "
+                    f"this has {case.labels}; calibrate again for it",
+                    owner=self.GetName(),
                 )
             self._report(0.2)
             scaled = record.scaling.apply(self._inputs(case, record.rater_count))
@@ -142,9 +143,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
 
     def _check_cases(self, tables: Sequence[ScalingTable], rater_counts: set[int | None]) -> None:
         if not tables:
-            raise InputError(f"{self.GetName()}: Calibrate needs at least one case, got none")
+            raise InputError("Calibrate needs at least one case, got none", owner=self.GetName())
         if not any(len(table.counts) for table in tables):
-            raise InputError(f"{self.GetName()}: nothing to fit: no case has any foreground")
+            raise InputError("nothing to fit: no case has any foreground", owner=self.GetName())
         check_alike(
             self.GetName(),
             labels={table.counts.shape[1] for table in tables},
@@ -157,8 +158,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             return case.probabilities
         if rater_count is None:
             raise ParameterError(
-                f"{self.GetName()}: ProbabilityIsVoteFraction needs raters in Calibrate; "
-                "their number decides what a vote is worth"
+                "needs raters in Calibrate; their number decides what a vote is worth",
+                owner=self.GetName(),
+                parameter="ProbabilityIsVoteFraction",
             )
         return smoothed_votes(case.probabilities, rater_count)
 

@@ -25,7 +25,7 @@ def file_hash(path: PathLike) -> str:
             for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
                 digest.update(chunk)
     except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+        raise FileError(f"cannot be read: {error.strerror}", path=path) from error
     return digest.hexdigest()
 
 

@@ -83,7 +83,7 @@ def read_image(path: PathLike) -> Any:
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path}: cannot be read as an image: {_reason(error)}") from error
+        raise FileError(f"cannot be read as an image: {_reason(error)}", path=path) from error
 
 
 def files_of(path: PathLike) -> list[Path]:
@@ -109,10 +109,10 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
     """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
     path = Path(path)
     if _format(path) in _NOT_WRITTEN:
-        raise FileError(f"{path}: {_NOT_WRITTEN[_format(path)]}; {_USE}")
+        raise FileError(f"{_NOT_WRITTEN[_format(path)]}; {_USE}", path=path)
     if _format(path) in (".mha", ".mhd") and "%" in path.name:
         # MetaIO formats the name of the voxels' file, which is made from this one, by printf.
-        raise FileError(f"{path}: cannot be written: a MetaImage's name must be without %")
+        raise FileError("cannot be written: a MetaImage's name must be without %", path=path)
     with replacing(path, alone=_format(path) in _ONE_FILE) as draft:
         try:
             sitk.WriteImage(image, str(draft), compress)
@@ -121,7 +121,7 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
             raise FileError(str(error).replace(str(draft), str(path))) from error
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
-            raise FileError(f"{path}: cannot be written: {reason}") from error
+            raise FileError(f"cannot be written: {reason}", path=path) from error
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -143,7 +143,7 @@ def read_bytes(path: PathLike) -> bytes:
         return path.read_bytes()
     except (FileError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
-        raise FileError(f"{path}: cannot be read: {reason}") from error
+        raise FileError(f"cannot be read: {reason}", path=path) from error
 
 
 def require_writable(path: PathLike) -> None:
@@ -171,7 +171,7 @@ def header_reader(path: Path) -> Any:
         require_complete(header, path)
         reader.SetImageIO(header.image_io)
     elif reader.GetImageIOFromFileName(str(path)) in _TRUSTING:
-        raise FileError(f"{path}: its contents belong to no image format, whatever its name says")
+        raise FileError("its contents belong to no image format, whatever its name says", path=path)
     return reader
 
 
@@ -183,14 +183,16 @@ def reject_layers(reader: Any, path: Path) -> None:
         and reader.GetMetaData("0008|0016").strip("\0 ") in _SEGMENTATION_CLASSES
     ):
         raise FileError(
-            f"{path}: is a DICOM segmentation, whose segments would be read as slices of one "
-            "label; use read_dicom_segmentation or, on the command line, --per-structure"
+            "is a DICOM segmentation, whose segments would be read as slices of one "
+            "label; use read_dicom_segmentation or, on the command line, --per-structure",
+            path=path,
         )
     is_layered = reader.GetNumberOfComponents() > 1 or reader.GetDimension() > 3
     if is_layered and any(key.startswith("Segment0_") for key in keys):
         raise FileError(
-            f"{path}: has segments in several layers, which would be read as raters; use "
-            "read_slicer_segmentation or, on the command line, --per-structure"
+            "has segments in several layers, which would be read as raters; use "
+            "read_slicer_segmentation or, on the command line, --per-structure",
+            path=path,
         )
 
 
@@ -215,8 +217,9 @@ def _check_written(draft: Path, image: Any, path: Path) -> None:
     wanted = [extent for extent in image.GetSize() if extent > 1]
     if kept != wanted:
         raise FileError(
-            f"{path}: cannot be written: the format holds size {tuple(header.GetSize())}, "
-            f"not {tuple(image.GetSize())}; {_USE}"
+            f"cannot be written: the format holds size {tuple(header.GetSize())}, "
+            f"not {tuple(image.GetSize())}; {_USE}",
+            path=path,
         )
 
 

@@ -177,11 +177,13 @@ def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) ->
     if isinstance(given, Mapping):
         given = [Structure(name, image) for name, image in given.items()]
     if not given:
-        raise InputError(f"{owner}: there are no structures to write")
+        raise InputError("there are no structures to write", owner=owner)
     for one in given:
         # A line break ends a field of a file, a backslash a value of DICOM's.
         if not one.name.isprintable() or "\\" in one.name or not one.name.strip():
-            raise InputError(f"{owner}: {one.name!a} cannot be the name of a structure; rename it")
+            raise InputError(
+                f"{one.name!a} cannot be the name of a structure; rename it", owner=owner
+            )
     return list(given)
 
 
@@ -192,9 +194,10 @@ def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
     others = np.count_nonzero(~inside & (array != 0))
     if others:
         raise InputError(
-            f"{owner}: {structure.name} has {others} voxels that are neither inside (1) nor "
+            f"{structure.name} has {others} voxels that are neither inside (1) nor "
             "outside (0), undecided or not annotated; separate_undecided makes them a structure of "
-            "their own, or give the fuser a TieRule that decides"
+            "their own, or give the fuser a TieRule that decides",
+            owner=owner,
         )
     return inside
 
@@ -256,14 +259,15 @@ def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:
     )
     if not is_part:
         raise GeometryError(
-            f"{owner}: {structure.name} lies on another grid (spacing {there.spacing}, origin "
-            f"{there.origin}) than the image (spacing {here.spacing}, origin {here.origin})"
+            f"{structure.name} lies on another grid (spacing {there.spacing}, origin "
+            f"{there.origin}) than the image (spacing {here.spacing}, origin {here.origin})",
+            owner=owner,
         )
     placed = _resample(mask, like, sitk.Transform(), sitk.sitkNearestNeighbor, 0)
     if np.count_nonzero(sitk.GetArrayViewFromImage(placed)) != np.count_nonzero(
         sitk.GetArrayViewFromImage(mask)
     ):
-        raise GeometryError(f"{owner}: {structure.name} reaches beyond the image it belongs to")
+        raise GeometryError(f"{structure.name} reaches beyond the image it belongs to", owner=owner)
     return replace(structure, mask=placed)
 
 

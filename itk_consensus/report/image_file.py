@@ -82,17 +82,14 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
-) -> list[str]:
-    """A sentence for each file that does not lie where the first one does."""
+) -> list[tuple[ImageFile, str]]:
+    """Each file that does not lie where the first one does, and a sentence that says so."""
     first = files[0]
+    tolerances = (coordinate_tolerance, direction_tolerance)
     return [
-        f"{file.path} does not occupy the same space as {first.path}: {'; '.join(fields)}"
+        (file, f"{file.path} does not occupy the same space as {first.path}: {'; '.join(fields)}")
         for file in files[1:]
-        if (
-            fields := first.geometry.differences(
-                file.geometry, coordinate_tolerance, direction_tolerance
-            )
-        )
+        if (fields := first.geometry.differences(file.geometry, *tolerances))
     ]
 
 

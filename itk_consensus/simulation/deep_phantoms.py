@@ -139,8 +139,9 @@ def hard_cohort(
 def _check(function: str, number: int, shape: Shape, smallest: int) -> None:
     if number < 1 or min(shape) < smallest:
         raise ParameterError(
-            f"{function}: needs at least 1 case with sides of {smallest} voxels, "
-            f"got {number} with {tuple(shape)}"
+            f"needs at least 1 case with sides of {smallest} voxels, "
+            f"got {number} with {tuple(shape)}",
+            owner=function,
         )
 
 

@@ -154,5 +154,7 @@ def _cell_slices(shape: Sequence[int], number: int) -> list[list[slice]]:
 
 def _check_number(function: str, parameter: str, value: int, lowest: int, highest: int) -> int:
     if not lowest <= value <= highest:
-        raise ParameterError(f"{function}: {parameter} must be {lowest} to {highest}, got {value}")
+        raise ParameterError(
+            f"{parameter} must be {lowest} to {highest}, got {value}", owner=function
+        )
     return value

@@ -665,7 +665,7 @@ def test_nothing_is_promised_for_another_kind_of_input(band, kind):
     made.CopyInformation(case.fraction)
     fresh = ConformalBandFilter.FromRecord(band.GetRecord())
     different = f"the calibration was made on vote fractions, this holds {kind}"
-    with pytest.raises(ParameterError, match=f"{different}; .*SetWithoutPromise"):
+    with pytest.raises(ParameterError, match=f"{different}; .*set WithoutPromise to True"):
         fresh.Execute(made, case.raters)
     fresh.SetWithoutPromise(True)
     assert (array(fresh.Execute(made, case.raters)) == 2).any()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.kept_metadata import Keep
 
@@ -112,8 +112,8 @@ class ImageFamily(Protocol):
     def recognises(self, candidate: object) -> bool:
         """Whether `candidate` is an object of this library."""
 
-    def read(self, image: Any, where: str) -> ReadImage:
-        """View the voxels; `where` opens the message of the `InputError` if that is impossible."""
+    def read(self, image: Any, where: Where) -> ReadImage:
+        """View the voxels; `where` is for the `InputError` if that is impossible."""
 
     def metadata(self, image: Any, keep: Keep) -> Any:
         """Copy what an output takes over, and of the metadata dictionary what may be kept."""
@@ -172,12 +172,13 @@ class WrappingFamily:
         raise NotImplementedError
 
 
-def real_numbers(array: Array, where: str) -> Array:
+def real_numbers(array: Array, where: Where) -> Array:
     """The array, read-only and of NumPy's own class; an `InputError` if it is not of numbers."""
     if array.dtype.kind not in "biuf" or array.ndim == 0:
         raise InputError(
-            f"{where} must be an array of booleans, integers or real numbers, "
-            f"got a {array.ndim}-dimensional array of {array.dtype}"
+            f"must be an array of booleans, integers or real numbers, "
+            f"got a {array.ndim}-dimensional array of {array.dtype}",
+            **where,
         )
     view = array.view(np.ndarray)
     view.flags.writeable = False

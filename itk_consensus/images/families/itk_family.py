@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,
@@ -55,24 +55,24 @@ class ItkFamily(CopyingFamily):
             return False
         return any(base.__module__.split(".")[0] == "itk" for base in type(candidate).__mro__)
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels, after bringing the pipeline behind them up to date."""
         import itk
 
-        unreadable = InputError(f"{where} must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}")
+        unreadable = InputError(f"must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}", **where)
         if not isinstance(image, itk.ImageBase):
             raise unreadable
         if itk.template(image)[1][0] in (itk.RGBPixel[itk.UC], itk.RGBAPixel[itk.UC]):
             raise InputError(
-                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+                f"must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}", **where
             )
         source = image.GetSource()
         if source:
             source.UpdateLargestPossibleRegion()
         if 0 in tuple(image.GetBufferedRegion().GetSize()):
             raise InputError(
-                f"{where} has no voxels; call Update() on the filter that makes it, and keep "
-                "that filter"
+                "has no voxels; call Update() on the filter that makes it, and keep that filter",
+                **where,
             )
         try:
             view = keep_alive(_pixels(image), image)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import SimpleITK as sitk
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     WHAT_AN_INPUT_IS,
     Array,
@@ -41,13 +41,14 @@ class SimpleITKFamily(CopyingFamily):
         """Whether `candidate` is a SimpleITK image."""
         return isinstance(candidate, sitk.Image)
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels, free of charge."""
         # Asking for the voxels of a label map ends the process, so the type is checked first.
         if image.GetPixelID() not in _READABLE_ID:
             raise InputError(
-                f"{where} must be {WHAT_AN_INPUT_IS}, "
-                f"got a SimpleITK image of {image.GetPixelIDTypeAsString()}"
+                f"must be {WHAT_AN_INPUT_IS}, "
+                f"got a SimpleITK image of {image.GetPixelIDTypeAsString()}",
+                **where,
             )
         geometry = ImageGeometry(
             image.GetSize(), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
