@@ -22,10 +22,10 @@ from itk_consensus.errors import ProcessAborted as ProcessAborted
 from itk_consensus.errors import TrainingError as TrainingError
 from itk_consensus.filters.accumulators import MajorityVoteAccumulator as MajorityVoteAccumulator
 from itk_consensus.filters.accumulators import PatternAccumulator as PatternAccumulator
+from itk_consensus.filters.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
-from itk_consensus.filters.listed_components import ListedComponent as ListedComponent
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.fusion.coherence.curve import Resolution as Resolution
 from itk_consensus.fusion.staple.staple_result import StartSummary as StartSummary

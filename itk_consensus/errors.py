@@ -73,10 +73,13 @@ class ConsensusError(Exception):
             problem = problem.replace(f"{{{name}}}", spelled(name))
         return problem
 
-    def about(self: E, path: str | os.PathLike[str]) -> E:
-        """The same error about another file."""
+    def about(
+        self: E, *, owner: str | None = None, path: str | os.PathLike[str] | None = None
+    ) -> E:
+        """The same error of another owner, or about another file."""
         changed = copy(self)
-        changed.path = path
+        changed.owner = self.owner if owner is None else owner
+        changed.path = self.path if path is None else path
         return changed
 
     def respelled(self: E, owner: str, spelled: Callable[[str], str]) -> E:

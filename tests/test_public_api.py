@@ -139,7 +139,7 @@ def test_errors_carry_what_they_are_about_and_are_respelled_without_their_text()
 
 def test_an_error_about_a_file_or_an_input_says_which() -> None:
     damaged = FileError("is cut short", path=Path("draft.nii"))
-    assert str(damaged.about(Path("a.nii"))) == "a.nii: is cut short"
+    assert str(damaged.about(path=Path("a.nii"))) == "a.nii: is cut short"
     assert str(InputError("has no voxels", owner="f", input_index=2)) == "f: input 2 has no voxels"
     rater_mask = InputError("is empty", owner="f", parameter="RaterMasks", input_index=2)
     assert str(rater_mask) == "f: RaterMasks[2] is empty"

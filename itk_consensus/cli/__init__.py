@@ -9,14 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from itk_consensus.cli.exit_codes import INTERRUPTED
+# Exit codes besides 0, success.
+#: Files that ``info`` compares differ, or cases of ``batch`` failed.
+SOMETHING_FOUND = 1
+FAILED = 2
+INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code.
-
-    It is 0 or one of `exit_codes`.
-    """
+    """Run one command and return its exit code."""
     try:
         from itk_consensus.cli.application import run
 

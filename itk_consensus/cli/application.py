@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import itk_consensus
+from itk_consensus.cli import FAILED, INTERRUPTED
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.exit_codes import FAILED, INTERRUPTED
-from itk_consensus.cli.slicer_flags import in_our_spelling
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
@@ -135,3 +135,30 @@ def _settle(stream: TextIO) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         except (OSError, ValueError):
             return
+
+
+# -- command lines as 3D Slicer writes them ---------------------------------------------------
+
+
+#: What the module description calls its inputs; a number follows.
+RATER = "rater_"
+_FLAG = re.compile(r"--[a-z]+(_[a-z0-9]+)+")
+
+
+def in_our_spelling(words: list[str]) -> list[str]:
+    """A command line with --tie_rule as --tie-rule and ``--rater_3 FILE`` as an input.
+
+    Whatever follows a lone ``--`` is left as it is.
+    """
+    end = words.index("--") if "--" in words else len(words)
+    raters, others = [], []
+    rest = iter(words[:end])
+    for word in rest:
+        flag, equals, value = word.partition("=")
+        if not _FLAG.fullmatch(flag):
+            others.append(word)
+        elif re.fullmatch(rf"--{RATER}\d+", flag):
+            raters.append(value if equals else next(rest, word))
+        else:
+            others.append(flag.replace("_", "-") + equals + value)
+    return [*others[:1], *raters, *others[1:], *words[end:]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from itk_consensus.cli import SOMETHING_FOUND
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE

@@ -135,7 +135,7 @@ def _rehearse(output: Output, dimension: int) -> list[Path]:
                 )
             return [path.parent / part.name for part in Path(folder).iterdir()]
     except FileError as error:
-        raise error.about(path) from error
+        raise error.about(path=path) from error
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", path=path) from error
     except RuntimeError as error:  # SimpleITK writes some formats that it cannot read

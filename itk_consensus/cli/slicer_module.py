@@ -10,9 +10,9 @@ import re
 from xml.etree import ElementTree
 
 import itk_consensus
+from itk_consensus.cli.application import RATER
 from itk_consensus.cli.fusing import wanted_method
 from itk_consensus.cli.options import offered_parameters, option_of, text_of_default
-from itk_consensus.cli.slicer_flags import RATER
 from itk_consensus.constraints import Boolean, Choice, ImageLike, Integer, Real
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter

@@ -15,9 +15,8 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Output, Parameter
+from itk_consensus.filters.parameters import Output, Parameter, handed_out
 from itk_consensus.images import convert
 
 

@@ -14,10 +14,12 @@ from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
 from itk_consensus.constraints import LENGTH, Boolean
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.loading import on_class_or_instance
-from itk_consensus.filters.parameters import Parameter, find_parameter
-from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
+from itk_consensus.filters.parameters import Parameter, find_parameter, handed_out
+from itk_consensus.filters.process_object import (
+    ITERATION_EVENT,
+    ProcessObject,
+    on_class_or_instance,
+)
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import PathLike, read_bytes, write_text

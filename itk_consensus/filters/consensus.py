@@ -8,14 +8,14 @@ from typing import Any
 
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
-from itk_consensus.filters.consensus_explanation import explain
-from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.listed_components import (
+from itk_consensus.filters.consensus_explanation import (
     ListedComponent,
+    explain,
     listed_components,
     lone_components,
 )
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Deferred, Measurement, Output
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
 from itk_consensus.fusion.staple.staple import MULTILABEL, staple

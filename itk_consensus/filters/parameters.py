@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from itk_consensus.constraints import BeyondRange, Kind, number_in, shown
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.handed_out import handed_out
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from itk_consensus.filters.process_object import ProcessObject
 
+
 T = TypeVar("T")
 S = TypeVar("S", bound="DataclassInstance")
 D = TypeVar("D", bound="_Declared[Any]")
+
+
+def handed_out(value: T) -> T:
+    """A copy of what a filter keeps: whoever writes into it changes nothing of the filter."""
+    return value if isinstance(value, (int, float, str, type(None))) else deepcopy(value)
 
 
 class _Declared(Generic[T]):

@@ -6,20 +6,25 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from functools import partial
 from threading import get_ident
+from types import MethodType
 from typing import Any, ClassVar, TypeVar
+
+import numpy as np
 
 from itk_consensus.constraints import Boolean, Integer, Real
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
+    Deferred,
+    Measurement,
     Parameter,
     find_parameter,
     measurements_of,
     parameters_of,
 )
-from itk_consensus.filters.printing import measured, printed
 from itk_consensus.filters.runs import Run, Runs
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.stopping import asking
@@ -317,3 +322,46 @@ class ProcessObject(Runs, GlobalDefaults):
 
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == __name__.partition(".")[0]
+
+
+class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
+    """A method that, asked of the class, works on a new instance of it.
+
+    ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` fills the one there is.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        super().__init__(method)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        of = instance if instance is not None else owner() if owner else None
+        return MethodType(self.__func__, of)
+
+
+def measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
+    """A measurement, which may be an array or a record too large to print."""
+    value = filter_._measured[measurement.name]
+    if isinstance(value, Deferred) and value.reads_inputs:
+        return "(computed when asked for)"
+    value = measurement.value_of(filter_)
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    return f"({type(value).__name__})" if is_dataclass(value) else printed(value)
+
+
+def printed(value: Any) -> str:
+    """A parameter's value; images are not shown."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(printed(member) for member in value) + "]"
+    if holds_image(value):
+        return "(image)"
+    return repr(value) if isinstance(value, Runs) else str(value)
+
+
+def holds_image(value: Any) -> bool:
+    """Whether a parameter's value is an image, or a list with one."""
+    if isinstance(value, tuple):
+        return any(holds_image(member) for member in value)
+    return not isinstance(value, (int, float, str, bool, dict, Runs, type(None)))

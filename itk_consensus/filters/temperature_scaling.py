@@ -16,17 +16,17 @@ from itk_consensus.calibration.reliability import ScalingComparison, ScalingRepo
 from itk_consensus.calibration.scaling import (
     METHODS,
     Scaling,
+    ScalingChoice,
     ScalingRecord,
     ScalingTable,
+    choose_scaling,
     compare,
     region_of,
 )
-from itk_consensus.calibration.scaling_choice import ScalingChoice, choose_scaling
 from itk_consensus.constraints import Choice
 from itk_consensus.errors import InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.images import convert
 
 
