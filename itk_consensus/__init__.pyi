@@ -73,7 +73,8 @@ class ProcessObject:
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work.
+        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        that are made later can be aborted, too; the Execute's other results stay.
         """
     def AddCommand(self, event: int, command: Any) -> int:
         """Call `command`, a callable or a SimpleITK Command, at each such event."""

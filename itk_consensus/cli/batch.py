@@ -19,7 +19,7 @@ from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
 from itk_consensus.pipeline.cases import BatchCase, find_cases
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import default_threads
 
 _DESCRIPTION = """\
 Fuse many cases, with one table and a page of the worst first.

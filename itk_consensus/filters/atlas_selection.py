@@ -81,7 +81,7 @@ class AtlasSelectionFilter(ProcessObject):
                     )
             first, *atlases = loaded.arrays
             assert first is not None
-            alike = comparable(first, atlases, None, threads=self.NumberOfThreads)
+            alike = comparable(first, atlases, None)
             found = region_similarities(alike, region, self.Similarity)
             self.Similarities = tuple(found.tolist())
             return tuple(most_similar(found, self.NumberOfAtlases).tolist())

@@ -55,6 +55,7 @@ from itk_consensus.filters.process_object import (
 from itk_consensus.filters.runs import Run
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
 from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.work import report
 
 if TYPE_CHECKING:
     from itk_consensus.deep.inference import Prediction
@@ -241,7 +242,7 @@ class DeepConsensusFilter(ProcessObject):
         with self._running(), self._torch_threads():
             sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
             summaries = summaries_of(sources, self.GetName())
-            self._report(0.05)
+            report(0.05)
             mode = self._chosen_mode(truths, summaries)
             if warm_start:
                 if self.Mode == "auto" and truths is None and self._trained().mode == "joint":
@@ -468,7 +469,7 @@ class DeepConsensusFilter(ProcessObject):
                     owner=self.GetName(),
                 )
             reject_other_labels(given.summary(), model.labels, self.GetName())
-            self._report(0.1)
+            report(0.1)
             self._predict(model, given)
             return self.GetLabelImage()
 
@@ -496,7 +497,7 @@ class DeepConsensusFilter(ProcessObject):
 
         model.network.to(find_device(self.Device, self.GetName()))
         case = given.as_case(model.labels, model.rater_numbers)
-        decision = given.agreed_classes(model.labels, self.NumberOfThreads)
+        decision = given.agreed_classes(model.labels)
         disputed = decision == MISSING
         margin = 0.0 if self.LockUnanimousVoxels else self.RegionMargin
         spacing = given.loaded.geometry.array_spacing
@@ -511,7 +512,7 @@ class DeepConsensusFilter(ProcessObject):
                 overlap=self.WindowOverlap,
                 rater_weight=self._rater_weight(model),
                 mixed_precision=self.MixedPrecision == "cuda",
-                progress=lambda share: self._report(0.1 + 0.85 * share),
+                progress=lambda share: report(0.1 + 0.85 * share),
             )
 
         def write_evidence(out: NDArray[Any]) -> None:

@@ -18,6 +18,7 @@ from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.work import stage
 
 #: Default of IntensitySigma, in smallest voxel sides.
 SIGMA_SIDES = 8.0
@@ -71,8 +72,8 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         model = self._model(case)
-        fused = self._fused_by(self.Filter or ConsensusFilter(), case)
-        self._report(0.8)
+        with stage(0.0, 0.6):
+            fused = self._fused_by(self.Filter or ConsensusFilter(), case)
         choice = model.choose_weight()
         self.IntensityWeight, self.HeldOutGains = choice
         labels = self._label_values(case)
@@ -96,7 +97,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
                 owner=self.GetName(),
                 parameter="Image",
             )
-        return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas, case.threads)
+        return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas)
 
 
 def _refined(

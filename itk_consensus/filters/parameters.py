@@ -198,7 +198,7 @@ class Measurement(_Declared[T]):
             )
         value: T | Deferred[T] = run.measured[self.name]
         if isinstance(value, Deferred):
-            with filter_._seeing(run):  # it may look at other measurements
+            with filter_._making_output(run):  # it may look at other measurements
                 value = run.measured[self.name] = value.compute()
         return handed_out(value)
 
