@@ -31,6 +31,9 @@ COMMANDS = {
 #: Set to anything, this lets a fault of the program show where it happened.
 _TRACEBACK = "ITK_CONSENSUS_TRACEBACK"
 
+#: Failures that are not faults of the program.
+_EXPECTED = (ConsensusError, OSError, MemoryError, RecursionError)
+
 
 def run(argv: list[str]) -> int:
     """Run one command and return its exit code; nothing but an interruption of this escapes."""
@@ -45,23 +48,30 @@ def run(argv: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe, such as head, has left
         return 0
-    except MemoryError:
-        console.say("not enough memory")
-    except RecursionError:
-        console.say("a file is nested too deeply to be read")
-    except (ConsensusError, OSError) as error:
-        console.say(str(error))
     except Exception as error:
-        if os.environ.get(_TRACEBACK):
+        is_fault = not isinstance(error, _EXPECTED)
+        if is_fault and os.environ.get(_TRACEBACK):
             raise
-        console.say(
-            f"unexpected {type(error).__name__}: {error} (a fault of this program; "
-            f"{_TRACEBACK}=1 shows where)"
-        )
+        console.say(_unexpected(error) if is_fault else _expected(error))
+        return FAILED
     finally:
         for stream in (sys.stdout, sys.stderr):
             _settle(stream)
-    return FAILED
+
+
+def _expected(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    if isinstance(error, RecursionError):
+        return "a file is nested too deeply to be read"
+    return str(error)
+
+
+def _unexpected(error: Exception) -> str:
+    return (
+        f"unexpected {type(error).__name__}: {error} (a fault of this program; "
+        f"{_TRACEBACK}=1 shows where)"
+    )
 
 
 def _run(argv: list[str], console: Console) -> int:

@@ -168,15 +168,21 @@ def to_plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, numbers.Real):
         return float(value) if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(member) for key, member in value.items()}
-    if hasattr(value, "_asdict"):
-        return to_plain(value._asdict())
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_asdict"):
         return [to_plain(member) for member in value]
-    if is_dataclass(value):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    members = _members(value)
+    if members is not None:
+        return {str(key): to_plain(member) for key, member in members.items()}
     return repr(value) if isinstance(value, ProcessObject) else str(value)
+
+
+def _members(value: Any) -> Mapping[Any, Any] | None:
+    """What a mapping, named tuple or dataclass holds, by name."""
+    if hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value if isinstance(value, Mapping) else None
 
 
 def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, Any]]:
