@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import TypedDict, TypeVar
 
 E = TypeVar("E", bound="ConsensusError")
@@ -77,18 +76,24 @@ class ConsensusError(Exception):
         self: E, *, owner: str | None = None, path: str | os.PathLike[str] | None = None
     ) -> E:
         """The same error of another owner, or about another file."""
-        changed = copy(self)
-        changed.owner = self.owner if owner is None else owner
-        changed.path = self.path if path is None else path
-        return changed
+        return type(self)(
+            self.problem,
+            owner=self.owner if owner is None else owner,
+            parameter=self.parameter,
+            input_index=self.input_index,
+            path=self.path if path is None else path,
+            mentions=self.mentions,
+        )
 
     def respelled(self: E, owner: str, spelled: Callable[[str], str]) -> E:
         """The same error for those who know owner and parameters by other names."""
-        changed = copy(self)
-        changed.owner = owner
-        changed.parameter = spelled(self.parameter) if self.parameter else ""
-        changed.problem, changed.mentions = self._problem_with(spelled), ()
-        return changed
+        return type(self)(
+            self._problem_with(spelled),
+            owner=owner,
+            parameter=spelled(self.parameter) if self.parameter else "",
+            input_index=self.input_index,
+            path=self.path,
+        )
 
 
 class InputError(ConsensusError, ValueError, RuntimeError):

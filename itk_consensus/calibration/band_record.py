@@ -35,11 +35,11 @@ from itk_consensus.constraints import Choice, Integer, Real, Text, optional
 from itk_consensus.errors import InputError, ParameterError
 
 USUAL_SPREADS = 0.95
-"""Share of the calibration cases whose raters count as usually far apart."""
+"""Quantile of the calibration cases' spreads up to which a spread is usual."""
 
 
 def hashed(case_id: str) -> str:
-    """A name for a case that does not tell its patient's."""
+    """A name for a case that does not reveal the patient's."""
     return hashlib.sha256(case_id.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -57,7 +57,7 @@ class CaseRecord(Part):
 
 @dataclass(frozen=True)
 class BandRecord(Record):
-    """Everything a conformal band needs to know of its calibration, and who may want to know it.
+    """The calibration of a conformal band: what Execute needs, and where it comes from.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class BandRecord(Record):
     spacing_range : tuple of (float, float)
         Smallest and largest voxel size of the cases per axis x, y, z, in mm.
     provenance : mapping
-        What the caller had to say.
+        Whatever the caller adds.
     versions : mapping of str to str
     cases : tuple of CaseRecord
     """
@@ -108,7 +108,7 @@ class BandRecord(Record):
 
     @property
     def guarantee(self) -> str:
-        """The promise in one sentence."""
+        """The guarantee in one sentence."""
         return guarantee(self.options, self.number, self.labels, self.reference_kind)
 
     @property
@@ -122,7 +122,7 @@ class BandRecord(Record):
         return asdict(self.options)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """Numbers of things that do not fit each other."""
+        """Numbers that do not fit each other."""
         spreads = self.labels if self.options.uses_spread else 0
         if len(self.tau) != (self.labels if self.options.mondrian else 1):
             yield "tau", f"must be one, or with mondrian one per label, got {list(self.tau)}"
@@ -140,7 +140,7 @@ class BandRecord(Record):
         if options.risk == "fnr" and n < 2 / options.alpha:
             yield (
                 f"Risk fnr with {n} cases gives a needlessly wide band; Alpha {options.alpha:g} "
-                f"wants at least {ceil(2 / options.alpha)}"
+                f"needs at least {ceil(2 / options.alpha)}"
             )
 
     def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
@@ -165,7 +165,7 @@ def make_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> BandRecord:
-    """Find the thresholds and write down where they come from.
+    """Find the thresholds and record where they come from.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Calibrations as JSON that a person can read and nobody edits unnoticed.
+"""Calibrations as readable JSON with a checksum that reveals edits.
 
 A record is a dataclass whose annotations hold the constraint on each field and, if it differs, its
 name in the file: ``number: Annotated[int, Integer(1), "n"]``. They write the file, and check all of
@@ -176,11 +176,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Record(Part):
-    """What a calibration leaves behind."""
+    """The result of a calibration."""
 
     schema: ClassVar[str]
     said: ClassVar[tuple[str, ...]] = ()
-    """Properties that are written for people, and never read."""
+    """Properties that are written for human readers and ignored when read."""
 
     def to_json(self) -> str:
         """The record as text."""
@@ -192,7 +192,7 @@ class Record(Part):
 
     @classmethod
     def from_json(cls: type[R], contents: str, source: str) -> R:
-        """Read a record back, bit by bit the same; `source` is the file, for messages."""
+        """Read a record back exactly; `source` is the file, for messages."""
         if len(contents) > LARGEST_RECORD:
             raise FileError(f"is too large for a record: {len(contents)} characters", path=source)
         try:
@@ -213,13 +213,13 @@ class Record(Part):
 
 
 def checksum(written: Mapping[str, Any]) -> str:
-    """Of everything else in a record, however it is laid out."""
+    """Checksum of the record's other fields, whatever their layout."""
     others = {key: value for key, value in written.items() if key != "checksum"}
     return hashlib.blake2b(json.dumps(others, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def library_versions() -> dict[str, str]:
-    """The versions that made a record."""
+    """The versions of the libraries that made a record."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "SimpleITK")}
     return {"itk_consensus": itk_consensus.__version__, **libraries}
 

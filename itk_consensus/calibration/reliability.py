@@ -1,4 +1,4 @@
-"""Do probabilities say how often they are right? ECE, Brier score and log-loss (section 2.8.1)."""
+"""Reliability of probabilities: ECE, Brier score and log loss (section 2.8.1)."""
 
 from __future__ import annotations
 

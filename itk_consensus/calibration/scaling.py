@@ -1,7 +1,7 @@
-"""Maps that make probabilities honest, fitted to references (section 2.8.1; Guo et al., 2017).
+"""Maps that calibrate probabilities, fitted to references (section 2.8.1; Guo et al., 2017).
 
-A temperature alone cannot repair STAPLE: its error has a direction, so a bias per label is added
-by default. Isotonic regression assumes nothing but that order is kept.
+A temperature alone cannot correct STAPLE, which is biased, so a bias per label is added by default.
+Isotonic regression assumes only monotonicity.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class IsotonicScaling(Part):
         curves = zip(probabilities, self.knots, self.values, strict=True)
         scaled = np.stack([np.interp(p, knots, values) for p, knots, values in curves])
         total = scaled.sum(axis=0)
-        # Where every curve is 0 the references never went; nothing is known there.
+        # Where every curve is 0 there were no references, so nothing is known.
         scaled[:, total == 0] = 1.0
         return list(scaled / scaled.sum(axis=0))
 
@@ -239,7 +239,7 @@ class ScalingRecord(Record):
         return {name: getattr(self, name) for name in names}
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
-        """A scaling of another method, of other labels, or of votes of nobody."""
+        """A scaling of another method, for other labels, or of votes without raters."""
         if (self.method == "isotonic") != isinstance(self.scaling, IsotonicScaling):
             yield "scaling", f"is not of method {self.method}"
         if self.scaling.labels != self.labels:

@@ -46,8 +46,8 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
     reference = case.reference_labels()
     if np.array_equal(reference, case.consensus):
         raise InputError(
-            "the reference is voxel for voxel the consensus itself; a circular "
-            "reference calibrates nothing, so hold a rater out of the consensus",
+            "the reference equals the consensus at every voxel; a circular reference "
+            "cannot calibrate, so hold a rater out of the consensus",
             owner=owner,
         )
     spreads = label_spreads(case, options, owner)
@@ -58,7 +58,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
 
 
 def check_contour(case: ProbabilityCase, owner: str) -> None:
-    """Raise an `InputError` unless the consensus has a contour for the band to surround."""
+    """Raise an `InputError` unless the consensus has a contour."""
     marked = case.consensus != 0
     if not marked.any() or marked.all():
         what = "the whole image" if marked.any() else "empty"

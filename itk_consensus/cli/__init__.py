@@ -1,7 +1,7 @@
 """The command line: ``itk-consensus fuse``, ``info``, ``calibrate``, ``band``, ``deep``, ``demo``.
 
-Each command is a module of its own name with one function `configure`; nothing is loaded before it
-is asked for, so ``--help`` and ``--version`` answer at once.
+Each command is a module of that name with one function, `configure`. Modules are loaded when they
+are needed, so ``--help`` and ``--version`` are quick.
 """
 
 from __future__ import annotations
@@ -9,11 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-# Exit codes besides 0, success.
-#: Files that ``info`` compares differ, or cases of ``batch`` failed.
-SOMETHING_FOUND = 1
-FAILED = 2
-INTERRUPTED = 130
+from itk_consensus.cli.console import INTERRUPTED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from itk_consensus.cli.application import run
 
         return run(sys.argv[1:] if argv is None else list(argv))
-    except KeyboardInterrupt:  # so early that there is no console yet
+    except KeyboardInterrupt:  # before there is a console
         if sys.stderr is not None:
             sys.stderr.write("itk-consensus: interrupted\n")
         return INTERRUPTED

@@ -1,17 +1,16 @@
-"""One run of the command line: find the command, run it, and end every failure in one line."""
+"""Runs a command; every failure ends in a message of one line."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import itk_consensus
-from itk_consensus.cli import FAILED, INTERRUPTED
-from itk_consensus.cli.console import Console
+from itk_consensus.cli.console import FAILED, INTERRUPTED, Console
+from itk_consensus.cli.slicer_flags import in_our_spelling
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
@@ -19,24 +18,24 @@ from itk_consensus.report.text import PROGRAM
 COMMANDS = {
     "fuse": "fuse label images into one label map",
     "agreement": "how well raters agree, with each other and with a consensus",
-    "report": "fuse, and write one HTML page that shows the dispute and what to trust",
-    "batch": "fuse many cases, with one table and a page of the worst first",
-    "info": "size, spacing, pixel type and labels of files, and whether they share one space",
-    "calibrate": "learn from cases with a reference how wide a band must be",
+    "report": "fuse, and write an HTML page that shows where raters disagree and what to trust",
+    "batch": "fuse many cases; writes a table, and a page that lists the worst first",
+    "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
+    "calibrate": "calibrate the width of a band on cases with a reference",
     "band": "mark where a consensus is certain and where it is not",
-    "deep": "consensus that sees the image: train it, or fuse with it (needs torch)",
+    "deep": "consensus by a network that sees the image: train or apply it (needs torch)",
     "demo": "fuse a bundled lung nodule that four radiologists outlined",
 }
 
-#: Set to anything, this lets a fault of the program show where it happened.
+#: If this is set, a bug ends in a traceback.
 _TRACEBACK = "ITK_CONSENSUS_TRACEBACK"
 
-#: Failures that are not faults of the program.
+#: Failures that are not bugs.
 _EXPECTED = (ConsensusError, OSError, MemoryError, RecursionError)
 
 
 def run(argv: list[str]) -> int:
-    """Run one command and return its exit code; nothing but an interruption of this escapes."""
+    """Run one command and return its exit code; no exception gets past it."""
     _secure_streams()
     console = Console()
     try:
@@ -69,8 +68,8 @@ def _expected(error: Exception) -> str:
 
 def _unexpected(error: Exception) -> str:
     return (
-        f"unexpected {type(error).__name__}: {error} (a fault of this program; "
-        f"{_TRACEBACK}=1 shows where)"
+        f"unexpected {type(error).__name__}: {error} (this is a bug; {_TRACEBACK}=1 shows the "
+        "traceback)"
     )
 
 
@@ -88,7 +87,7 @@ def _run(argv: list[str], console: Console) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others."""
+    """A parser whose errors are one line, like all other errors."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -121,9 +120,9 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _secure_streams() -> None:
-    """Give a process without stdout or stderr somewhere to write, and let no letter stop it."""
+    """Open missing standard streams, and escape characters that they cannot encode."""
     for descriptor in (0, 1, 2):
-        # A file that is opened must not become stdout: libraries write there.
+        # Otherwise the next file to be opened would become stdout, and libraries print there.
         try:
             os.fstat(descriptor)
         except OSError:
@@ -137,7 +136,7 @@ def _secure_streams() -> None:
 
 
 def _settle(stream: TextIO) -> None:
-    """Empty a stream now, or for ever: Python complains if it cannot be emptied at exit."""
+    """Flush a stream, or discard what it holds: Python complains if it cannot flush at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):
@@ -145,30 +144,3 @@ def _settle(stream: TextIO) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         except (OSError, ValueError):
             return
-
-
-# -- command lines as 3D Slicer writes them ---------------------------------------------------
-
-
-#: What the module description calls its inputs; a number follows.
-RATER = "rater_"
-_FLAG = re.compile(r"--[a-z]+(_[a-z0-9]+)+")
-
-
-def in_our_spelling(words: list[str]) -> list[str]:
-    """A command line with --tie_rule as --tie-rule and ``--rater_3 FILE`` as an input.
-
-    Whatever follows a lone ``--`` is left as it is.
-    """
-    end = words.index("--") if "--" in words else len(words)
-    raters, others = [], []
-    rest = iter(words[:end])
-    for word in rest:
-        flag, equals, value = word.partition("=")
-        if not _FLAG.fullmatch(flag):
-            others.append(word)
-        elif re.fullmatch(rf"--{RATER}\d+", flag):
-            raters.append(value if equals else next(rest, word))
-        else:
-            others.append(flag.replace("_", "-") + equals + value)
-    return [*others[:1], *raters, *others[1:], *words[end:]]

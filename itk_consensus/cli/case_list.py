@@ -27,7 +27,7 @@ class Column(NamedTuple):
     holds_files: bool = True  #: Whether it names files; otherwise its values are left as they are
     #: Whether single members may be empty (null in JSON), such as a missing rater.
     may_lack: bool = False
-    #: Whether a file that is not there is an error of the list, rather than of its case.
+    #: Whether a missing file is an error of the whole list, rather than of its case.
     must_exist: bool = True
 
 

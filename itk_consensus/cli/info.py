@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itk_consensus.cli import SOMETHING_FOUND
-from itk_consensus.cli.console import Console
+from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
@@ -13,9 +12,9 @@ from itk_consensus.report.image_file import differences_in_space
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes."""
+    """Add the arguments of the command."""
     parser.set_defaults(run=_info, parser=parser)
-    parser.epilog = "The exit code is 1 if the files do not share one space."
+    parser.epilog = "The exit code is 1 if the files do not share a grid."
     add_file(parser, "files", nargs="+", help="image files")
 
 
@@ -28,5 +27,5 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
     if differing:
         console.answer("\n".join(sentence for _, sentence in differing))
     elif len(files) > 1:
-        console.answer(f"All {len(files)} files share one space.")
+        console.answer(f"All {len(files)} files share a grid.")
     return SOMETHING_FOUND if differing else 0

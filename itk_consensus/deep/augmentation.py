@@ -1,4 +1,4 @@
-"""How patches are varied: in the built-in way, or by a transform of the user's. No torch here."""
+"""Augmentation of patches: built in, or by the user's transform. No torch here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def augmented(patch: Case, rng: np.random.Generator) -> Case:
 
 
 def by_transform(transform: Transform, owner: str) -> Augmentation:
-    """A transform of the user's as an augmentation.
+    """The user's transform as an augmentation.
 
     One with a method `set_random_state`, as MONAI's have, is seeded anew for every patch, so that a
     resumed training sees what an uninterrupted one would have seen.

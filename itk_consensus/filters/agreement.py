@@ -32,7 +32,7 @@ class AgreementFilter(FuserAtWorkMixin):
     out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
     """
 
-    Surfaces = Parameter(Boolean(), True, "Whether to measure distances between contours as well.")
+    Surfaces = Parameter(Boolean(), True, "Whether to measure surface distances as well.")
     SurfaceTolerance = Parameter(
         Real(low=0.0),
         AgreementSettings.tolerance,

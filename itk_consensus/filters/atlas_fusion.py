@@ -37,7 +37,9 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
 
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
 
-    Image = Parameter(optional(ImageLike()), None, "The target that atlases were warped to.")
+    Image = Parameter(
+        optional(ImageLike()), None, "The target image that the atlases were registered to."
+    )
     AtlasImages = Parameter(
         optional(ImageList()), None, "The image of each atlas, on the target's grid.", in_cli=False
     )
@@ -50,7 +52,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     BiasScale = Parameter(
         optional(Real(low=0.0)),
         None,
-        "Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none.",
+        "Standard deviation, in mm, of the smooth bias that is removed from images; 0: none.",
         default_doc="8 smallest voxel sides",
     )
     SmoothingSigma = Parameter(

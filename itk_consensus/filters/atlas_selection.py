@@ -21,16 +21,14 @@ from itk_consensus.images import convert
 
 
 class AtlasSelectionFilter(ProcessObject):
-    """Weight 1 for the atlases whose images are most like the target, 0 for the others.
+    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
     fuser takes as RaterWeights. Intensities are first matched to the target's.
     """
 
     NumberOfAtlases = Parameter(Integer(1), 5, "How many atlases are chosen.")
-    Similarity = Parameter(
-        Choice(SIMILARITIES), "squared difference", "By what images are compared."
-    )
+    Similarity = Parameter(Choice(SIMILARITIES), "squared difference", "How images are compared.")
     MaskImage = Parameter(
         optional(ImageLike()),
         None,
@@ -40,8 +38,8 @@ class AtlasSelectionFilter(ProcessObject):
 
     Similarities = Measurement(
         tuple[float, ...],
-        "Of each atlas, higher being more alike: the correlation, or minus the mean squared "
-        "difference in units of the target's spread; NaN for a missing atlas.",
+        "Similarity of each atlas, higher is more alike: the correlation, or minus the mean "
+        "squared difference in units of the target's variance; NaN for a missing atlas.",
     )
 
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:

@@ -41,8 +41,8 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     # No padding law: patches end where the image does.
     laws = frozenset({"rater permutation", "unanimity"})
     summary = (
-        "Assumes that whoever agrees with the others here is right here. Use with Image when the "
-        "structure ends at edges of the image. The paper, section 2.6."
+        "Assumes that raters who agree with the others locally are right there. Use with Image "
+        "when the structure ends at edges of the image. The paper, section 2.6."
     )
 
     Image = Parameter(
@@ -59,12 +59,12 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     LocalWeight = Parameter(
         Real(0.0, 1.0, exclusive=True),
         BoundarySettings.local_weight,
-        "Share of the agreement here in a weight; the rest is a rater's mean agreement.",
+        "Share of the local agreement in a weight; the rest is the rater's mean agreement.",
     )
     EdgeBoost = Parameter(
         Real(low=1.0),
         5.0,
-        "Factor of the weight of a rater whose contour is the image's edge; 1: no gate.",
+        "Factor on the weight of a rater whose contour follows an edge of the image; 1: off.",
     )
     EdgeScale = Parameter(
         LENGTH,
@@ -73,7 +73,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "sides.",
     )
     MaximumIterations = Parameter(
-        Integer(low=1), BoundarySettings.maximum_iterations, "Most iterations."
+        Integer(low=1), BoundarySettings.maximum_iterations, "Maximum number of iterations."
     )
     Tolerance = Parameter(
         Real(low=0.0),
@@ -81,7 +81,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Stop when label shares of disputed voxels change by less on average.",
     )
     TieRule = Parameter(
-        Choice(TIE_RULES), BoundarySettings.tie_rule, "What a tie of the weighted votes becomes."
+        Choice(TIE_RULES), BoundarySettings.tie_rule, "What to do with tied voxels."
     )
 
     Weights = Measurement(

@@ -39,10 +39,10 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     record_class: ClassVar[type[Any]]
 
     RegionMargin = Parameter(
-        LENGTH, 10.0, "Width in mm of the region that counts around the structure."
+        LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
     )
     ProbabilityIsVoteFraction = Parameter(
-        Boolean(), False, "Whether probabilities are shares of votes."
+        Boolean(), False, "Whether the probabilities are vote fractions."
     )
 
     _record: Record | None = None

@@ -23,13 +23,13 @@ class ResolutionMixin(ProcessObject):
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
-        "By label that raters differ about: the share of their detail that they have in common, "
-        "and the scales in mm at which it was measured.",
+        "For each disputed label: the share of detail that raters have in common, and "
+        "the scales in mm at which it was measured.",
     )
     Resolution = Measurement(
         dict[int, Resolution],
-        "By label that raters differ about: the scale in mm at which they share half of their "
-        "detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest.",
+        "For each disputed label: the scale in mm at which raters share half of their detail; "
+        "'<=' if they do so at the finest scale measured, '>=' if not even at the coarsest.",
     )
 
     def _measure_resolution(

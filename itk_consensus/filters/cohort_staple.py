@@ -25,7 +25,7 @@ from itk_consensus.work import report, stage
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin):
-    """STAPLE whose raters are judged by a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;

@@ -31,16 +31,15 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     whole_because = ""
     method = "collate"
     summary = (
-        "STAPLE's assumptions, but only where a voxel is hard; where it is easy raters hardly err. "
-        "Use if raters agree on most of the image and differ in skill on the rest. Asman & Landman "
-        "2011."
+        "STAPLE's assumptions, but only at hard voxels; at easy ones raters hardly err. Use if "
+        "raters agree on most of the image and differ in skill on the rest. Asman & Landman 2011."
     )
 
     ConsensusLevels = Parameter(
         Reals(0.0, 1.0),
         CollateSettings.ease,
-        "Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but "
-        "by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
+        "How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 "
+        "only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
     )
     ErrorRate = Parameter(
         Real(0.0, 0.5, exclusive=True),
@@ -56,14 +55,16 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Tolerance = Parameter(
         Real(low=0.0),
         CollateSettings.stop.tolerance,
-        "EM stops when no element of a confusion matrix changes by more.",
+        "EM stops when no element of a confusion matrix changes by more than this.",
     )
     MaximumIterations = Parameter(
-        Integer(1, 2**32 - 1), CollateSettings.stop.maximum_iterations, "Most iterations of EM."
+        Integer(1, 2**32 - 1),
+        CollateSettings.stop.maximum_iterations,
+        "Maximum number of EM iterations.",
     )
 
     ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
-    Converged = Measurement(bool, "Whether EM stopped by itself.")
+    Converged = Measurement(bool, "Whether EM converged.")
     LogPosteriorTrace = Measurement(tuple[float, ...], "Log posterior after each iteration.")
     LevelShares = Measurement(
         tuple[float, ...], "Estimated share of the voxels at each of ConsensusLevels."

@@ -29,7 +29,7 @@ COHERENCE = "coherence vote"
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
-    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
+    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
@@ -49,27 +49,32 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     whole_because = "it weighs components and bands of scale, which know no chunks"
     bytes_per_voxel = 20
     method = "consensus"
-    summary = "Assumes little; keeps what raters share, explains itself in numbers. Start here."
+    summary = (
+        "Assumes little; keeps what raters share and explains the result in numbers. Start here."
+    )
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
     Choice = Measurement(str, "The rule that made the label map.")
     Explanation = Measurement(
-        str, "One paragraph: what was taken and why, in numbers of this case."
+        str, "One paragraph: what was chosen and why, with the numbers of this case."
     )
     CopiedRaters = Measurement(
-        tuple[tuple[int, ...], ...], "Groups of raters who are nearly copies and count once."
+        tuple[tuple[int, ...], ...],
+        "Groups of raters who are near copies of each other; each group counts once.",
     )
-    VoteDice = Measurement(float, "Dice of the answer to the plain vote, ties being background.")
-    VoteIsNoise = Measurement(bool, "Whether the vote has specks that the answer does not.")
+    VoteDice = Measurement(
+        float, "Dice of the result with the plain vote, in which ties are background."
+    )
+    VoteIsNoise = Measurement(bool, "Whether the vote has specks that the result does not have.")
     ComponentsLost = Measurement(
         tuple[ListedComponent, ...],
-        "Components of two or more voxels that more than half of the raters marked and the answer "
-        "does not have: label, voxels, ml, and position in mm.",
+        "Components of two or more voxels that more than half of the raters marked and "
+        "the result lacks: label, voxels, ml, and position in mm.",
     )
     ComponentsGained = Measurement(
         tuple[ListedComponent, ...],
-        "Components of two or more voxels that the answer has and nobody marked: label, voxels, "
+        "Components of two or more voxels that the result has and no rater marked: label, voxels, "
         "ml, and position in mm.",
     )
 

@@ -69,7 +69,7 @@ _CHECKED_CASES = 16
 
 @dataclass(frozen=True)
 class DeviceName(Kind[str]):
-    """Where torch computes; a number tells GPUs apart."""
+    """The device that torch uses; a number selects a GPU."""
 
     annotation = "str"
     wanted = "auto, cpu, cuda, cuda:0, cuda:1, ... or mps"
@@ -94,7 +94,8 @@ class DeepConsensusFilter(ProcessObject):
     NumberOfClasses = Parameter(
         optional(Integer(low=2, high=MISSING)),
         None,
-        "Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one.",
+        "Number of classes, labelled 0, 1, ...; by default every label that "
+        "occurs in Fit is a class.",
         default_doc="the labels that occur",
     )
     Mode = Parameter(
@@ -106,19 +107,19 @@ class DeepConsensusFilter(ProcessObject):
     RaterWeight = Parameter(
         optional(Real(low=0.0, high=1000.0)),
         None,
-        "Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. "
-        "Fit chooses it by how well held-out raters are foreseen.",
+        "Joint mode: power of the raters' likelihood at disputed voxels; 0 uses the image alone. "
+        "Fit chooses it by how well it predicts held-out raters.",
         default_doc="chosen by Fit",
     )
     EdgeWeight = Parameter(
         Real(low=0.0, high=1e6),
         1.0,
-        "Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all.",
+        "Joint mode: how strongly Fit ties labels to the edges of the image; 0: not at all.",
     )
     Region = Parameter(
         Choice(("disputed", "full")),
         "disputed",
-        "Where Execute asks the network; elsewhere the unanimous label is the answer.",
+        "Where Execute runs the network; elsewhere the unanimous label is kept.",
     )
     RegionMargin = Parameter(
         LENGTH,
@@ -126,28 +127,26 @@ class DeepConsensusFilter(ProcessObject):
         "Millimetres by which disputed regions grow if unanimous voxels are not locked.",
     )
     LockUnanimousVoxels = Parameter(
-        Boolean(), True, "Whether the network may not overrule raters who all agree."
+        Boolean(), True, "Whether voxels on which all raters agree keep their label."
     )
     WindowSize = Parameter(
         OneOf((Integer(low=8), Integers(low=8, length=2), Integers(low=8, length=3))),
         (64, 64, 64),
-        "Largest patch of training and inference along x, y and z, or along each; "
+        "Largest patch of training and inference: one number, or one per axis x, y, z; "
         "2D uses the first two.",
         default_doc="64,64,64",
     )
     WindowOverlap = Parameter(
-        Real(low=0.0, high=0.9), 0.25, "Share of a window that its neighbour covers too."
+        Real(low=0.0, high=0.9), 0.25, "Overlap of neighbouring windows, as a share of the window."
     )
     NumberOfIterations = Parameter(
-        Integer(low=1), 200, "Batches that Fit learns from, unless NumberOfEpochs asks for more."
+        Integer(low=1), 200, "Training batches; NumberOfEpochs may ask for more."
     )
-    NumberOfEpochs = Parameter(
-        Real(low=0.0), 0.0, "Passes over the cases that Fit makes at least, however many there are."
-    )
+    NumberOfEpochs = Parameter(Real(low=0.0), 0.0, "Minimum number of passes over the cases.")
     CacheSize = Parameter(
         Integer(low=0, high=2**30),
         4096,
-        "Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed.",
+        "Megabytes of cases that Fit keeps in memory; other files are read again when needed.",
     )
     BatchSize = Parameter(
         optional(Integer(low=1)), None, "Patches per batch.", default_doc="8 in 2D, 2 in 3D"
@@ -162,16 +161,16 @@ class DeepConsensusFilter(ProcessObject):
         default_doc="16 in 2D, 8 in 3D",
     )
     ValidationFraction = Parameter(
-        Real(low=0.0, high=0.9), 0.1, "Share of the cases that only decide when to stop."
+        Real(low=0.0, high=0.9), 0.1, "Share of the cases that is used only to decide when to stop."
     )
     Patience = Parameter(
         Integer(low=1),
         5,
-        "Evaluations, ten in a full Fit, without improvement before it stops; counted after the "
-        "peak of the learning rate.",
+        "Evaluations without improvement before training stops, counted after the peak "
+        "of the learning rate; a full Fit has ten.",
     )
     MissingLabel = Parameter(
-        optional(Integer()), None, "The value by which a rater says 'not annotated here'."
+        optional(Integer()), None, "The label that means 'not annotated here'."
     )
     Device = Parameter(
         DeviceName(), "auto", "cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU."

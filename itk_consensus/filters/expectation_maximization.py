@@ -41,7 +41,7 @@ class ExpectationMaximizationMixin(ProcessObject):
         "basic",
         "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
         "prior, expects raters better than chance and starts from the vote. "
-        "Parameters that are set themselves win over it.",
+        "Parameters that are set explicitly override it.",
     )
     ExcludeConsensusVoxels = Parameter(
         Boolean(),
@@ -72,16 +72,17 @@ class ExpectationMaximizationMixin(ProcessObject):
     )
 
     ElapsedIterations = Measurement(
-        int, "Index of the iteration that met the stop rule, or the cap."
+        int, "Index of the last iteration: the one that met the stop rule, or the maximum."
     )
     Converged = Measurement(bool, "Whether the stop rule was met.")
     LogLikelihood = Measurement(float, "Log likelihood of the votes under the estimate.")
     LogPosterior = Measurement(
-        float, "Log likelihood plus the log of the parameters' prior, which picks the winner."
+        float,
+        "Log likelihood plus the log prior of the parameters; the start with the highest wins.",
     )
     LogLikelihoods = Measurement(tuple[float, ...], "Log likelihood that each start reached.")
     Starts = Measurement(
-        StartSummary, "Every start's likelihood, iterations, trace, overlap with the others."
+        StartSummary, "Likelihood, iterations, trace and overlap with the others, for each start."
     )
 
     #: Which start comes first; each filter has its own choice.

@@ -28,10 +28,10 @@ class FrechetConsensusFilter(LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
 
-    Measure = Parameter(Choice(MEASURES), "dice", "Overlap that is made highest.")
+    Measure = Parameter(Choice(MEASURES), "dice", "The overlap to maximise.")
 
     MeanOverlaps = Measurement(
-        dict[int, float], "Mean overlap of the map with the raters, by label but the first."
+        dict[int, float], "Mean overlap of the map with the raters, for every label but the first."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

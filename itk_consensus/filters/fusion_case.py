@@ -136,12 +136,12 @@ class RaterInputs(ProcessObject):
     MissingLabel = Parameter(
         optional(Integer()),
         None,
-        "The value by which a rater says 'not annotated here'.",
+        "The label that means 'not annotated here'.",
     )
     RaterMasks = Parameter(
         optional(ImageList()),
         None,
-        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
+        "One image per rater, non-zero where the rater annotated; None: everywhere.",
         in_cli=False,
     )
 
@@ -259,9 +259,8 @@ def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
         at += number
         if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
             raise InputError(
-                f"must hold labels, but its {number} components sum to 1: "
-                "they are class probabilities, not raters; use ProbabilityAverageFilter or "
-                "LogOpinionPoolFilter",
+                f"must hold labels, but its {number} components sum to 1: they are class "
+                "probabilities, not raters; use ProbabilityAverageFilter or LogOpinionPoolFilter",
                 owner=owner,
                 input_index=index,
             )

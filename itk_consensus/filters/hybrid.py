@@ -57,7 +57,7 @@ DEFAULT_BAND = 3.0
 
 
 class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """Takes the interior fuser's answer, except in a band around the contour.
+    """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
@@ -79,19 +79,19 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     InteriorFilter = Parameter(
         optional(Fuser()),
         None,
-        "Fuser whose answer is taken away from the contour.",
+        "Fuser used away from the contour.",
         default_doc="MajorityVoteFilter()",
     )
     BoundaryFilter = Parameter(
         optional(Fuser()),
         None,
-        "Fuser whose answer is taken in the band.",
+        "Fuser used in the band.",
         default_doc="ConsensusFilter()",
     )
     BandWidth = Parameter(
         optional(LENGTH),
         None,
-        "How far, in mm, the band reaches on both sides of the contour.",
+        "Half width of the band around the contour, in mm.",
         default_doc="3 smallest voxel sides",
     )
     BandContour = Parameter(

@@ -27,7 +27,7 @@ _REACH = 2.0
 
 
 class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+    """Refines a fuser's result by the image where raters disagree. Nothing is trained.
 
     Where all raters agree, each label shows what its intensities are; around a disputed voxel they
     tell how likely its own is under each label. How much that counts is what held-out raters
@@ -44,23 +44,23 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     Filter = Parameter(
         optional(Fuser()),
         None,
-        "Fuser whose answer is refined.",
+        "Fuser whose result is refined.",
         default_doc="ConsensusFilter()",
     )
     IntensitySigma = Parameter(
         optional(Real(low=0.0, exclusive=True)),
         None,
-        "Standard deviation, in mm, of the surroundings in which intensities are learned.",
+        "Standard deviation, in mm, of the neighbourhood from which intensities are learned.",
         default_doc="8 smallest voxel sides",
     )
 
     IntensityWeight = Measurement(
-        float, "Power by which intensities count; 0: held-out raters do not support them."
+        float, "Power of the intensity likelihood; 0 if held-out raters do not support it."
     )
     HeldOutGains = Measurement(
         tuple[float, ...],
-        "Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the "
-        "power that is best for the rater it helps least; NaN where there is no telling.",
+        "Gain in each held-out rater's mean log likelihood, in nats per disputed "
+        "voxel, at the power that is best for the rater it helps least; NaN if unknown.",
     )
 
     def _check_parameters(self) -> None:

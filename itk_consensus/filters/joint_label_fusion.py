@@ -41,9 +41,11 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         Real(low=0.0, exclusive=True), JointSettings.alpha, "Conditioning, added to the diagonal."
     )
     SearchRadius = Parameter(
-        Real(low=0.0), 0.0, "Half width, in mm, in which atlases are searched for a nearer patch."
+        Real(low=0.0),
+        0.0,
+        "Half width, in mm, of the region in which a better matching patch is searched.",
     )
-    NonNegativeWeights = Parameter(Boolean(), True, "Whether negative weights are taken for 0.")
+    NonNegativeWeights = Parameter(Boolean(), True, "Whether negative weights are set to 0.")
 
     _settings = Output[JointSettings | None](None)
 

@@ -171,9 +171,8 @@ class LabelFusionFilter(RaterInputs):
         """Raise an `InputError` if the last Execute only promised outputs, of dask arrays."""
         if self._chunked is not None:
             raise InputError(
-                "of dask arrays there are label maps, probabilities, "
-                "uncertainties and measurements only; this output needs the images in memory: "
-                "compute() them first",
+                "of dask arrays there are label maps, probabilities, uncertainties and "
+                "measurements only; this output needs the images in memory: compute() them first",
                 owner=self.GetName(),
             )
 
@@ -298,7 +297,7 @@ class UndecidedLabelMixin(ProcessObject):
     LabelForUndecidedPixels = Parameter(
         Integer(),
         AUTOMATIC_LABEL,
-        "Label of tied voxels; by default one more than the largest label.",
+        "Label of tied voxels; by default the largest label + 1.",
         default_doc="max label + 1",
         can_be_unset=True,
     )

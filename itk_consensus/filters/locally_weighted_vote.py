@@ -28,7 +28,7 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
     Similarity = Parameter(
         Choice(SIMILARITIES),
         "squared difference",
-        "By what patches are compared; a correlation forgives strong local bias.",
+        "How patches are compared; correlation tolerates strong local bias.",
     )
     Power = Parameter(
         Real(low=0.0, high=16.0),

@@ -21,7 +21,7 @@ from itk_consensus.votes.voting import StackVoteFusion
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
-    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
@@ -31,7 +31,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     needs = "votes"
     whole_because = ""
     method = "vote"
-    summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
+    summary = "Assumes equally good raters; the baseline to beat. Smoothing adds spatial context."
 
     Threshold = Parameter(
         optional(Real(0.0, 1.0)),
@@ -39,7 +39,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
         "A label needs more than this share of the votes; None: more than any other label.",
         default_doc="none",
     )
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
+    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What to do with tied voxels.")
     SmoothingSigma = Parameter(
         LENGTH,
         0.0,

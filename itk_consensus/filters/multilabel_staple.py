@@ -59,13 +59,13 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     TerminationUpdateThreshold = Parameter(
         Real(low=0.0),
         1e-5,
-        "EM stops when no element of a confusion matrix changes by more; 0: until nothing "
-        "changes, after 10,000 iterations at most.",
+        "EM stops when no element of a confusion matrix changes by more than this; 0: until "
+        "nothing changes, after 10,000 iterations at most.",
     )
     MaximumNumberOfIterations = Parameter(
         Integer(0, 2**32 - 1),
         2**32 - 1,
-        "Most iterations of EM.",
+        "Maximum number of EM iterations.",
         default_doc="no cap",
         can_be_unset=True,
     )
@@ -95,7 +95,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         ),
         from_variant(lambda settings: settings.plan.initialization),
         "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; "
-        "the last gives the answers of SimpleITK 2.5 where voxels are tied, too.",
+        "the last one matches SimpleITK 2.5 on tied voxels, too.",
         default_doc="from Variant",
     )
 

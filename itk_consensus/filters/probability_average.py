@@ -26,11 +26,13 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     whole_because = ""
     method = "probability-average"
     summary = (
-        "Assumes probabilities that mean what they say: the mean over an ensemble of networks. "
+        "Assumes calibrated probabilities: the mean over an ensemble of networks. "
         "On label images it is the vote."
     )
 
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What labels of equal mean become.")
+    TieRule = Parameter(
+        Choice(TIE_RULES), "undecided", "What to do where labels are equally probable."
+    )
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(case.patterns.number_of_raters)

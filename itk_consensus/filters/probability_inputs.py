@@ -41,7 +41,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     ClassAxis = Parameter(
         optional(Integer()),
         None,
-        "Axis of each input array along which the probabilities of its classes lie.",
+        "Axis of each input array that holds the probabilities of the classes.",
         default_doc="none",
     )
 
@@ -129,8 +129,8 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             return 0
         if len(numbers) > 1:
             raise InputError(
-                f"inputs must have as many classes each, "
-                f"got images of {sorted(numbers)} components",
+                f"inputs must have as many classes each, got images of {sorted(numbers)} "
+                "components",
                 owner=self.GetName(),
             )
         return numbers.pop()

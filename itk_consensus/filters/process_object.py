@@ -74,7 +74,7 @@ class ProcessObject(Runs, GlobalDefaults):
     NumberOfWorkUnits = Parameter(
         Integer(0, 2**32 - 1),
         0,
-        "Accepted for SimpleITK's sake; work is split by the number of threads.",
+        "Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.",
         in_cli=False,
     )
     KeepMetaData = Parameter(

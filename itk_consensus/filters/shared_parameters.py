@@ -39,7 +39,7 @@ def prior_parameter(default_doc: str) -> Parameter[Any]:
     return Parameter(
         optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
         None,
-        "Fixed label prior: of the higher of two labels, or {label: probability}.",
+        "Fixed label prior: probability of the higher of two labels, or {label: probability}.",
         default_doc=default_doc,
     )
 

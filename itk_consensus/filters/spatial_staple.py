@@ -54,13 +54,13 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Kappa = Parameter(
         Real(low=0.0),
         FieldSettings.kappa,
-        "Strength of the regularisation where a rater used a label less than its fair share.",
+        "Strength of the regularisation where a rater rarely used a label.",
     )
     RegularizationTarget = Parameter(
         Choice(REGULARIZATION_TARGETS),
         FieldSettings.target,
-        "Performance that sparse data lean to: global (the rater's over all voxels), uniform "
-        "(chance) or diagonal (DiagonalTarget).",
+        "Performance that sparse data are pulled towards: global (the rater's over all voxels), "
+        "uniform (chance) or diagonal (DiagonalTarget).",
     )
     DiagonalTarget = Parameter(
         Real(0.0, 1.0),
@@ -81,12 +81,12 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
     Prior = prior_parameter("equal shares")
     MaximumIterations = Parameter(
-        Integer(low=1), SpatialSettings.stop.maximum_iterations, "Most iterations of EM."
+        Integer(low=1), SpatialSettings.stop.maximum_iterations, "Maximum number of EM iterations."
     )
     Tolerance = Parameter(
         Real(low=0.0),
         SpatialSettings.stop.tolerance,
-        "EM stops when the mean posterior of disputed voxels moves by less.",
+        "EM stops when the mean posterior of disputed voxels changes by less than this.",
     )
 
     ElapsedIterations = Measurement(int, "Iterations of EM that were run.")

@@ -42,12 +42,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         Real(), 1.0, "The pixel value that is foreground; every other value is background."
     )
     MaximumIterations = Parameter(
-        Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+        Integer(1, 2**32 - 1), 2**32 - 1, "Maximum number of EM iterations.", default_doc="no cap"
     )
     Tolerance = Parameter(
         Real(low=0.0),
         1e-7,
-        "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
+        "EM stops when no sensitivity or specificity changes by more than this; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
     SensitivityPrior = Parameter(

@@ -32,7 +32,7 @@ from itk_consensus.work import report
 
 
 class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
-    """Make probabilities honest: fit on cases with a reference, apply to others.
+    """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
     compares before and after, in the region and in the whole image; a rising ECE warns. Where the
@@ -45,7 +45,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     Method = Parameter(
         Choice(METHODS),
         "temperature_bias",
-        "What is fitted: a temperature and a bias per label, a temperature, or a rising curve.",
+        "What is fitted: a temperature and a bias per label, a temperature, or a monotonic curve.",
     )
 
     _comparison: ScalingComparison | None = None

@@ -87,7 +87,7 @@ def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
     return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)
 
 
-#: Seen on near-black and told apart by colour-blind readers; the band's yellow is not among them.
+#: Visible on near-black and distinguishable by colour-blind readers; without the band's yellow.
 CONTOUR_COLORS = ("#56B4E9", "#E69F00", "#1FC795", "#F49AC8", "#FF6F43", "#B9A5FF")
 BAND_COLOR = (240, 228, 66)
 
@@ -118,7 +118,7 @@ def switch_style(raters: int) -> str:
 
 
 def disputed_slices(dissent: NDArray[np.float64]) -> list[int]:
-    """The slice with most dispute, and others spread so that each stands for as much of it."""
+    """The most disputed slice, and others at equal quantiles of the dispute."""
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]

@@ -31,8 +31,8 @@ OF_EACH_RATER = (
 
 #: Measurements that list components, and what they are called.
 _COMPONENTS = {
-    "ComponentsLost": "Components that a majority marked and the answer lost",
-    "ComponentsGained": "Components that nobody marked and the answer gained",
+    "ComponentsLost": "Components that a majority marked and the result lacks",
+    "ComponentsGained": "Components of the result that no rater marked",
 }
 
 #: Rows of a table of components; the rest is left to the JSON.
@@ -49,9 +49,9 @@ class FusionReport:
     parameter_files: Mapping[str, Path]  #: Parameters that are images, and where they were read
     #: Labels whose probability is written, and where.
     probabilities: Mapping[int, Path] = field(default_factory=dict)
-    json: Path | None = None  #: Where this report is written for machines, if it is
+    json: Path | None = None  #: Where the report is written as JSON, if it is
     diagnostics: Any = None  #: The filter's, if it has any
-    page: Path | None = None  #: Where the report is written for people, if it is
+    page: Path | None = None  #: Where the report is written as HTML, if it is
 
     @property
     def rater_names(self) -> list[str]:
@@ -90,7 +90,7 @@ class FusionReport:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
     def to_text(self) -> str:
-        """For people to read; what is too large for a terminal is left to the JSON."""
+        """As text; what is too large for a terminal is only in the JSON."""
         content = self.to_dict()
         raters = content["number_of_raters"]
         parts = [
@@ -239,7 +239,7 @@ def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list
 
 
 def _flat(value: Any) -> str:
-    """Numbers and lists of numbers; tables and traces are for machines."""
+    """Numbers and short lists; tables and traces are only in the JSON."""
     if isinstance(value, list) and not value:
         return "none"
     if isinstance(value, dict) and all(_is_resolution(member) for member in value.values()):

@@ -38,7 +38,7 @@ class ImageFile:
         return cls(path, image, components, loaded.geometry)
 
     def without_voxels(self) -> ImageFile:
-        """Only where it lies."""
+        """The file without its voxels."""
         return replace(self, image=None, components=())
 
     def label_counts(self) -> list[dict[int, int]]:
@@ -83,7 +83,7 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> list[tuple[ImageFile, str]]:
-    """Each file that does not lie where the first one does, and a sentence that says so."""
+    """Each file that is not on the grid of the first one, with a sentence that says why."""
     first = files[0]
     tolerances = (coordinate_tolerance, direction_tolerance)
     return [

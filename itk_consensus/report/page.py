@@ -1,4 +1,4 @@
-"""One fusion as one HTML page for a meeting: it needs no network, no script and no other file."""
+"""One fusion as one HTML page, without network, scripts or other files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def page_text(
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
-        section("Should it be believed?", *_verdict(filter_, case), id_="verdict"),
+        section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
         section("Where they differ", dispute_figures(case, underlay), id_="dispute"),
         section("Raters", *_raters(filter_, case), id_="raters"),
     ]
@@ -119,7 +119,7 @@ def page_text(
 
 
 def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Let a sentence speak of files instead of numbers: Rater 1, raters 0 and 3."""
+    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
 
     def named(found: re.Match[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", found[0])]
@@ -149,7 +149,7 @@ def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
     said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
     if not any(one.concern for one in said):
-        parts.append(tag("p", "No check gives reason for doubt."))
+        parts.append(tag("p", "No check gives cause for concern."))
     parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
     passed = [_item(finding, case.names) for finding in findings if not finding.severity]
     summary = tag("summary", f"{len(passed)} checks in order")

@@ -14,8 +14,8 @@ import SimpleITK as sitk
 
 import itk_consensus
 from itk_consensus.cli import main
-from itk_consensus.cli.application import in_our_spelling
 from itk_consensus.cli.options import offered_parameters, option_of
+from itk_consensus.cli.slicer_flags import in_our_spelling
 from itk_consensus.cli.slicer_module import module_description
 from itk_consensus.filters.registry import METHODS
 
