@@ -20,6 +20,7 @@ from functools import partial
 from threading import Event
 from typing import Any, TypeVar
 
+from itk_consensus.blas_threads import blas_threads
 from itk_consensus.errors import ProcessAborted
 
 Item = TypeVar("Item")
@@ -34,6 +35,10 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+#: What BLAS takes unless it is told otherwise.
+BLAS_THREADS = default_threads()
 
 
 def _ignore(_: float) -> None:
@@ -87,7 +92,11 @@ def working(*, ask: Callable[[], None] | None = None, **changes: Any) -> Iterato
         work = replace(work, asked=(ask, *work.asked))
     token = _current.set(work)
     try:
-        yield
+        if changes.get("threads", BLAS_THREADS) < BLAS_THREADS:
+            with blas_threads(work.threads):
+                yield
+        else:
+            yield
     finally:
         _current.reset(token)
 
