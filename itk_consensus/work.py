@@ -13,12 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from itk_consensus.blas_threads import blas_threads
 from itk_consensus.errors import ProcessAborted
@@ -50,8 +49,7 @@ def _go_on(_: int) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What an algorithm needs to know of who it works for."""
 
     threads: int  #: Threads that may be used. Results never depend on it.
@@ -87,9 +85,9 @@ def working(*, ask: Callable[[], None] | None = None, **changes: Any) -> Iterato
     **changes
         Other fields of `Work`.
     """
-    work = replace(current(), **changes)
+    work = current()._replace(**changes)
     if ask is not None:
-        work = replace(work, asked=(ask, *work.asked))
+        work = work._replace(asked=(ask, *work.asked))
     token = _current.set(work)
     try:
         if changes.get("threads", BLAS_THREADS) < BLAS_THREADS:
@@ -101,11 +99,25 @@ def working(*, ask: Callable[[], None] | None = None, **changes: Any) -> Iterato
         _current.reset(token)
 
 
-def stage(begin: float, end: float, **changes: Any) -> AbstractContextManager[None]:
-    """Have what is called within report 0 to 1 of its own, which is a stage of the work."""
-    work = current()
-    length = work.end - work.begin
-    return working(begin=work.begin + begin * length, end=work.begin + end * length, **changes)
+class stage:  # noqa: N801 (read as a word: with stage(0.0, 0.5))
+    """Have what is called within report 0 to 1 of its own, which is a stage of the work.
+
+    Loops of microseconds have one for each iteration, so it is no generator as `working` is.
+    """
+
+    __slots__ = ("_token", "_work")
+
+    def __init__(self, begin: float, end: float, **changes: Any) -> None:
+        work = current()
+        length = work.end - work.begin
+        first, last = work.begin + begin * length, work.begin + end * length
+        self._work = work._replace(begin=first, end=last, **changes)
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._work)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
 
 
 def report(share: float) -> None:
@@ -146,7 +158,7 @@ def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> I
 
     def ask() -> None:
         if unwanted.is_set():
-            raise ProcessAborted("nobody waits for this part of the work any more")
+            raise ProcessAborted(f"{current().owner}: nobody waits for this part any more")
 
     def make_one(number: int, item: Item) -> Made:
         # Only the caller's own thread tells how far the work is.
