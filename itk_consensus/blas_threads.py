@@ -7,8 +7,10 @@ threads are under way it is the smallest that any of them asked for, then what i
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -32,9 +34,7 @@ def blas_threads(most: int) -> Iterator[None]:
     """Have BLAS use at most so many threads."""
     with _lock:
         if not _asked:
-            from threadpoolctl import ThreadpoolController  # by those who ask for few threads
-
-            found = ThreadpoolController().select(user_api="blas").lib_controllers
+            found = _find("scipy.linalg" in sys.modules)
             _before[:] = [(blas, blas.num_threads) for blas in found]
         _asked.append(most)
         _hold()
@@ -44,6 +44,15 @@ def blas_threads(most: int) -> Iterator[None]:
         with _lock:
             _asked.remove(most)
             _hold()
+
+
+@cache
+def _find(with_scipy: bool) -> list[Any]:
+    """Every BLAS in this process; looking takes a millisecond, and SciPy brings its own."""
+    from threadpoolctl import ThreadpoolController  # once it is needed
+
+    found: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return found
 
 
 def _hold() -> None:

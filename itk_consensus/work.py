@@ -155,21 +155,22 @@ def one_by_one(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[
 def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> Iterator[Made]:
     unwanted = Event()
     shares = [0.0] * len(items)
+    work = current()
 
     def ask() -> None:
         if unwanted.is_set():
-            raise ProcessAborted(f"{current().owner}: nobody waits for this part any more")
+            raise ProcessAborted(f"{work.owner}: nobody waits for this part any more")
+
+    own = Work(work.threads // workers, work.owner, asked=(ask, *work.asked))
 
     def make_one(number: int, item: Item) -> Made:
         # Only the caller's own thread tells how far the work is.
-        told = partial(shares.__setitem__, number)
-        threads = current().threads // workers
-        with working(ask=ask, threads=threads, begin=0.0, end=1.0, moved=told, iterated=_go_on):
-            made = make(item)
+        _current.set(own._replace(moved=partial(shares.__setitem__, number)))
+        made = make(item)
         shares[number] = 1.0
         return made
 
-    with ThreadPoolExecutor(workers) as pool:
+    with blas_threads(own.threads), ThreadPoolExecutor(workers) as pool:
         futures = [
             pool.submit(copy_context().run, make_one, number, item)
             for number, item in enumerate(items)
