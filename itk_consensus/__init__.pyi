@@ -148,6 +148,11 @@ class LabelFusionFilter(ProcessObject):
         """One image per rater, non-zero where the rater annotated; None: everywhere. Default: None."""
     def GetRaterMasks(self) -> Sequence[Image | None] | None:
         """One image per rater, non-zero where the rater annotated; None: everywhere."""
+    @overload
+    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...
+    @overload
+    def Execute(self, images: Sequence[ImageT | None], /) -> ImageT: ...
+    @overload
     def Execute(self, *images: Any) -> Any:
         """Fuse label images.
 
@@ -3721,8 +3726,15 @@ def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frame
         What slices are for which the object has no frame at all: background, or not annotated
         (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
     """
-def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
-    """Read the slices of one series, from a folder or from a list of files."""
+def read_dicom_series(source: PathLike | Sequence[PathLike], *, number: int | None = None) -> DicomSeries:
+    """Read the slices of one series, from a folder or from a list of files.
+
+    Parameters
+    ----------
+    number : int, optional
+        Which series, from 1 on, where there are several; they are counted by the names of their
+        files. ``itk-consensus info FOLDER`` lists them.
+    """
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
     """Read every segment with its name, colour and terminology.
 

@@ -19,6 +19,7 @@ FLOORS = {
     "array_types": 0,
     "constraints": 0,
     "errors": 0,
+    "blas_threads": 0,
     "work": 0,
     "escaping": 0,
     "_kernels": 0,

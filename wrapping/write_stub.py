@@ -37,6 +37,14 @@ _IMAGES = """\
 Image = Any
 ImageT = TypeVar("ImageT")
 """
+#: Images of one kind in a list give one of the same kind, as of the function forms.
+_EXECUTE_OF_ONE_KIND = (
+    "    @overload",
+    "    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...",
+    "    @overload",
+    "    def Execute(self, images: Sequence[ImageT | None], /) -> ImageT: ...",
+    "    @overload",
+)
 _KNOWN = {"Any", "ArrayLike", "Callable", "Image", "ImageT", "Iterable", "Mapping", "NDArray"}
 _KNOWN |= {"Sequence", "TypeVar"}
 
@@ -67,6 +75,20 @@ def _other_functions() -> Iterator[Any]:
             yield member
 
 
+def _parameter_stub(parameter: Parameter[Any]) -> Iterator[str]:
+    annotation = parameter.kind.annotation
+    doc = f"{parameter.doc} Default: {parameter.default_text}."
+    yield f"    def Set{parameter.name}(self, value: {annotation}) -> None:"
+    yield from _docstring(doc, "        ")
+    yield f"    def Get{parameter.name}(self) -> {annotation}:"
+    yield from _docstring(parameter.doc, "        ")
+    if parameter.can_be_unset:
+        yield f"    def Unset{parameter.name}(self) -> None:"
+        yield from _docstring(f"Take {parameter.name} back to its default.", "        ")
+        yield f"    def GetHas{parameter.name}(self) -> bool:"
+        yield from _docstring(f"Whether {parameter.name} was set.", "        ")
+
+
 def _class_stub(cls: type) -> Iterator[str]:
     bases = [base for base in cls.__mro__[1:] if hasattr(itk_consensus, base.__name__)]
     parent = f"({bases[0].__name__})" if bases else ""
@@ -76,17 +98,7 @@ def _class_stub(cls: type) -> Iterator[str]:
     inherited = set(dir(bases[0])) if bases else set()
     own_parameters = [p for p in parameters_of(cls) if f"Set{p.name}" not in inherited]
     for parameter in own_parameters:
-        annotation = parameter.kind.annotation
-        doc = f"{parameter.doc} Default: {parameter.default_text}."
-        yield f"    def Set{parameter.name}(self, value: {annotation}) -> None:"
-        yield from _docstring(doc, "        ")
-        yield f"    def Get{parameter.name}(self) -> {annotation}:"
-        yield from _docstring(parameter.doc, "        ")
-        if parameter.can_be_unset:
-            yield f"    def Unset{parameter.name}(self) -> None:"
-            yield from _docstring(f"Take {parameter.name} back to its default.", "        ")
-            yield f"    def GetHas{parameter.name}(self) -> bool:"
-            yield from _docstring(f"Whether {parameter.name} was set.", "        ")
+        yield from _parameter_stub(parameter)
     own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
     for measurement in own_measurements:
         of_one = measurement.one_of
@@ -102,6 +114,8 @@ def _class_stub(cls: type) -> Iterator[str]:
     for name, member in sorted(_written_methods(cls).items(), key=lambda item: item[0]):
         redefined = name in vars(cls) and name in ("Execute", "GetLabelImage")
         if name not in derived and (name not in inherited or redefined):
+            if cls is LabelFusionFilter and name == "Execute":
+                yield from _EXECUTE_OF_ONE_KIND
             yield from _method_stub(name, member, "    ")
     yield ""
 

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial, wraps
 from threading import get_ident
 from types import MethodType
@@ -353,14 +353,21 @@ class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
 
 
 def measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
-    """A measurement, which may be an array or a record too large to print."""
+    """A measurement; of arrays the shape, and of records the fields."""
     value = filter_._measured[measurement.name]
     if isinstance(value, Deferred) and value.reads_inputs:
         return "(computed when asked for)"
-    value = measurement.value_of(filter_)
+    return _in_short(measurement.value_of(filter_))
+
+
+def _in_short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    return f"({type(value).__name__})" if is_dataclass(value) else printed(value)
+    if not is_dataclass(value):
+        return printed(value)
+    names = [one.name for one in fields(value) if one.repr]
+    shown = ", ".join(f"{name}={_in_short(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({shown})"
 
 
 def printed(value: Any) -> str:

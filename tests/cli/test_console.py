@@ -89,7 +89,7 @@ def test_thousands_of_reports_draw_no_more_than_a_terminal_shows() -> None:
     filter_ = STAPLEImageFilter()
     Console(terminal).follow(filter_, 0.5, 0.9)
     for share in np.linspace(0, 1, 5000):
-        filter_._report(share)
+        filter_._move(filter_._run, share)
     drawn = terminal.getvalue().count("\r")
     assert 30 < drawn < 500
     assert "90%" in terminal.getvalue()
