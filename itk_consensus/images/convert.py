@@ -51,11 +51,11 @@ def load(
     ----------
     images : image, or iterable of image, ndarray or None
         Images of any `Family`; None is a missing rater, a vector image one rater per component.
-        Families may be mixed, but not those that know their place with those that do not.
+        Families may be mixed, but not images with arrays, which have no geometry.
     owner : str
-        The filter that asks, for messages.
+        The filter, for messages.
     keep : callable
-        Tells by its key what outputs keep of the first input's metadata.
+        Whether outputs keep an entry of the first input's metadata, by its key.
     tolerances : float
         As of `check_same_space`.
 
@@ -75,7 +75,7 @@ def load(
 def load_with_gaps(
     images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
 ) -> LoadedImages:
-    """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
+    """As `load`, but masked arrays are allowed: callers respect `LoadedImages.annotated`."""
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
     if not present:
@@ -263,23 +263,23 @@ def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None
     for index, other in families.items():
         if other.has_space != family.has_space:
             raise InputError(
-                f"is {family.value} but input {index} is "
-                f"{other.value}; an array has no geometry to compare, so pass one kind only",
+                f"is {family.value} but input {index} is {other.value}; an array has no geometry "
+                "to compare, so pass one kind only",
                 owner=owner,
                 input_index=first,
             )
 
 
 def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
-    """Among several images one of three or four bytes is a photograph, not three or four readers.
+    """Among several images one of three or four bytes is a photograph, not three or four raters.
 
-    Alone it may be either, and is taken for readers, as every vector image is.
+    Alone it is treated as raters, like every vector image.
     """
     for index, image in read.items():
         if len(image.components) in (3, 4) and image.components[0].dtype == np.uint8:
             raise InputError(
-                f"must hold labels, got an image of "
-                f"{len(image.components)} bytes per voxel, as RGB has: {INSTEAD_OF_COLOURS}",
+                f"must hold labels, got an image of {len(image.components)} bytes per voxel, as "
+                f"RGB has: {INSTEAD_OF_COLOURS}",
                 owner=owner,
                 input_index=index,
             )

@@ -1,6 +1,6 @@
 """Image and text files, for the command line and reports; nothing else in the package reads paths.
 
-Writing is all or nothing: whatever goes wrong, the file that was there before is still there.
+Writing is atomic: if it fails, the old file is still there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
     binary.bmp_header,
     binary.jpeg_header,
 )
-# Readers that trust their headers; they get no file whose header was not understood here.
+# Readers that trust headers; they get only files whose headers were checked here.
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
 #: Formats whose components are colours, also of what was saved as numbers with a palette.
@@ -51,7 +51,7 @@ _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
     "DICOM holds structures, which write_dicom_segmentation or --per-structure write",
 )
-# Their library ends the process when the disk is full.
+# Their library crashes when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(
     (".hdf", ".h4", ".hdf4", ".h5", ".hdf5", ".he4", ".he5", ".hd5"), "HDF5 is not written"
 )
@@ -74,8 +74,8 @@ def read_image(path: PathLike) -> Any:
     Raises
     ------
     FileError
-        It is no image, voxels that its header promises are missing, or it holds segments that
-        would be mistaken for raters or slices.
+        It is not an image, voxels are missing, or it holds segments that would be mistaken for
+        raters or slices.
     """
     path = Path(path)
     reader = header_reader(path)

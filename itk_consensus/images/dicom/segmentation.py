@@ -118,7 +118,7 @@ def _frames(dataset: Any, owner: str) -> NDArray[Any]:
         )
     try:
         return np.asarray(dataset.pixel_array).reshape(shape)
-    except Exception as error:  # codecs raise whatever they like
+    except Exception as error:  # codecs raise all kinds of errors
         raise FileError(f"{owner}: its pixels cannot be read: {without_values(error)}") from None
 
 

@@ -1,4 +1,4 @@
-"""Affine matrices of nibabel and MONAI, in ITK's words.
+"""Affine matrices of nibabel and MONAI, converted to ITK's geometry.
 
 An affine takes voxel indices to millimetres that grow to the right, to the front and to the top
 (RAS); ITK's grow to the left, to the back and to the top (LPS), so the first two change sign.
@@ -29,7 +29,7 @@ def geometry_of_affine(
     size : sequence of int, length d
         In the order of the indices. Axes beyond the affine's have steps of 1 from 0.
     where : str
-        Opens the message of the `InputError` if an axis of the affine has no length.
+        For the `InputError` if an axis of the affine has no length.
     ras : bool
         Whether millimetres are RAS, which is turned to LPS, or LPS already.
     """

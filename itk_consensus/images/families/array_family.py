@@ -1,4 +1,4 @@
-"""Plain NumPy arrays, and what can be seen as one."""
+"""NumPy arrays, and objects that NumPy can view as arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ArrayFamily(WrappingFamily):
         if type(image) is np.ndarray or not isinstance(image, np.ma.MaskedArray):
             return ReadImage([real_numbers(image, where)], geometry)
         said = image.compressed()
-        # What lies under the mask is no label: a value that occurs adds none to the table.
+        # Masked voxels have no label; a value that occurs adds no label to the table.
         filled = image.filled(said[0] if said.size else 0)
         return ReadImage([real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
 

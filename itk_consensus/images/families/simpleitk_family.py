@@ -58,12 +58,12 @@ class SimpleITKFamily(CopyingFamily):
         return isinstance(candidate, sitk.Image)
 
     def read(self, image: Any, where: Where) -> ReadImage:
-        """View the voxels, free of charge."""
-        # Asking for the voxels of a label map ends the process, so the type is checked first.
+        """View the voxels without a copy."""
+        # GetArrayViewFromImage of a label map crashes, so the type is checked first.
         if image.GetPixelID() not in _READABLE_ID:
             raise InputError(
-                f"must be {WHAT_AN_INPUT_IS}, "
-                f"got a SimpleITK image of {image.GetPixelIDTypeAsString()}",
+                f"must be {WHAT_AN_INPUT_IS}, got a SimpleITK image of "
+                f"{image.GetPixelIDTypeAsString()}",
                 **where,
             )
         if _says_it_is_coloured(image):
@@ -100,7 +100,7 @@ class SimpleITKFamily(CopyingFamily):
         return OutputImage(memory.view(dtype), lambda: image)
 
     def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
-        """Compose one image, which forgets the metadata, and remind it."""
+        """Compose one image, and set the metadata, which composing drops."""
         image = _compose([self.to_image(component, like) for component in components])
         for key, value in like.metadata.items():
             image.SetMetaData(key, value)

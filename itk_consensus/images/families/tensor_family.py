@@ -1,4 +1,4 @@
-"""torch tensors, which have no place in space, and MONAI's MetaTensors, which have an affine.
+"""torch tensors, which have no geometry, and MONAI's MetaTensors, which have an affine.
 
 Neither library is ever imported here, only looked up.
 """
