@@ -225,7 +225,7 @@ def test_labels_that_a_binary_method_ignores_are_named(
         sitk.WriteImage(image_of(np.array([row], np.uint8)), path)
     assert main(["fuse", *paths, "--method", "staple", "-o", output]) == 0
     said = capsys.readouterr().err
-    assert "warning: staple fuses label 1 and takes 2,7 for background" in said
+    assert "warning: staple fuses label 1 and treats 2,7 as background" in said
     assert main(["fuse", *paths, "--method", "vote", "-o", output, "--overwrite"]) == 0
     assert capsys.readouterr().err == ""
 
