@@ -73,7 +73,7 @@ class ProcessObject:
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        From a command it stops the Execute that called it, otherwise every running one. Outputs
         that are made later can be aborted, too; the Execute's other results stay.
         """
     def AddCommand(self, event: int, command: Any) -> int:
@@ -96,7 +96,7 @@ class ProcessObject:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
     def GetGlobalWarningDisplay() -> bool:
-        """Whether filters warn; it is all in GetDiagnostics() in any case."""
+        """Whether filters warn; GetDiagnostics() has it all in any case."""
     def GetName(self) -> str:
         """The name of the filter's class."""
     def GetProgress(self) -> float:
@@ -131,7 +131,7 @@ class ProcessObject:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
     def SetGlobalWarningDisplay(value: bool) -> None:
-        """Whether filters warn; it is all in GetDiagnostics() in any case."""
+        """Whether filters warn; GetDiagnostics() has it all in any case."""
 
 class LabelFusionFilter(ProcessObject):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
@@ -172,7 +172,7 @@ class LabelFusionFilter(ProcessObject):
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
     def GetDiagnostics(self) -> Diagnostics:
-        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+        """Checks of the last Execute, each with its number; made on demand."""
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
         """The map of one label with the highest expected Dice under its probability.
 
@@ -236,7 +236,7 @@ class ConsensusFilter(LabelFusionFilter):
     def GetResolution(self) -> dict[int, Resolution]:
         """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute; made when asked for."""
+        """The label map of a candidate of the last Execute, made on demand."""
     def GetCandidateNames(self) -> tuple[str, ...]:
         """The candidates of the last Execute."""
 
@@ -1568,7 +1568,7 @@ class DeepConsensusFilter(ProcessObject):
     def GetChosenRaterWeight(self) -> float:
         """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
     def GetEvidenceImage(self) -> Any:
-        """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
+        """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:

@@ -127,7 +127,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
     ) -> tuple[ProbabilityCase, LoadedImages]:
-        """View one case's arrays and check what they hold; outputs take after its images.
+        """View one case's arrays and check their values; outputs have its geometry.
 
         `which` tells the case apart in messages, such as " of case 3".
         """

@@ -19,7 +19,7 @@ from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 
 
 class ResolutionMixin(ProcessObject):
-    """How fine raters agree about each label, measured when asked for."""
+    """How finely raters agree about each label, measured on demand."""
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
@@ -59,7 +59,7 @@ def settled_fusion(
     write_probability: WriteProbability,
     frequencies: Floats,
 ) -> VolumeFusion:
-    """A decision for every voxel: where nobody annotated the most frequent label."""
+    """A decision for every voxel: the most frequent label where no rater annotated."""
     unsettled = decision == UNDECIDED
     settled = decision
     if unsettled.any():

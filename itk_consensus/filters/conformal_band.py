@@ -232,7 +232,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         self._reject_other(record.parameters | made_with, asdict(options) | given)
 
     def _promise(self, record: BandRecord, case: ProbabilityCase) -> str:
-        """The guarantee, if this is what it was made for; raise, or say so, if it is not."""
+        """The guarantee if it applies to this input; otherwise raise, or say that there is none."""
         other = "; ".join(self._differences(record, case))
         if not other:
             return record.guarantee

@@ -1,4 +1,4 @@
-"""ConsensusFilter: the front door. What raters share, by written rules, and the reason."""
+"""ConsensusFilter: the recommended fuser. Keeps what raters share, and explains it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     @made_later
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute; made when asked for."""
+        """The label map of a candidate of the last Execute, made on demand."""
         fused = self.fused
         if name not in self._candidates:
             raise ParameterError(
@@ -120,7 +120,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         """The result is what the raters share."""
 
     def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
-        """Components and the explanation, which counts them, are made when asked for."""
+        """Components, and the explanation that counts them, are made on demand."""
         labels, geometry = [int(label) for label in case.patterns.labels], case.loaded.geometry
         changed = cache(lambda: listed_components(found.raters, found.decision, labels, geometry))
         self.ComponentsLost = Deferred(lambda: changed().lost)

@@ -1,4 +1,4 @@
-"""Why the consensus is what it is, in numbers of the case at hand."""
+"""The explanation of a consensus, with the numbers of the case."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ListedComponent(NamedTuple):
 
 
 class ListedComponents(NamedTuple):
-    """What more than half of the raters mark and the answer lost; what nobody marks and it has."""
+    """Components that most raters marked and the result lacks, and those that no rater marked."""
 
     lost: tuple[ListedComponent, ...]
     gained: tuple[ListedComponent, ...]
@@ -175,8 +175,8 @@ def _not_asked(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
         away = [rater for group in asked.elsewhere for rater in found.groups[group]]
         if away:
             yield (
-                f"{_raters(away)} marked much that nobody else did, and {_were(len(away))} not "
-                f"asked about the outline of label {labels[label]}."
+                f"{_raters(away)} marked a lot that no other rater did, and {_were(len(away))} left "
+                f"out of the outline of label {labels[label]}."
             )
 
 

@@ -281,7 +281,7 @@ class DeepConsensusFilter(ProcessObject):
             return self.Mode
         if truths is not None:
             return "truth"
-        # A rater alone can foresee nobody.
+        # One rater alone cannot predict another.
         return "set" if any(len(one.rater_ids) > 1 for one in inputs) else "joint"
 
     def _new_model(
@@ -307,7 +307,7 @@ class DeepConsensusFilter(ProcessObject):
     def _known_model(
         self, inputs: Sequence[CaseSummary], mode: str, image_stream: Any
     ) -> ConsensusModel:
-        """The model the filter has, to go on with."""
+        """The filter's model, to continue with."""
         from itk_consensus.deep.model import find_device
 
         before = self._trained()
@@ -407,8 +407,8 @@ class DeepConsensusFilter(ProcessObject):
         ours, vote = held_out_log_likelihood(model, cases, self._rater_weight(model))
         if ours < vote:
             self._warn(
-                "foresees a held-out rater worse than the other raters' vote does (mean "
-                f"log-likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
+                "predicts held-out raters worse than the vote of the others does (mean log "
+                "likelihood {ours:.3f} and {vote:.3f}); train longer or on more cases, or "
                 "fuse by voting"
             )
 
@@ -487,7 +487,7 @@ class DeepConsensusFilter(ProcessObject):
         return fused.probability_image(label)
 
     def GetEvidenceImage(self) -> Any:
-        """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
+        """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
         return self._made(self._fused).image(self._made(self._write_evidence))
 
     def _predict(self, model: ConsensusModel, given: DeepInput) -> None:

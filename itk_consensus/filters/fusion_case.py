@@ -38,13 +38,13 @@ class FusionCase:
 
     @cached_property
     def patterns(self) -> DecisionPatterns:
-        """The votes as decision patterns, encoded when first asked for."""
+        """The votes as decision patterns, encoded on first use."""
         stack = self.stack if self.kept is None else self.kept.restored()
         return DecisionPatterns.from_stack(stack, strata=self.strata)
 
     @cached_property
     def shared_consensus(self) -> SharedConsensus:
-        """What the raters share, found when first asked for."""
+        """What the raters share, computed on first use."""
         stack = self.stack if self.kept is None and self.stack.arrays else None
         return shared_consensus(self.patterns, self.spacing, stack=stack)
 
@@ -124,7 +124,7 @@ class RaterInputs(ProcessObject):
     needs: ClassVar[str] = "patterns"
     #: Whether the images of the next Execute are part of larger ones.
     _is_part = False
-    #: A case that is at work on the same images; it is taken if it has the same votes.
+    #: A case of the same images, which is reused if it has the same votes.
     _beside: FusionCase | None = None
 
     MaskImage = Parameter(
@@ -230,7 +230,7 @@ def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
 
 
 def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two arrays hold the same, which nobody needs to look for in the same memory."""
+    """Whether two arrays are equal; the same memory need not be compared."""
     if one is None or other is None:
         return one is other
     if one.dtype != other.dtype or one.shape != other.shape:

@@ -55,7 +55,7 @@ class LabelFusionFilter(RaterInputs):
     )
     #: Name on the command line.
     method: ClassVar[str] = ""
-    #: What the README's table says: what it assumes, when to use it, reference.
+    #: For the README: what it assumes, when to use it, reference.
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
@@ -65,7 +65,7 @@ class LabelFusionFilter(RaterInputs):
     whole_because: ClassVar[str] = "it does not say that its answer follows from votes alone"
     #: Memory beyond the inputs that fusing a whole volume of five binary raters takes at most.
     bytes_per_voxel: ClassVar[int] = 0
-    #: Whether outputs can be asked for after Execute; a function form returns one and is done.
+    #: Whether outputs are made after Execute; a function form returns only one.
     _outlives_execute = True
 
     _case = Output[FusionCase | None](None)
@@ -228,7 +228,7 @@ class LabelFusionFilter(RaterInputs):
 
     @made_later
     def GetDiagnostics(self) -> Diagnostics:
-        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+        """Checks of the last Execute, each with its number; made on demand."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
@@ -273,7 +273,7 @@ class LabelFusionFilter(RaterInputs):
         return int(given)
 
     def _warn_of_doubts(self, case: FusionCase, starts: StartSummary) -> None:
-        """Warn of a result that says no more than one rater, or the opposite of what is meant."""
+        """Warn of a result of one rater only, or with switched labels."""
         if np.count_nonzero(case.patterns.present.any(axis=0)) == 1:
             self._warn("one rater only; the answer is that rater's labels")
         elif starts.switched[starts.winner]:

@@ -29,7 +29,7 @@ D = TypeVar("D", bound="_Declared[Any]")
 
 
 def handed_out(value: T) -> T:
-    """A copy of what a filter keeps: whoever writes into it changes nothing of the filter."""
+    """A copy of a filter's value, so that writing into it does not change the filter."""
     return value if isinstance(value, (int, float, str, type(None))) else deepcopy(value)
 
 
@@ -152,10 +152,10 @@ class Parameter(_Declared[T]):
 
 @dataclass(frozen=True)
 class Deferred(Generic[T]):
-    """A measurement that costs too much to be made unless somebody asks."""
+    """A measurement that is computed only on demand."""
 
     compute: Callable[[], T]
-    reads_inputs: bool = False  #: Whether that reads the inputs again, as nobody who prints wants
+    reads_inputs: bool = False  #: Whether that reads the inputs again, which printing must not do
 
 
 class Measurement(_Declared[T]):
@@ -207,7 +207,7 @@ class Measurement(_Declared[T]):
 
 
 class Output(Generic[T]):
-    """What Execute leaves behind for later questions, as a `Measurement` that nobody reads.
+    """An internal result of Execute that later outputs need; a `Measurement` without a getter.
 
     Whatever a filter sets on itself during Execute is one of the two, and so belongs to one run.
     """

@@ -28,7 +28,7 @@ _LOOK_AT_ONCE = 1 << 20
 
 
 class ProbabilityInputsMixin(LabelFusionFilter):
-    """What inputs mean, told from what they are and never from a guess.
+    """How inputs are interpreted, by their types and never by a guess.
 
     - Images of an integer type are label images.
     - If any input is a scalar of a floating type, all are foreground probabilities.
@@ -147,7 +147,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             if opinion is not None:
                 self._check(opinion, both(mask, common["mask"]), index)
         gaps = None if all(mask is None for mask in masks) else masks
-        # Their likeliest labels stand for the raters in diagnostics.
+        # Diagnostics use their most probable labels.
         if not self._classes:
             votes = [None if array is None else (array >= 0.5).view(np.uint8) for array in arrays]
             return LabelStack.binary(votes, 1, rater_masks=gaps, **common)

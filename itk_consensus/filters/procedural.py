@@ -52,7 +52,7 @@ def itk_form(fuser: type[LabelFusionFilter]) -> Function:
 
 
 def _once(fuser: LabelFusionFilter) -> LabelFusionFilter:
-    """A filter that nobody can ask for more after Execute, which need not keep anything for it."""
+    """A filter whose outputs nobody asks for after Execute, so that it keeps nothing for them."""
     fuser._outlives_execute = False
     return fuser
 
@@ -84,7 +84,7 @@ class Computed:
 
 
 def default_of(parameter: Parameter[Any]) -> Any:
-    """What a parameter is if nobody sets it."""
+    """The value of a parameter that is not set."""
     if callable(parameter.default):
         return Computed(parameter.default_text)
     return parameter.default

@@ -215,7 +215,7 @@ class ProcessObject(Runs, GlobalDefaults):
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        From a command it stops the Execute that called it, otherwise every running one. Outputs
         that are made later can be aborted, too; the Execute's other results stay.
         """
         own = self._runs.get(get_ident())
@@ -280,7 +280,7 @@ class ProcessObject(Runs, GlobalDefaults):
         return output
 
     def _warn(self, message: str) -> None:
-        """Warn, unless told not to, in the name of the line outside this package that led here."""
+        """Warn, unless warnings are off, at the line outside this package that led here."""
         if not self.GlobalWarningDisplay:
             return
         level, frame = 1, sys._getframe()
@@ -307,7 +307,7 @@ class ProcessObject(Runs, GlobalDefaults):
         return Keep.EVERYTHING if self.KeepMetaData else self._keeps
 
     def _loading(self) -> dict[str, Any]:
-        """How inputs that outputs take after are read."""
+        """How inputs are read whose geometry outputs have."""
         return {**self._tolerances(), "keep": self._kept()}
 
     # -- SimpleITK's small change ----------------------------------------------------------
@@ -339,9 +339,9 @@ def _is_ours(module: str) -> bool:
 
 
 class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
-    """A method that, asked of the class, works on a new instance of it.
+    """A method that, called on the class, works on a new instance.
 
-    ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` fills the one there is.
+    ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` changes an existing one.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:

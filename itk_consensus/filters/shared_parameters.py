@@ -35,7 +35,7 @@ class RaterWeightsMixin(ProcessObject):
 
 
 def prior_parameter(default_doc: str) -> Parameter[Any]:
-    """The parameter Prior of a filter; `default_doc` says what holds without it."""
+    """The parameter Prior of a filter; `default_doc` describes its default."""
     return Parameter(
         optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
         None,

@@ -1,4 +1,4 @@
-"""SIMPLEFilter: whoever differs most from the vote of the others is dropped."""
+"""SIMPLEFilter: drops raters who differ most from the vote."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
 
     @property
     def _is_plain(self) -> bool:
-        """Whether nothing is asked for that needs patterns."""
+        """Whether no parameter needs patterns."""
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 

@@ -27,7 +27,7 @@ class Component(NamedTuple):
 
 
 class ChangedComponents(NamedTuple):
-    """What more than half of the raters mark and the answer lost; what nobody marks and it has."""
+    """Components that most raters marked and the result lacks, and those that no rater marked."""
 
     lost: list[Component]
     gained: list[Component]
