@@ -175,8 +175,8 @@ def _not_asked(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
         away = [rater for group in asked.elsewhere for rater in found.groups[group]]
         if away:
             yield (
-                f"{_raters(away)} marked a lot that no other rater did, and {_were(len(away))} left "
-                f"out of the outline of label {labels[label]}."
+                f"{_raters(away)} marked a lot that no other rater did, and {_were(len(away))} "
+                f"left out of the outline of label {labels[label]}."
             )
 
 
