@@ -45,8 +45,8 @@ class ImageSlabs:
         reject_layers(reader, path)
         if reader.GetNumberOfComponents() != 1:
             raise FileError(
-                f"must have one label at each voxel, "
-                f"got {reader.GetNumberOfComponents()} components",
+                f"must have one label at each voxel, got {reader.GetNumberOfComponents()} "
+                "components",
                 path=path,
             )
         one = sitk.Image([1] * reader.GetDimension(), reader.GetPixelID())
