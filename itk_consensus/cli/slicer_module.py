@@ -94,7 +94,7 @@ def _parameter(group: Element, parameter: Parameter[object]) -> None:
     text = parameter.doc if is_fixed else f"{parameter.doc} [default: {text_of_default(parameter)}]"
     if is_fixed and isinstance(kind, (Boolean, Choice)):
         names = ("yes", "no") if isinstance(kind, Boolean) else kind.names
-        shown = ("no", "yes")[bool(default)] if isinstance(kind, Boolean) else str(default)
+        shown = text_of_default(parameter)
         element = _described(group, "string-enumeration", flag, label, text)
         _child(element, "default", shown)
         for name in names:

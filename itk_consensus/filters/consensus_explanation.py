@@ -227,8 +227,5 @@ def _changed(which: str, what: str, listed: Sequence[ListedComponent]) -> Iterat
         return
     named = "; ".join(map(str, listed[:NAMED_COMPONENTS]))
     more = "" if len(listed) <= NAMED_COMPONENTS else f"; and {len(listed) - NAMED_COMPONENTS} more"
-    one = len(listed) == 1
-    yield (
-        f"{len(listed)} component{'s' * (not one)} {which} {'was' if one else 'were'} {what}: "
-        f"{named}{more}."
-    )
+    number = "1 component" if len(listed) == 1 else f"{len(listed)} components"
+    yield f"{number} {which} {_were(len(listed))} {what}: {named}{more}."

@@ -231,12 +231,12 @@ def short_names(structures: Sequence[Structure], most: int) -> list[str]:
 
 
 def _free_name(name: str, taken: set[str], most: int | None = None) -> str:
-    """The name cut to its length, numbered if somebody has it; from now on it is taken."""
+    """The name cut to `most` letters, and numbered if it is taken; now it is taken, too."""
     # What tells a twin from its structure is at the end.
     twin = f" {UNDECIDED}" if re.search(rf" {UNDECIDED}( \d+)?$", name) else ""
     stem = re.sub(rf" {UNDECIDED}( \d+)?$", "", name)
     for number in itertools.count(1):
-        end = twin + f" {number}" * (number > 1)
+        end = twin if number == 1 else f"{twin} {number}"
         # Blanks at the end get lost in DICOM.
         found = (stem if most is None else stem[: most - len(end)].rstrip()) + end
         if found not in taken:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from itk_consensus.report.markup import Markup, tag
 from itk_consensus.report.pictures import Window
 from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.text import counted
 
 #: PNG's numbers of colour types, by how many components a pixel has.
 _COLOR_TYPES = {1: 0, 4: 6}
@@ -156,9 +157,8 @@ class _Volume:
         window = self._window
         height, width = (side.stop - side.start for side in (window.rows, window.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))
-        number = len(self._maps)
         text = (
-            f"Slice {index}: contours of {number} rater{'s' * (number != 1)} and of the consensus; "
+            f"Slice {index}: contours of {counted(len(self._maps), 'rater')} and of the consensus; "
             f"some rater differs from it on {disputed} voxels."
         )
         layers = [*self._pictures(index, width, height), *self._contours(index)]

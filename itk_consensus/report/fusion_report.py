@@ -18,7 +18,7 @@ from itk_consensus.filters.parameters import Parameter, measurements_of, paramet
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import Resolution
 from itk_consensus.report.image_file import ImageFile, label_sizes
-from itk_consensus.report.text import PROGRAM, pairs, section, shown, table, times, wrapped
+from itk_consensus.report.text import PROGRAM, counted, pairs, section, shown, table, times, wrapped
 
 #: Measurements with one number for each rater.
 OF_EACH_RATER = (
@@ -92,10 +92,10 @@ class FusionReport:
     def to_text(self) -> str:
         """As text; what is too large for a terminal is only in the JSON."""
         content = self.to_dict()
-        raters = content["number_of_raters"]
+        raters = counted(content["number_of_raters"], "rater")
         parts = [
-            f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) of "
-            f"{raters} rater{'s' * (raters != 1)}",
+            f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) "
+            f"of {raters}",
             section("Inputs", map(_input_line, content["inputs"])),
             section("Grid", pairs(_grid_texts(content["geometry"]))),
             section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
@@ -218,7 +218,10 @@ def _label_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[lis
     units = {"volume_mm3": "mm3", "volume_ml": "ml", "area_mm2": "mm2"}
     columns = [name for name in rows[0] if name not in ("label", "undecided")]
     body = [
-        [f"{row['label']}{' (undecided)' * row['undecided']}", *(row[name] for name in columns)]
+        [
+            f"{row['label']} (undecided)" if row["undecided"] else str(row["label"]),
+            *(row[name] for name in columns),
+        ]
         for row in rows
     ]
     return ["label", *(units.get(name, name) for name in columns)], body

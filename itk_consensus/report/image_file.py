@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.report.text import section, shown, times
+from itk_consensus.report.text import counted, section, shown, times
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -51,7 +51,7 @@ class ImageFile:
         lines = [
             f"size {times(grid.size)}, spacing {times(grid.spacing)} mm, "
             f"origin {shown(grid.origin)}, {_direction(grid)}",
-            f"{self.components[0].dtype}, {number} component{'s' * (number > 1)}",
+            f"{self.components[0].dtype}, {counted(number, 'component')}",
         ]
         for index, array in enumerate(self.components):
             prefix = f"component {index}: " if number > 1 else ""

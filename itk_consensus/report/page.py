@@ -30,6 +30,7 @@ from itk_consensus.report.dispute_figures import dispute_figures, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.text import counted
 
 PathLike = str | os.PathLike[str]
 
@@ -114,7 +115,7 @@ def page_text(
     )
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
-    title = f"Consensus of {len(case.names)} rater{'s' * (len(case.names) != 1)}"
+    title = f"Consensus of {counted(len(case.names), 'rater')}"
     return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
 
 

@@ -184,9 +184,9 @@ def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str,
 
 
 def described(slices: Sequence[Any]) -> str:
-    """How many slices of which modality: what tells series apart and tells nobody's name."""
+    """Number of slices and modality, which identify a series but not the patient."""
     modality = modality_of(slices[0]) or "DICOM"
-    return f"{len(slices)} {modality} slice{'s' * (len(slices) > 1)}"
+    return f"{len(slices)} {modality} " + ("slice" if len(slices) == 1 else "slices")
 
 
 def plane_axes(orientation: Any) -> NDArray[np.float64]:
