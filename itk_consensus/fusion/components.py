@@ -86,7 +86,7 @@ def piece_sizes(pieces: NDArray[Any], number: int) -> NDArray[np.int64]:
 
 
 def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, int]:
-    """Pieces of what anybody marked, two or more voxels large: marked by one rater only, and all.
+    """Pieces of what any rater marked, two or more voxels large: marked by one rater only, and all.
 
     Parameters
     ----------
