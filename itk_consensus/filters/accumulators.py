@@ -213,7 +213,7 @@ class PatternAccumulator(_OneByOne):
         with filter_._running():
             filter_._check_parameters()
             case, fused = fuse_patterns(filter_, self.patterns(foreground), like)
-            filter_._case, filter_._fused, filter_._chunked = case, fused, None
+            filter_._case, filter_._images = case, fused
             return filter_._primary_output()
 
     def _values(self) -> list[Array]:

@@ -20,6 +20,7 @@ from itk_consensus.fusion.staple.staple_result import in_pairs
 from itk_consensus.images import convert
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import patterns_of
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin):
@@ -105,7 +106,8 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )
-        return FusionCase(loaded, stack, self.NumberOfThreads)
+        threads = self.NumberOfThreads
+        return FusionCase(loaded, patterns_of(stack, threads), threads)
 
     def _fuse(self, cases: list[FusionCase]) -> CohortResult:
         self._check_foreground(cases, self.MissingLabel)

@@ -17,7 +17,7 @@ from itk_consensus.filters.listed_components import (
     lone_components,
 )
 from itk_consensus.filters.parameters import Deferred, Measurement, Output
-from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.fusion.staple.staple import MULTILABEL, staple
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
@@ -91,8 +91,12 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        found = case.find_shared_consensus(lambda share: self._report(0.5 + 0.4 * share))
-        vars(case)["shared_consensus"] = found
+        found = shared_consensus(
+            patterns,
+            case.spacing,
+            stack=case.stack,
+            progress=lambda share: self._report(0.5 + 0.4 * share),
+        )
         frequencies = found.coherence.frequencies
         chosen = settled_fusion(patterns, found.decision, found.write_probability, frequencies)
         self.Choice = _choice(found)

@@ -43,14 +43,14 @@ class CorrectedVoteFilter(TileVoteFilter):
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(len(case.stack.arrays))
+        weights = self._weights(case.votes.number_of_raters)
         sigma = self._sigma(case)
         soft = self._soft_votes(case, weights, sigma)
         if soft is not None:
             fusion, self.VoteShares = soft.corrected()
             return fusion
         corrected = corrected_vote(
-            case.stack,
+            case.votes,
             sigma,
             case.spacing,
             weights=weights,

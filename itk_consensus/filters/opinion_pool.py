@@ -65,10 +65,9 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
 
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = self._settings(case)
-        opinions = self._opinions(case)
-        if opinions is None:
+        if case.opinions is None:
             return pool_votes(case.patterns, settings)
-        return pool_class_probabilities(opinions, case.stack.rater_masks, case.stack.mask, settings)
+        return pool_class_probabilities(case.opinions, settings)
 
     def _settings(self, case: FusionCase) -> PoolSettings:
         weights = self._weights(case.patterns.number_of_raters)

@@ -22,8 +22,7 @@ from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
 from itk_consensus.votes.encoding import merge_tables
 from itk_consensus.votes.fusions import PatternFusion
-from itk_consensus.votes.label_stack import LabelStack, distinct_values
-from itk_consensus.votes.voting import StackVoteFusion
+from itk_consensus.votes.label_stack import distinct_values
 
 #: A LabelFusionFilter, whose module imports this one.
 Filter = Any
@@ -61,7 +60,7 @@ class PatternWork:
     def encoded(self, block: Block) -> FusionCase:
         """A chunk as the filter loads it."""
         part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters), "patterns")
         return case
 
     def gather(self, number: int, block: Block, context: None) -> PatternSummary:
@@ -70,6 +69,7 @@ class PatternWork:
     def summary(self, case: FusionCase) -> PatternSummary:
         """What is gathered of an encoded chunk."""
         table, stack = case.patterns, case.stack
+        assert stack is not None
         is_blank = stack.foreground is not None and not (table.patterns == 1).any()
         values = tuple(
             None if array is None else _values(array, is_blank, j)
@@ -145,14 +145,11 @@ def fuse_patterns(
         What outputs take after; its arrays tell the raters' types, and their values should a
         binary filter's foreground be missing.
     """
-    case = FusionCase(like, LabelStack(like.arrays, patterns.labels), filter_.NumberOfThreads)
-    vars(case)["patterns"] = patterns
+    case = FusionCase(like, patterns, filter_.NumberOfThreads)
     labels = filter_._label_values(case)
     dtype = common_type(like.arrays, labels)
     undecided = filter_._undecided_label(labels, dtype)
     fusion = filter_._fuse(case)
-    if isinstance(fusion, StackVoteFusion):
-        fusion = fusion.on(patterns)
     if not isinstance(fusion, PatternFusion):
         raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
     owner = filter_.GetName()
@@ -170,7 +167,6 @@ def without_images(filter_: Filter) -> Filter:
 def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
     """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
     part = without_images(filter_)
-    part._is_part = True
     part._values.setdefault("NumberOfThreads", 1)
     lists: dict[str, dict[int, Any]] = {}
     for name, image in images.items():

@@ -26,8 +26,11 @@ from itk_consensus.fusion.staple.staple import StapleSettings, beta_pseudo_count
 from itk_consensus.fusion.staple.staple_result import StapleEstimate
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack, fits, label_table
+from itk_consensus.votes.packed_votes import PackedVotes
+from itk_consensus.votes.votes import packed_if_many
 
 
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
@@ -115,7 +118,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         """A foreground value that occurs in no case is a mistake, unless all is background 0."""
         if any(bool((case.patterns.patterns == 1).any()) for case in cases):
             return
-        arrays = [array for case in cases for array in case.stack.arrays]
+        arrays = [array for case in cases for array in case.loaded.arrays]
         values = label_table(arrays, self.GetName(), self.NumberOfThreads)
         if self.ForegroundValue in values:
             return  # it occurs, but only outside the mask
@@ -167,8 +170,6 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     that are probabilities count as fractions of a vote, from one start.
     """
 
-    # Patterns are made unless they turn out to be too many.
-    needs = "votes"
     _keeps = Keep.NOTHING
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
@@ -191,9 +192,11 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if self.Prior is not None or self.EstimatePrior or self.SmoothnessWeight != 0:
             self._reject_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
 
+    @property
+    def needs(self) -> str:  # type: ignore[override]
+        return "bits" if self._is_plain else "patterns"
+
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        if self._are_soft(arrays):
-            return super()._make_stack(arrays, **common)
         return LabelStack.binary(arrays, self.ForegroundValue, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
@@ -212,18 +215,16 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         watched: dict[str, Any] = {"observer": self._after_iteration, "owner": self.GetName()}
         result: StapleEstimate
         fusion: Fusion
-        if self._soft:
-            self._require_plain_soft_inputs()
-            opinions, masks = self._opinions(case) or [], (case.stack.rater_masks, case.stack.mask)
-            result = soft = soft_staple(
-                opinions, *masks, self._settings_with(self.Prior), **watched
-            )
+        bits = packed_if_many(case.votes) if self._is_plain and case.opinions is None else None
+        if case.opinions is not None:
+            self._require_plain_soft_inputs(case.opinions)
+            result = soft = soft_staple(case.opinions, self._settings_with(self.Prior), **watched)
             fusion = soft.fusion
-        elif self._is_plain and case.packed is not None:
-            result = packed = packed_staple(case.packed, self._settings_with(self.Prior), **watched)
+        elif isinstance(bits, PackedVotes):
+            result = packed = packed_staple(bits, self._settings_with(self.Prior), **watched)
             # Chunks' votes come as patterns; what is written is then by pattern, too.
             fusion = packed.fusion
-            if case.packed.counts is not None:
+            if bits.counts is not None:
                 fusion = packed.fusion.on(case.patterns)
         else:
             self._check_foreground([case], self.MissingLabel)
@@ -240,16 +241,16 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 
-    def _require_plain_soft_inputs(self) -> None:
+    def _require_plain_soft_inputs(self, votes: SoftVotes) -> None:
         if not self._is_plain or not isinstance(self.Prior, (float, type(None))):
             raise ParameterError(
                 f"{self.GetName()}: probabilities among the inputs are fused from one start, under "
                 "one prior, without SmoothnessWeight and ExcludeConsensusVoxels"
             )
-        if self._classes > 2:
+        if len(votes.labels) > 2:
             raise InputError(
                 f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
-                f"{self._classes} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
+                f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
             )
 
     def _settings(self, case: FusionCase) -> StapleSettings:

@@ -74,10 +74,10 @@ class TileWork:
 
     def gather(self, number: int, block: Block, context: Any) -> VoteSummary | MixedCounts:
         if number == 0:
-            stack = self._case(block).stack
+            stack = self._stack(block)
             types = tuple(np.empty(0, a.dtype) for a in stack.arrays if a is not None)
             return VoteSummary(stack.labels, _counts(stack), types)
-        stack, tiles_of = self._tiled(self._case(block).stack, context)
+        stack, tiles_of = self._tiled(self._stack(block), context)
         tiles = tiles_of(stack)
         units = tiles.units(int(np.prod(self.shape)))
         return tiles.count_mixed(tiles.decision("prior"), units, block.core)
@@ -115,6 +115,7 @@ class TileWork:
 
     def write(self, block: Block, answer: TileAnswer) -> Array:
         case, context, request = self._case(block), answer.context, answer.request
+        assert case.stack is not None
         vote = self.filter_._vote_of(*self._tiled(case.stack, context), context.mixed)
         labels = [int(label) for label in context.summary.labels]
         dtype = common_type(context.summary.types, labels)
@@ -127,8 +128,13 @@ class TileWork:
 
     def _case(self, block: Block) -> FusionCase:
         part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters), "votes")
         return case
+
+    def _stack(self, block: Block) -> LabelStack:
+        stack = self._case(block).stack
+        assert stack is not None
+        return stack
 
     def _tiled(self, stack: LabelStack, context: TileContext) -> tuple[LabelStack, TilesOf]:
         """The stack with all labels of the volume, and how its tiles are made."""

@@ -6,6 +6,7 @@ image's own memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -17,6 +18,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
+from itk_consensus.votes.votes import LabelVotes
 
 #: Voxels that are looked up at a time.
 _VOXELS_AT_ONCE = 1 << 18
@@ -58,31 +60,42 @@ class CertainLabels:
         return np.asarray(np.eye(self.number_of_labels)[self.decision[part]])
 
 
-class Fusion(Protocol):
+class Fusion(ABC):
     """A fused result that can be written in several forms."""
 
     @property
     def has_undecided(self) -> bool:
         """Whether any voxel is undecided."""
+        return bool((self.volume() == UNDECIDED).any())
 
+    @abstractmethod
     def volume(self) -> NDArray[Any]:
         """Label index of every voxel, or a code of `votes.ties`; BACKGROUND outside the mask."""
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        """The result in terms of the votes' patterns."""
+        """The result in terms of the votes' patterns: a row for each pattern and answer."""
+        split, rows, decision = patterns.split_by(self.volume())
+        return DecisionTable(split, rows, decision, None)
 
+    @abstractmethod
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         """Write values[k] for label k; values[-1] is undecided, values[-2] background."""
 
+    @abstractmethod
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
 
+    @abstractmethod
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         """Write how unsure the probabilities of so many labels leave each voxel, as float32."""
 
+    def keeping(self, votes: LabelVotes) -> Fusion:
+        """The same without the caller's images: what is not made yet will look at these votes."""
+        return self
+
 
 @dataclass(frozen=True)
-class PatternFusion:
+class PatternFusion(Fusion):
     """A result with one answer per pattern."""
 
     patterns: DecisionPatterns
@@ -155,7 +168,7 @@ class ListedVoxels:
 
 
 @dataclass(frozen=True)
-class DisputedFusion:
+class DisputedFusion(Fusion):
     """Every disputed voxel has its own answer; all others have their pattern's."""
 
     voxels: SomeVoxels
@@ -174,9 +187,6 @@ class DisputedFusion:
         decision = self.others.volume()
         self.voxels.write(self.winners, decision)
         return decision
-
-    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return _split(patterns, self.volume())
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         self.others.write_labels(values, out)
@@ -200,7 +210,7 @@ WriteUncertainty = Callable[[UncertaintyKind, NDArray[Any]], None]
 
 
 @dataclass(frozen=True)
-class VolumeFusion:
+class VolumeFusion(Fusion):
     """A result with its own answer at each voxel, as spatial methods give."""
 
     decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `votes.ties`
@@ -225,15 +235,8 @@ class VolumeFusion:
 
         return cls(decision, probability, write, unsure)
 
-    @property
-    def has_undecided(self) -> bool:
-        return bool((self.decision == UNDECIDED).any())
-
     def volume(self) -> NDArray[Any]:
         return self.decision
-
-    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return _split(patterns, self.decision)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         # Some planes at a time: indices are widened on the way.
@@ -263,9 +266,3 @@ class VolumeFusion:
                 yield share
 
         uncertainty(kind, shares(), out)
-
-
-def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:
-    """The table in which voxels of one pattern with different answers are rows of their own."""
-    split, rows, decision = patterns.split_by(volume)
-    return DecisionTable(split, rows, decision, None)

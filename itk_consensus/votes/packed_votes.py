@@ -67,7 +67,7 @@ class PackedVotes:
         bits = iter(range(8 * len(self.planes)))
         arrays = tuple(self._rater(next(bits)) if present else None for present in self.present)
         mask = None if self.mask is None else self.mask.reshape(self.shape)
-        return LabelStack(arrays, np.array([0, 1], np.int64), 1, mask=mask)
+        return LabelStack(arrays, self.labels, 1, mask=mask)
 
     def _rater(self, bit: int) -> NDArray[np.uint8]:
         return np.asarray(self.planes[bit // 8] >> (bit % 8) & 1).reshape(self.shape)
@@ -78,6 +78,11 @@ class PackedVotes:
         mask = None if self.mask is None else self.mask[voxels]
         counts = None if self.counts is None else self.counts[voxels]
         return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], counts=counts)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The label indices themselves: votes are background or foreground."""
+        return np.array([0, 1], np.int64)
 
     @property
     def number_of_raters(self) -> int:

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.kept_stack import KeptStack
-from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.votes.vote_tiles import VoteTiles
+from itk_consensus.votes.votes import LabelVotes
 
 #: Makes the tiles of votes.
 TilesOf = Callable[..., VoteTiles]
@@ -27,16 +26,14 @@ class TiledShares:
     """Smoothed shares by label index, made anew whenever they are asked for."""
 
     #: To be exchanged for what is kept before the caller's images go.
-    votes: LabelStack | KeptStack | DecisionPatterns
+    votes: LabelVotes
     tiles_of: TilesOf  #: Makes the tiles of votes, or of a part of them
     shape: tuple[int, ...]
     reach: int  #: Planes that the Gaussian covers to each side
     unmixing: Floats | None = None  #: (K, K) applied to the shares
 
     @classmethod
-    def of(
-        cls, tiles: VoteTiles, votes: LabelStack | DecisionPatterns, tiles_of: TilesOf
-    ) -> TiledShares:
+    def of(cls, tiles: VoteTiles, votes: LabelVotes, tiles_of: TilesOf) -> TiledShares:
         """The shares of tiles, and what they were made of."""
         reach = tiles.reach[-min(len(tiles.shape), len(tiles.reach))]
         # Part of the votes must not have frequencies of its own.
@@ -76,8 +73,7 @@ class TiledFusion(VolumeFusion):
 
     probability: TiledShares
 
-    def keeping(self, votes: LabelStack | KeptStack | DecisionPatterns) -> TiledFusion:
-        """The same without the caller's images."""
+    def keeping(self, votes: LabelVotes) -> TiledFusion:
         return replace(self, probability=replace(self.probability, votes=votes))
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:

@@ -24,6 +24,7 @@ from itk_consensus.votes.label_stack import LabelStack, default_threads
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
 from itk_consensus.votes.ties import TIE_RULES, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.votes.votes import LabelVotes
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +53,7 @@ class VoteTiles:
     @classmethod
     def make(
         cls,
-        votes: LabelStack | DecisionPatterns,
+        votes: LabelVotes,
         sigma: float,
         spacing: Sequence[float],
         *,
@@ -65,7 +66,7 @@ class VoteTiles:
 
         Parameters
         ----------
-        votes : LabelStack or DecisionPatterns
+        votes : LabelVotes
             A stack is read anew at every call of a method; patterns need codes.
         sigma : float
             Standard deviation of the smoothing in mm; 0: none.
@@ -80,7 +81,9 @@ class VoteTiles:
             All processors by default.
         """
         raters, mask, present, shape, may_miss = (
-            _stack_votes(votes) if isinstance(votes, LabelStack) else _pattern_votes(votes)
+            _pattern_votes(votes)
+            if isinstance(votes, DecisionPatterns)
+            else _stack_votes(votes.restored())
         )
         workers = threads or default_threads()
         size = len(votes.labels)

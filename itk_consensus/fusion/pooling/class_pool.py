@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.pooling.opinion_pool import TIE_TOLERANCE, PoolSettings
-from itk_consensus.votes.class_probabilities import Masks, Opinions, weighted_sums
+from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
 from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.ties import BACKGROUND, TieRule
 
 
-def pool_class_probabilities(
-    opinions: Opinions, annotated: Masks, mask: NDArray[Any] | None, settings: PoolSettings
-) -> VolumeFusion:
+def pool_class_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion:
     """The logarithmic pool, p(k) ~ prior(k) * prod_a p_a(k)^(w_a / T_a), of K classes.
 
     Probabilities are kept inside [e / (K - 1), 1 - e], e the error rate: so a certain opinion
@@ -29,8 +27,9 @@ def pool_class_probabilities(
     others = max(len(settings.prior) - 1, 1)
     limits = settings.error_rate / others, 1 - settings.error_rate
     scores, _ = weighted_sums(
-        opinions, annotated, settings.exponents, lambda classes: np.log(np.clip(classes, *limits))
+        votes, settings.exponents, lambda classes: np.log(np.clip(classes, *limits))
     )
+    mask = votes.mask
     for score, prior in zip(scores, settings.prior, strict=True):
         score += np.log(prior)
     highest = np.maximum.reduce(scores)

@@ -21,7 +21,7 @@ from itk_consensus.fusion.staple.staple_result import StapleEstimate, in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.expected_counts import VoteShares
-from itk_consensus.votes.fusions import DecisionTable, PatternFusion
+from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.votes.packed_votes import PackedVotes
 from itk_consensus.votes.ties import BACKGROUND
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
@@ -64,7 +64,7 @@ def _shares(packed: PackedVotes, shares: VoteShares) -> Floats:
 
 
 @dataclass(frozen=True)
-class PackedFusion:
+class PackedFusion(Fusion):
     """Foreground probability of every voxel, from its votes and the raters' performance."""
 
     packed: PackedVotes

@@ -10,7 +10,7 @@ step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -21,7 +21,7 @@ from itk_consensus.fusion.iteration import IterationObserver
 from itk_consensus.fusion.staple.confusion_model import Maximization
 from itk_consensus.fusion.staple.staple import StapleSettings, from_one_start
 from itk_consensus.fusion.staple.staple_result import StapleEstimate
-from itk_consensus.votes.class_probabilities import Masks, Opinions, both_classes
+from itk_consensus.votes.class_probabilities import SoftVotes, both_classes
 from itk_consensus.votes.expected_counts import VoteShares
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.ties import BACKGROUND
@@ -39,8 +39,9 @@ class SoftTable(NamedTuple):
     raters: int
 
     @classmethod
-    def of(cls, opinions: Opinions, annotated: Masks, mask: NDArray[Any] | None) -> SoftTable:
+    def of(cls, soft: SoftVotes) -> SoftTable:
         """Lay out the probabilities of K classes that each rater gives."""
+        opinions, annotated, mask = soft.opinions, soft.annotated, soft.mask
         first = next(opinion for opinion in opinions if opinion is not None)
         shape, labels = first[0].shape, max(len(first), 2)
         inside = np.ones(shape, bool) if mask is None else np.asarray(mask != 0)
@@ -136,9 +137,7 @@ class SoftStapleResult(StapleEstimate):
 
 
 def soft_staple(
-    opinions: Opinions,
-    annotated: Masks,
-    mask: NDArray[Any] | None,
+    votes: SoftVotes,
     settings: StapleSettings,
     *,
     observer: IterationObserver | None = None,
@@ -148,19 +147,17 @@ def soft_staple(
 
     Parameters
     ----------
-    opinions : Opinions
+    votes : SoftVotes
         Of background and foreground, the foreground's alone being enough.
-    mask : ndarray or None
-        Zero at voxels to leave out.
     settings : StapleSettings
         Binary, with one prior for all voxels.
     """
-    table = SoftTable.of(opinions, annotated, mask)
+    table = SoftTable.of(votes)
     model = SoftModel(table, settings.pseudo_count_table(2), settings.estimate_prior)
     frequencies = table.frequencies()
     end, told = from_one_start(model, table.raters, frequencies, settings, observer, owner)
-    votes = model.expected(end.truth)[0][:, :, 0]
-    return SoftStapleResult(fusion=_fusion(table, end.truth[:, 0]), votes=votes, **told)
+    expected = model.expected(end.truth)[0][:, :, 0]
+    return SoftStapleResult(fusion=_fusion(table, end.truth[:, 0]), votes=expected, **told)
 
 
 def _fusion(table: SoftTable, truth: Floats) -> VolumeFusion:

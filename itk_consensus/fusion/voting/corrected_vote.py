@@ -29,11 +29,10 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.neighbourhood.tiles import Progress
-from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.tiled_shares import TiledFusion, TiledShares
 from itk_consensus.votes.vote_tiles import VoteTiles
+from itk_consensus.votes.votes import LabelVotes
 
 #: Probabilities this close are a tie.
 TIE_TOLERANCE = 1e-9
@@ -73,7 +72,7 @@ class CorrectedVote:
 
 
 def corrected_vote(
-    votes: LabelStack | DecisionPatterns,
+    votes: LabelVotes,
     sigma: float,
     spacing: Sequence[float],
     *,

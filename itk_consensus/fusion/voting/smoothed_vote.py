@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.neighbourhood.tiles import Progress
-from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TieRule
 from itk_consensus.votes.tiled_shares import TiledFusion, TiledShares, TilesOf
 from itk_consensus.votes.vote_tiles import VoteTiles
+from itk_consensus.votes.votes import LabelVotes
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class SmoothedVote:
     and is not smoothed.
     """
 
-    votes: LabelStack | DecisionPatterns
+    votes: LabelVotes
     tiles_of: TilesOf
     threshold: float | None
     ties: TieRule
@@ -51,7 +50,7 @@ class SmoothedVote:
 
 
 def smoothed_vote(
-    votes: LabelStack | DecisionPatterns,
+    votes: LabelVotes,
     sigma: float,
     spacing: Sequence[float],
     *,

@@ -22,7 +22,7 @@ from itk_consensus.fusion.voting.corrected_vote import TIE_TOLERANCE, mixing_mat
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.neighbourhood.gaussian import smooth_volume
 from itk_consensus.neighbourhood.tiles import TRUNCATE
-from itk_consensus.votes.class_probabilities import Masks, Opinions, weighted_sums
+from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
 from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.mixed_votes import MixedVotes
@@ -31,7 +31,7 @@ from itk_consensus.votes.vote_tiles import ROUNDING
 
 
 @dataclass(frozen=True)
-class SoftVotes:
+class SoftShares:
     """Shares of the votes at every voxel."""
 
     #: (K, *shape) weighted mean of the raters' probabilities; the labels' frequencies where nobody
@@ -43,22 +43,18 @@ class SoftVotes:
     sigmas: Sequence[float]  #: Standard deviation of the smoothing, in voxels per axis; 0: none
 
     @classmethod
-    def make(
+    def of(
         cls,
-        opinions: Opinions,
-        annotated: Masks,
-        mask: NDArray[Any] | None,
+        votes: SoftVotes,
         *,
         weights: Floats | None = None,
         sigma: float = 0.0,
         spacing: Sequence[float] = (),
-    ) -> SoftVotes:
+    ) -> SoftShares:
         """Average raters.
 
         Parameters
         ----------
-        mask : ndarray or None
-            Zero at voxels to leave out.
         weights : (J,) ndarray or None
             None: all equal.
         sigma : float
@@ -66,10 +62,10 @@ class SoftVotes:
         spacing : sequence of float
             Voxel size per array axis; needed to smooth.
         """
-        counted = np.ones(len(opinions)) if weights is None else weights
-        sums, total = weighted_sums(opinions, annotated, counted)
+        counted = np.ones(votes.number_of_raters) if weights is None else weights
+        sums, total = weighted_sums(votes, counted)
         shares = np.stack(sums)
-        inside = np.ones(total.shape, bool) if mask is None else mask != 0
+        inside = np.ones(total.shape, bool) if votes.mask is None else votes.mask != 0
         voted = total > 0
         frequencies = shares[:, inside & voted].sum(axis=1)
         frequencies /= frequencies.sum()

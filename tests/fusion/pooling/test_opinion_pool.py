@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from itk_consensus.fusion.pooling import opinion_pool
 from itk_consensus.fusion.pooling.class_pool import pool_class_probabilities
 from itk_consensus.fusion.pooling.opinion_pool import PoolSettings, pool_votes
+from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -29,7 +30,9 @@ def pooled(raters, settings, **common):
 
 def foreground(opinions, masks, settings):
     """Foreground probability of pooled foreground probabilities."""
-    return pool_class_probabilities([[p] for p in opinions], masks, None, settings).probability(1)
+    return pool_class_probabilities(
+        SoftVotes([[p] for p in opinions], masks), settings
+    ).probability(1)
 
 
 @given(
