@@ -16,7 +16,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.fusion.staple.cohort_staple import CohortResult, cohort_staple
-from itk_consensus.fusion.staple.staple_result import in_pairs
+from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.images import convert
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack

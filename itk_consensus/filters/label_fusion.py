@@ -34,7 +34,7 @@ from itk_consensus.fusion.coherence.near_copies import near_copies
 from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.images import convert
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import Fusion, PatternFusion
+from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 
 #: What an Execute leaves behind, in memory or to be made chunk by chunk.
@@ -234,7 +234,7 @@ class LabelFusionFilter(RaterInputs):
             Estimate.of(fusion, case.patterns),
             consensus_dice=self._consensus_dice(case, fusion),
             parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
-            looks_at_neighbours=not isinstance(fusion, PatternFusion),
+            looks_at_neighbours=not fusion.follows_votes,
             **known,
         )
 

@@ -20,13 +20,12 @@ from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.fusion.iteration import StopRule
-from itk_consensus.fusion.staple.packed_staple import packed_staple
-from itk_consensus.fusion.staple.soft_staple import soft_staple
 from itk_consensus.fusion.staple.staple import StapleSettings, beta_pseudo_counts, staple
-from itk_consensus.fusion.staple.staple_result import StapleEstimate
+from itk_consensus.fusion.staple.staple_result import StapleResult
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.class_probabilities import SoftVotes
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack, fits, label_table
 from itk_consensus.votes.packed_votes import PackedVotes
@@ -135,7 +134,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
                 f"got {self.ForegroundValue:g}"
             )
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.Sensitivity = tuple(result.sensitivity.tolist())
         self.Specificity = tuple(result.specificity.tolist())
@@ -146,7 +145,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
             lambda: tuple(result.predictive_values[:, 0].tolist())
         )
 
-    def _warn_of(self, result: StapleEstimate) -> None:
+    def _warn_of(self, result: StapleResult) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]
@@ -212,28 +211,26 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        watched: dict[str, Any] = {"observer": self._after_iteration, "owner": self.GetName()}
-        result: StapleEstimate
-        fusion: Fusion
-        bits = packed_if_many(case.votes) if self._is_plain and case.opinions is None else None
-        if case.opinions is not None:
-            self._require_plain_soft_inputs(case.opinions)
-            result = soft = soft_staple(case.opinions, self._settings_with(self.Prior), **watched)
-            fusion = soft.fusion
-        elif isinstance(bits, PackedVotes):
-            result = packed = packed_staple(bits, self._settings_with(self.Prior), **watched)
-            # Chunks' votes come as patterns; what is written is then by pattern, too.
-            fusion = packed.fusion
-            if bits.counts is not None:
-                fusion = packed.fusion.on(case.patterns)
-        else:
+        votes, settings = self._votes_to_fuse(case), self._settings_with(self.Prior)
+        if isinstance(votes, DecisionPatterns):
             self._check_foreground([case], self.MissingLabel)
-            settings, field = self._settings(case), self._field(case)
-            result = found = staple(case.patterns, settings, field=field, **watched)
-            fusion = self._fusion(found, lambda beliefs: (beliefs[1] >= 0.5).astype(np.int32))
+            settings = self._settings(votes)
+        result = staple(
+            votes,
+            settings,
+            field=self._field(case),
+            observer=self._after_iteration,
+            owner=self.GetName(),
+        )
         self._store(result)
         self._warn_of(result)
-        return fusion
+        return result.fusion
+
+    def _votes_to_fuse(self, case: FusionCase) -> DecisionPatterns | PackedVotes | SoftVotes:
+        if case.opinions is not None:
+            self._require_plain_soft_inputs(case.opinions)
+            return case.opinions
+        return packed_if_many(case.votes) if self._is_plain else case.patterns
 
     @property
     def _is_plain(self) -> bool:
@@ -253,8 +250,8 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
                 f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
             )
 
-    def _settings(self, case: FusionCase) -> StapleSettings:
-        patterns, prior = case.patterns, self.Prior
+    def _settings(self, patterns: DecisionPatterns) -> StapleSettings:
+        prior = self.Prior
         if patterns.strata is not None:
             prior = patterns.strata.view(np.float32).astype(np.float64)
         settings = self._settings_with(prior)
@@ -263,7 +260,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             self._warn("one rater only; the answer is that rater's mask")
         return settings
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.EstimatedPrior = float(result.prior[1])
 

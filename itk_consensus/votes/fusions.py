@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,9 @@ class CertainLabels:
 class Fusion(ABC):
     """A fused result that can be written in several forms."""
 
+    #: Whether voxels with equal votes always have an equal answer.
+    follows_votes: ClassVar[bool] = False
+
     @property
     def has_undecided(self) -> bool:
         """Whether any voxel is undecided."""
@@ -101,6 +104,8 @@ class PatternFusion(Fusion):
     patterns: DecisionPatterns
     decision: NDArray[np.int64]  #: (P,)
     shares: NDArray[np.float64] | PatternProbabilities  #: (P, K)
+
+    follows_votes = True
 
     @property
     def probabilities(self) -> NDArray[np.float64]:

@@ -14,6 +14,15 @@ TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 UNDECIDED = -1
 BACKGROUND = -2
 
+# What counts as equal. On paper these numbers are; sums made in another order differ by rounding.
+
+#: Sums of votes, as a share of all votes.
+SAME_VOTES = 1e-12
+#: Log posteriors of votes (ITK compares products exactly; logs round).
+SAME_LOG_POSTERIOR = 1e-12
+#: Beliefs of a Markov field, which are float32.
+SAME_BELIEF = 1e-6
+
 
 def decide(
     scores: NDArray[np.float64],

@@ -53,16 +53,16 @@ def smallest_form(stack: LabelStack, threads: int | None = None) -> DecisionPatt
     return DecisionPatterns.from_stack(stack, threads=threads)
 
 
-def packed_if_many(votes: LabelVotes) -> LabelVotes:
+def packed_if_many(votes: LabelVotes) -> DecisionPatterns | PackedVotes:
     """The rows of a large table of two labels as bits, if no rater is missing at some of them.
 
     Sums over them are to the last bit those over voxels, so that it does not show in a result
     whether votes came as a volume or as the rows of its chunks.
     """
-    if not isinstance(votes, DecisionPatterns):
+    if isinstance(votes, PackedVotes):
         return votes
-    if len(votes.counts) <= MOST_FEW or votes.number_of_labels != 2 or votes.strata is not None:
-        return votes
-    present = votes.present
-    is_complete = np.array_equal(present.all(axis=0), present.any(axis=0))
-    return PackedVotes.from_patterns(votes) if is_complete else votes
+    rows = patterns_of(votes)
+    if len(rows.counts) <= MOST_FEW or rows.number_of_labels != 2 or rows.strata is not None:
+        return rows
+    is_complete = np.array_equal(rows.present.all(axis=0), rows.present.any(axis=0))
+    return PackedVotes.from_patterns(rows) if is_complete else rows

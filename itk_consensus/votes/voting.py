@@ -195,6 +195,8 @@ class StackVoteFusion(Fusion):
     rules: VoteRules = PLURALITY
     threads: int | None = None  #: As of `StackVote`
 
+    follows_votes = True
+
     def keeping(self, votes: LabelVotes) -> Fusion:
         assert isinstance(votes, LabelStack | KeptStack)
         return replace(self, stack=votes)

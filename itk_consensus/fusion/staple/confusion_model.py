@@ -26,7 +26,7 @@ from itk_consensus.array_types import Floats, Labels
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import (
     UNDERFLOW,
-    VoteShares,
+    FirstTruth,
     VoteTable,
     mean_of_votes,
     shares_of_votes,
@@ -152,7 +152,7 @@ class Maximization(ABC):
 
     @abstractmethod
     def step_from_votes(
-        self, shares: VoteShares, frequencies: Floats, prior: Floats
+        self, shares: FirstTruth, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
         """Theta and prior of one start that takes the votes' shares for the truth.
 
@@ -223,7 +223,7 @@ class ConfusionModel(Maximization):
         return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
 
     def step_from_votes(
-        self, shares: VoteShares, frequencies: Floats, prior: Floats
+        self, shares: FirstTruth, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
         sums = self.table.expectation_of_votes(shares)
         if self._separate_masses:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.staple.confusion_model import EstimatedTruth
-from itk_consensus.fusion.staple.staple_result import TIE_TOLERANCE
 from itk_consensus.votes.disputed_voxels import chunks
-from itk_consensus.votes.ties import decide
+from itk_consensus.votes.ties import SAME_LOG_POSTERIOR, decide
 
 #: Pairs of pattern and truth looked at together.
 _PAIRS_AT_ONCE = 1 << 21
@@ -48,7 +47,9 @@ class LevelsAndTruth:
         """(P,) most probable label, or undecided on a tie."""
         with np.errstate(divide="ignore"):
             scores = (np.log(self._pairs(part).sum(axis=1)) for part in self._parts())
-            return np.concatenate([decide(of, labels, tolerance=TIE_TOLERANCE) for of in scores])
+            return np.concatenate(
+                [decide(of, labels, tolerance=SAME_LOG_POSTERIOR) for of in scores]
+            )
 
     def _parts(self) -> Iterator[slice]:
         """Patterns whose pairs take little memory."""

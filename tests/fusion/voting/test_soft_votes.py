@@ -9,8 +9,8 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from whole_volume_votes import smooth
 
-from itk_consensus.fusion.staple.soft_staple import SoftModel, SoftTable, soft_staple
 from itk_consensus.fusion.staple.staple import StapleSettings, staple
+from itk_consensus.fusion.staple.votes_without_patterns import CountedModel, SoftTable
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
@@ -73,9 +73,7 @@ def test_certain_raters_get_the_staple_of_masks(gaps: Any, variant: str) -> None
     maps, settings = labels(), StapleSettings().for_variant(variant)
     stack = LabelStack.binary(maps, 1, **gaps)
     hard = staple(DecisionPatterns.from_stack(stack), settings)
-    soft = soft_staple(
-        SoftVotes(certain(maps, 2), gaps.get("rater_masks"), gaps.get("mask")), settings
-    )
+    soft = staple(SoftVotes(certain(maps, 2), gaps.get("rater_masks"), gaps.get("mask")), settings)
     np.testing.assert_allclose(soft.theta, hard.theta, atol=1e-6)
     np.testing.assert_allclose(soft.prior, hard.prior, atol=1e-6)
     assert soft.log_likelihood == pytest.approx(hard.log_likelihood, abs=1e-5)
@@ -96,7 +94,7 @@ def test_one_step_of_staple_is_the_formula_voxel_by_voxel() -> None:
         [[[s, 1 - q], [1 - s, q]] for s, q in zip(specificity, sensitivity, strict=True)]
     )[:, :, None, :]
     prior = np.array([[0.6, 0.4]])
-    step, _, log_likelihood = SoftModel(table, np.zeros((2, 2)), False).step(theta, prior)
+    step, _, log_likelihood = CountedModel(table, np.zeros((2, 2)), False).step(theta, prior)
     p = foreground.reshape(4, -1)
     f = 0.4 * np.prod(sensitivity[:, None] ** p * (1 - sensitivity[:, None]) ** (1 - p), axis=0)
     b = 0.6 * np.prod(specificity[:, None] ** (1 - p) * (1 - specificity[:, None]) ** p, axis=0)
@@ -110,7 +108,7 @@ def test_one_step_of_staple_is_the_formula_voxel_by_voxel() -> None:
 
 def test_em_on_fractions_never_lowers_the_likelihood() -> None:
     opinions = [(1 - p, p) for p in uncertain()]
-    trace = soft_staple(SoftVotes(opinions), StapleSettings()).starts.trace[:, 0]
+    trace = staple(SoftVotes(opinions), StapleSettings()).starts.trace[:, 0]
     assert len(trace) > 3
     assert (np.diff(trace) > -1e-8).all()
 
