@@ -11,10 +11,10 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote, corrected_vote, mixing_matrix
+from itk_consensus.fusion.voting.smoothed_vote import TiledShares, TilesOf
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TiledShares, TilesOf
 
 
 class CorrectedVoteFilter(TileVoteFilter):

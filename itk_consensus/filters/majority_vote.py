@@ -8,12 +8,11 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.fusion.voting.majority_vote import vote
-from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, smoothed_vote
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf, smoothed_vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.ties import TIE_RULES
-from itk_consensus.votes.tiled_shares import TilesOf
 from itk_consensus.votes.voting import VoteRules
 
 

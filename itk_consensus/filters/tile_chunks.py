@@ -15,11 +15,11 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
+from itk_consensus.fusion.voting.smoothed_vote import TilesOf
 from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
 from itk_consensus.neighbourhood.tiles import gaussian_weights
 from itk_consensus.votes.label_stack import LabelStack, label_array
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.votes.tiled_shares import TilesOf
 from itk_consensus.votes.vote_tiles import VoteTiles, label_frequencies
 from itk_consensus.votes.voting import StackVote
 

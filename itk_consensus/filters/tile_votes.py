@@ -13,11 +13,10 @@ from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote
-from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
 from itk_consensus.fusion.voting.soft_vote import SoftShares
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TilesOf
 
 
 class VoteSmoothingMixin(ProcessObject):

@@ -20,6 +20,9 @@ from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
 
+#: Shares (patterns times labels) that are made together.
+SHARES_AT_ONCE = 1 << 20
+
 #: Voxels that are looked up at a time.
 _VOXELS_AT_ONCE = 1 << 18
 
@@ -34,30 +37,24 @@ class DecisionTable(NamedTuple):
     probabilities: NDArray[np.float64] | None
 
 
-class PatternProbabilities(Protocol):
+@dataclass(frozen=True)
+class PatternShares:
     """Probabilities by pattern and label that are made when asked for: both may be many."""
 
-    def of_label(self, label: int) -> NDArray[np.float64]:
-        """(P,) probability of one label."""
-
-    def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) probabilities of some patterns."""
-
-
-@dataclass(frozen=True)
-class CertainLabels:
-    """All probability on one label for each pattern."""
-
-    decision: NDArray[np.int64]  #: (P,) label index
-    number_of_labels: int
+    shape: tuple[int, int]  #: (P, K)
+    rows: Callable[[slice], NDArray[np.float64]]  #: (n, K) of some patterns
+    #: (P,) of one label, where that is quicker than rows of all.
+    column: Callable[[int], NDArray[np.float64]] | None = None
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         """(P,) probability of one label."""
-        return np.asarray(self.decision == label, np.float64)
-
-    def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) probabilities of some patterns."""
-        return np.asarray(np.eye(self.number_of_labels)[self.decision[part]])
+        if self.column is not None:
+            return self.column(label)
+        patterns, labels = self.shape
+        shares = np.empty(patterns)
+        for part in chunks(patterns, max(1, SHARES_AT_ONCE // labels)):
+            shares[part] = self.rows(part)[:, label]
+        return shares
 
 
 class Fusion(ABC):
@@ -103,7 +100,7 @@ class PatternFusion(Fusion):
 
     patterns: DecisionPatterns
     decision: NDArray[np.int64]  #: (P,)
-    shares: NDArray[np.float64] | PatternProbabilities  #: (P, K)
+    shares: NDArray[np.float64] | PatternShares  #: (P, K)
 
     follows_votes = True
 

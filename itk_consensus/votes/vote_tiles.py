@@ -22,14 +22,11 @@ from itk_consensus.neighbourhood.tiles import (
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack, default_threads
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.votes.ties import TIE_RULES, TieRule
+from itk_consensus.votes.ties import SAME_VOTES, TIE_RULES, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 from itk_consensus.votes.votes import LabelVotes
 
 Floats = NDArray[np.float64]
-
-#: Smoothed shares this close are equal on paper.
-ROUNDING = 1e-12
 
 
 def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
@@ -115,7 +112,7 @@ class VoteTiles:
         *,
         threshold: float | None = None,
         unmixing: Floats | None = None,
-        tolerance: float = ROUNDING,
+        tolerance: float = SAME_VOTES,
         progress: Progress | None = None,
     ) -> NDArray[Any]:
         """Label index of the largest smoothed share per voxel, or a code of `votes.ties`.

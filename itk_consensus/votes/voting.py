@@ -20,12 +20,9 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack, default_threads
-from itk_consensus.votes.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
+from itk_consensus.votes.ties import BACKGROUND, SAME_VOTES, TIE_RULES, UNDECIDED, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
-
-#: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
-TIE_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class StackVote:
             self._mask,
             self._weights,
             -1.0 if self.rules.threshold is None else self.rules.threshold,
-            TIE_SHARE * float(self._weights.sum()),
+            SAME_VOTES * float(self._weights.sum()),
             TIE_RULES.index(self.rules.ties),
             self.frequencies if self.rules.ties == "prior" else np.zeros(labels),
             np.ascontiguousarray(values),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
-from itk_consensus.fusion.voting.majority_vote import VoteShares
+from itk_consensus.fusion.voting.majority_vote import vote_shares
 from itk_consensus.neighbourhood import rater_field
 from itk_consensus.neighbourhood.boxes import Box, bounding_box, moved, relative_to, slabs
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns, boxes_of_stack
@@ -145,7 +145,7 @@ class RaterMasks:
     def share(self, label: int, box: Box = ()) -> Floats:
         """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
         if self.patterns is not None:
-            shares = VoteShares(self.patterns, self.weights, np.zeros(self.number_of_labels))
+            shares = vote_shares(self.patterns, self.weights, np.zeros(self.number_of_labels))
             return self.patterns.crop(box).expand(shares.of_label(label))
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.staple.confusion_model import TruthOfStart
+from itk_consensus.fusion.staple.confusion_model import truth_of_start
 from itk_consensus.fusion.staple.expectation_maximization import Optima, VoxelBeliefs
 from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -22,7 +22,7 @@ from itk_consensus.votes.fusions import (
     Fusion,
     ListedVoxels,
     PatternFusion,
-    PatternProbabilities,
+    PatternShares,
 )
 from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 
@@ -261,7 +261,7 @@ def staple_result(
 
 def _answers(
     patterns: DecisionPatterns, optima: Optima, settings: StapleSettings, winner: int
-) -> tuple[Floats | PatternProbabilities, Labels]:
+) -> tuple[Floats | PatternShares, Labels]:
     """The winner's probabilities and (P, S) decisions; voxels left out keep their label."""
     agreed = None
     if settings.exclude_consensus:
@@ -276,7 +276,7 @@ def _answers(
     if agreed is not None:
         decisions = np.where(agreed[:, None] < 0, decisions, agreed[:, None])
     undecided = np.flatnonzero(decisions[:, winner] == UNDECIDED)
-    return TruthOfStart(optima.truth, winner, agreed, patterns, undecided), decisions
+    return truth_of_start(optima.truth, winner, agreed, patterns, undecided), decisions
 
 
 def nothing_to_estimate(

@@ -28,14 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
+from itk_consensus.fusion.voting.smoothed_vote import TiledFusion, TiledShares
 from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TiledFusion, TiledShares
+from itk_consensus.votes.ties import SAME_PROBABILITY
 from itk_consensus.votes.vote_tiles import VoteTiles
 from itk_consensus.votes.votes import LabelVotes
-
-#: Probabilities this close are a tie.
-TIE_TOLERANCE = 1e-9
 
 #: Where few voxels lie beyond a contour's reach, all voxels count as this many of them.
 PSEUDO_VOXELS = 10.0
@@ -62,7 +60,7 @@ class CorrectedVote:
     def decision(self, progress: Progress | None = None) -> NDArray[Any]:
         """Label index per voxel, or a code of `votes.ties`."""
         return self.tiles.decision(
-            "prior", unmixing=self.inverse, tolerance=TIE_TOLERANCE, progress=progress
+            "prior", unmixing=self.inverse, tolerance=SAME_PROBABILITY, progress=progress
         )
 
     @cached_property

@@ -27,10 +27,7 @@ from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns
 from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.votes.fusions import DisputedFusion
-from itk_consensus.votes.ties import TieRule
-
-#: Shares that sums in different order cannot tell apart.
-TIE_TOLERANCE = 1e-9
+from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ def boundary_simple(
         shares,
         patterns.labels,
         settings.tie_rule,
-        tolerance=TIE_TOLERANCE,
+        tolerance=SAME_PROBABILITY,
         prior=vote.frequencies,
     )
     converged = run.converged or not shares.number
