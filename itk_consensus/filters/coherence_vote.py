@@ -39,11 +39,9 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         if soft is not None:
             masks = soft_masks(soft.opinions, soft.annotated, soft.mask, weights)
         elif case.stack is not None:
-            masks = RaterMasks.from_stack(case.stack, patterns, weights, case.threads)
+            masks = RaterMasks.from_stack(case.stack, patterns, weights)
         else:
             masks = RaterMasks.from_patterns(patterns, weights)
-        found = coherence_vote(
-            masks, case.spacing, progress=lambda share: self._report(0.5 + 0.45 * share)
-        )
+        found = coherence_vote(masks, case.spacing)
         self._measure_resolution(found.masks, patterns.labels, case.spacing)
         return settled_fusion(patterns, found.decision, found.write_probability, found.frequencies)

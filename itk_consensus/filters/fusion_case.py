@@ -32,7 +32,6 @@ class FusionCase:
 
     loaded: LoadedImages
     votes: LabelVotes  #: In the form that the filter needs
-    threads: int | None = None  #: Threads of the kernels; None: all
     #: The images' voxels, as long as the caller's images are held.
     stack: LabelStack | None = None
     #: If the inputs are probabilities; votes are then of the likeliest labels.
@@ -41,7 +40,7 @@ class FusionCase:
     @cached_property
     def patterns(self) -> DecisionPatterns:
         """The votes as decision patterns."""
-        return patterns_of(self.votes, self.threads)
+        return patterns_of(self.votes)
 
     @cached_property
     def shared_consensus(self) -> SharedConsensus:
@@ -94,8 +93,7 @@ class RaterInputs(ProcessObject):
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
         """How inputs become labels; a binary filter overrides this."""
-        threads = self.NumberOfThreads
-        return LabelStack.multilabel(arrays, threads=threads, may_be_empty=True, **common)
+        return LabelStack.multilabel(arrays, may_be_empty=True, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
         """What tells voxels apart beyond their votes, if anything does."""
@@ -129,15 +127,15 @@ class RaterInputs(ProcessObject):
         stack = self._make_stack(
             loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
         )
-        strata, threads = self._strata(loaded), self.NumberOfThreads
+        strata = self._strata(loaded)
         votes: LabelVotes = stack
         if needs == "bits" and strata is None:
-            votes = smallest_form(stack, threads)
+            votes = smallest_form(stack)
         elif needs != "votes" and beside is not None and strata is None and _agree(beside, stack):
             votes = beside.patterns
         elif needs != "votes":
-            votes = DecisionPatterns.from_stack(stack, strata=strata, threads=threads)
-        return FusionCase(loaded, votes, threads, stack)
+            votes = DecisionPatterns.from_stack(stack, strata=strata)
+        return FusionCase(loaded, votes, stack)
 
     def _where(self, loaded: LoadedImages) -> dict[str, Any]:
         """What is fused, where each rater annotated, and who is named in errors."""

@@ -24,4 +24,4 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     needs = "votes"
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        return vote(case.votes, threads=case.threads)
+        return vote(case.votes)

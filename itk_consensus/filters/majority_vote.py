@@ -58,8 +58,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
         if soft is not None:
             return soft.plain(self.Threshold, self.TieRule)
         if sigma == 0:
-            rules = VoteRules(weights, self.Threshold, self.TieRule)
-            return vote(case.votes, rules, case.threads)
+            return vote(case.votes, VoteRules(weights, self.Threshold, self.TieRule))
         return smoothed_vote(
             case.votes,
             sigma,
@@ -67,5 +66,4 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
             weights=weights,
             threshold=self.Threshold,
             ties=self.TieRule,
-            threads=case.threads,
-        ).fusion(lambda share: self._report(0.5 + 0.49 * share))
+        ).fusion()

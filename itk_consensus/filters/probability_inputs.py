@@ -151,9 +151,9 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         else:
             said = [None if one is None else (one >= 0.5).view(np.uint8) for one in loaded.arrays]
             stack = LabelStack.binary(said, 1, **where)
-        votes = patterns_of(stack, self.NumberOfThreads) if needs == "patterns" else stack
+        votes = patterns_of(stack) if needs == "patterns" else stack
         soft = SoftVotes(opinions, stack.rater_masks, stack.mask)
-        return FusionCase(loaded, votes, self.NumberOfThreads, stack, soft)
+        return FusionCase(loaded, votes, stack, soft)
 
     def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
         """Whether images of one component are foreground probabilities."""

@@ -118,7 +118,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         if any(bool((case.patterns.patterns == 1).any()) for case in cases):
             return
         arrays = [array for case in cases for array in case.loaded.arrays]
-        values = label_table(arrays, self.GetName(), self.NumberOfThreads)
+        values = label_table(arrays, self.GetName())
         if self.ForegroundValue in values:
             return  # it occurs, but only outside the mask
         others = [int(value) for value in values if value not in (0, missing)]
@@ -215,13 +215,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if isinstance(votes, DecisionPatterns):
             self._check_foreground([case], self.MissingLabel)
             settings = self._settings(votes)
-        result = staple(
-            votes,
-            settings,
-            field=self._field(case),
-            observer=self._after_iteration,
-            owner=self.GetName(),
-        )
+        result = staple(votes, settings, field=self._field(case), owner=self.GetName())
         self._store(result)
         self._warn_of(result)
         return result.fusion

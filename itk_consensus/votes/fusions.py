@@ -7,7 +7,7 @@ image's own memory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -19,6 +19,7 @@ from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
+from itk_consensus.work import one_by_one
 
 #: Shares (patterns times labels) that are made together.
 SHARES_AT_ONCE = 1 << 20
@@ -200,7 +201,7 @@ class DisputedFusion(Fusion):
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         unsure = np.empty(len(self.winners), out.dtype)
-        uncertainty(kind, map(self.probability, range(labels)), unsure)
+        uncertainty(kind, one_by_one(self.probability, range(labels)), unsure)
         self.others.write_uncertainty(kind, labels, out)
         self.voxels.write(unsure, out)
 
@@ -258,13 +259,12 @@ class VolumeFusion(Fusion):
             self.unsure(kind, out)
             return
         if self.write is None:
-            uncertainty(kind, map(self.probability, range(labels)), out)
+            uncertainty(kind, one_by_one(self.probability, range(labels)), out)
             return
         write, share = self.write, np.empty(out.shape, out.dtype)
 
-        def shares() -> Iterator[NDArray[Any]]:
-            for label in range(labels):
-                write(label, share)
-                yield share
+        def written(label: int) -> NDArray[Any]:
+            write(label, share)
+            return share
 
-        uncertainty(kind, shares(), out)
+        uncertainty(kind, one_by_one(written, range(labels)), out)

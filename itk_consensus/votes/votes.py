@@ -37,20 +37,20 @@ class Votes(Protocol):
 LabelVotes = LabelStack | KeptStack | DecisionPatterns | PackedVotes
 
 
-def patterns_of(votes: LabelVotes, threads: int | None = None) -> DecisionPatterns:
+def patterns_of(votes: LabelVotes) -> DecisionPatterns:
     """The rows of equal votes."""
     if isinstance(votes, DecisionPatterns):
         return votes
-    return DecisionPatterns.from_stack(votes.restored(), threads=threads)
+    return DecisionPatterns.from_stack(votes.restored())
 
 
-def smallest_form(stack: LabelStack, threads: int | None = None) -> DecisionPatterns | PackedVotes:
+def smallest_form(stack: LabelStack) -> DecisionPatterns | PackedVotes:
     """Rows of equal votes or, where those are nearly as many as voxels, bits."""
     raters = sum(array is not None for array in stack.arrays)
     if len(stack.labels) == 2 and not stack.may_be_missing and 2**raters > MOST_FEW:
-        few = DecisionPatterns.if_few(stack, threads)
-        return PackedVotes.from_stack(stack, threads) if few is None else few
-    return DecisionPatterns.from_stack(stack, threads=threads)
+        few = DecisionPatterns.if_few(stack)
+        return PackedVotes.from_stack(stack) if few is None else few
+    return DecisionPatterns.from_stack(stack)
 
 
 def packed_if_many(votes: LabelVotes) -> DecisionPatterns | PackedVotes:

@@ -19,10 +19,11 @@ from itk_consensus.errors import InputError
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.votes.kept_stack import KeptStack
-from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import BACKGROUND, SAME_VOTES, TIE_RULES, UNDECIDED, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
 from itk_consensus.votes.votes import LabelVotes
+from itk_consensus.work import current
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,6 @@ class StackVote:
 
     stack: LabelStack
     rules: VoteRules = PLURALITY
-    threads: int | None = None  #: Threads the kernels use; results never depend on it
     #: (K,) of the labels; of this stack by default, but it may be part of a larger volume.
     given_frequencies: Floats | None = None
 
@@ -82,7 +82,7 @@ class StackVote:
             self.frequencies if self.rules.ties == "prior" else np.zeros(labels),
             np.ascontiguousarray(values),
             out.reshape(-1),
-            self.threads or default_threads(),
+            current().threads,
         )
 
     def write_share(self, label: int, out: NDArray[Any]) -> None:
@@ -102,7 +102,7 @@ class StackVote:
             self._weights,
             float(self.frequencies[label]) if self._nobody_possible else 0.0,
             out.reshape(-1),
-            self.threads or default_threads(),
+            current().threads,
         )
 
     def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[np.float32]) -> None:
@@ -119,7 +119,7 @@ class StackVote:
             self._weights,
             float(nobody[0]),
             out.reshape(-1),
-            self.threads or default_threads(),
+            current().threads,
         )
 
     @cached_property
@@ -148,9 +148,8 @@ class StackVote:
     def counts(self) -> NDArray[np.int64]:
         """(J', K) voxels inside the mask where each present rater says each label."""
         extent = int(np.prod(self.stack.shape))
-        threads = self.threads or default_threads()
         return _kernels.vote_counts(
-            self._votes, len(self.stack.labels), self._mask, extent, threads
+            self._votes, len(self.stack.labels), self._mask, extent, current().threads
         )
 
     @cached_property
@@ -190,7 +189,6 @@ class StackVoteFusion(Fusion):
     stack: LabelStack | KeptStack
     on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote by pattern
     rules: VoteRules = PLURALITY
-    threads: int | None = None  #: As of `StackVote`
 
     follows_votes = True
 
@@ -241,4 +239,4 @@ class StackVoteFusion(Fusion):
         return vote.frequencies_of(counts)
 
     def _vote(self, stack: LabelStack) -> StackVote:
-        return StackVote(stack, self.rules, self.threads)
+        return StackVote(stack, self.rules)

@@ -54,13 +54,12 @@ class RaterMasks:
         stack: LabelStack,
         patterns: DecisionPatterns,
         weights: Sequence[float] | Floats | None = None,
-        threads: int | None = None,
     ) -> RaterMasks:
         """Of a stack and its patterns: images are read faster, where everybody annotated all."""
         kept = cls.from_patterns(patterns, weights)
         if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
-        kept = replace(kept, boxes=boxes_of_stack(stack, threads))
+        kept = replace(kept, boxes=boxes_of_stack(stack))
         pairs = zip(stack.arrays, counted_weights(patterns, weights), strict=True)
         arrays = [array for array, weight in pairs if array is not None and weight]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import ParameterError
-from itk_consensus.fusion.iteration import IterationObserver, StopRule
+from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.confusion_model import ConfusionModel, with_diagonal
 from itk_consensus.fusion.staple.expectation_maximization import (
     FROM_VOTES,
@@ -113,7 +113,6 @@ def staple(
     settings: StapleSettings | None = None,
     *,
     field: MarkovField | None = None,
-    observer: IterationObserver | None = None,
     owner: str = "staple",
 ) -> StapleResult:
     """Fuse votes.
@@ -129,14 +128,12 @@ def staple(
     field : MarkovField
         Makes neighbouring voxels of these patterns tend to one label; the field then stands for
         the prior, unless `settings` give one.
-    observer : callable
-        Called after each iteration; returning False stops with the current estimate.
     owner : str
         Who is named in errors.
     """
     settings = settings or StapleSettings()
     if not isinstance(votes, DecisionPatterns):
-        return _from_one_start(votes, settings, observer, owner)
+        return _from_one_start(votes, settings, owner)
     patterns = votes
     if field is not None:
         settings = replace(settings, estimate_prior=False)
@@ -146,7 +143,7 @@ def staple(
     frequencies = vote_frequencies(patterns, weights)
     even = np.full_like(frequencies, 1 / len(frequencies))
     prior = _label_prior(settings, frequencies if field is None else even, owner)
-    optima = run_em(patterns, weights, settings, frequencies, prior, field=field, observer=observer)
+    optima = run_em(patterns, weights, settings, frequencies, prior, field=field)
     return staple_result(patterns, weights, optima, settings)
 
 
@@ -160,7 +157,6 @@ def run_em(
     prior_rows: NDArray[np.uint32] | None = None,
     negligible: float = UNDERFLOW,
     field: MarkovField | None = None,
-    observer: IterationObserver | None = None,
 ) -> Optima:
     """Where EM ends from every start of the plan.
 
@@ -183,13 +179,12 @@ def run_em(
     )
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
-    return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    return search(model, starts, settings.stop, damping=settings.damping)
 
 
 def _from_one_start(
     votes: PackedVotes | SoftVotes,
     settings: StapleSettings,
-    observer: IterationObserver | None,
     owner: str,
 ) -> StapleResult:
     """Where binary EM ends from the plan's first start, on votes that are no patterns."""
@@ -202,7 +197,7 @@ def _from_one_start(
         (FROM_VOTES[name],) if name in FROM_VOTES else (),
         frequencies,
     )
-    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    end = maximize(model, starts, settings.stop, damping=settings.damping)
     fusion: Fusion
     expected_votes = partial(_expected_votes, counted, end)
     if isinstance(counted, SoftTable):

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.voting.smoothed_vote import TiledFusion, TiledShares
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.ties import SAME_PROBABILITY
 from itk_consensus.votes.vote_tiles import VoteTiles
@@ -53,15 +52,13 @@ class CorrectedVote:
     #: from its contours; NaN in the column of a label that it never says.
     mixing: Floats
 
-    def fusion(self, progress: Progress | None = None) -> TiledFusion:
+    def fusion(self) -> TiledFusion:
         """The corrected result."""
-        return TiledFusion(self.decision(progress), replace(self.shares, unmixing=self.inverse))
+        return TiledFusion(self.decision(), replace(self.shares, unmixing=self.inverse))
 
-    def decision(self, progress: Progress | None = None) -> NDArray[Any]:
+    def decision(self) -> NDArray[Any]:
         """Label index per voxel, or a code of `votes.ties`."""
-        return self.tiles.decision(
-            "prior", unmixing=self.inverse, tolerance=SAME_PROBABILITY, progress=progress
-        )
+        return self.tiles.decision("prior", unmixing=self.inverse, tolerance=SAME_PROBABILITY)
 
     @cached_property
     def inverse(self) -> Floats:
@@ -75,18 +72,11 @@ def corrected_vote(
     spacing: Sequence[float],
     *,
     weights: Floats | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> CorrectedVote:
-    """Smooth a vote, as `VoteTiles.make` does, and count how its shares mix the labels.
-
-    `progress` is called with the share of the counting that is done.
-    """
-    tiles_of = partial(
-        VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
-    )
+    """Smooth a vote, as `VoteTiles.make` does, and count how its shares mix the labels."""
+    tiles_of = partial(VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights)
     tiles = tiles_of(votes)
-    counted = tiles.mixed_votes(tiles.decision("prior", progress=progress))
+    counted = tiles.mixed_votes(tiles.decision("prior"))
     shares = TiledShares.of(tiles, votes, tiles_of)
     return CorrectedVote(tiles, shares, mixing_matrix(counted))
 

@@ -29,9 +29,7 @@ class VoteResult(PatternFusion):
     frequencies: Floats  #: (K,) overall frequency of each label among the votes
 
 
-def vote(
-    votes: LabelVotes, rules: VoteRules = PLURALITY, threads: int | None = None
-) -> PatternFusion | StackVoteFusion:
+def vote(votes: LabelVotes, rules: VoteRules = PLURALITY) -> PatternFusion | StackVoteFusion:
     """The vote of raters who give labels: by pattern if they come so, else voxel by voxel."""
     by_pattern = partial(
         majority_vote, weights=rules.weights, threshold=rules.threshold, ties=rules.ties
@@ -39,7 +37,7 @@ def vote(
     if isinstance(votes, DecisionPatterns):
         return by_pattern(votes)
     assert isinstance(votes, LabelStack)
-    return StackVoteFusion(votes, by_pattern, rules, threads)
+    return StackVoteFusion(votes, by_pattern, rules)
 
 
 def majority_vote(
