@@ -97,7 +97,7 @@ class PatternAccumulator:
             filter_._check_parameters()
             patterns = self.patterns(getattr(filter_, "ForegroundValue", None))
             case, fused = fuse_patterns(filter_, patterns, like)
-            filter_._case, filter_._fused, filter_._chunked = case, fused, None
+            filter_._case, filter_._images = case, fused
             return filter_._primary_output()
 
     def _reference(self) -> LoadedImages:

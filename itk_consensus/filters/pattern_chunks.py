@@ -21,8 +21,7 @@ from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
 from itk_consensus.votes.encoding import merge_tables
 from itk_consensus.votes.fusions import PatternFusion
-from itk_consensus.votes.label_stack import LabelStack, distinct_values
-from itk_consensus.votes.voting import StackVoteFusion
+from itk_consensus.votes.label_stack import distinct_values
 from itk_consensus.work import working
 
 #: A LabelFusionFilter, whose module imports this one.
@@ -70,8 +69,9 @@ class PatternWork:
         from itk_consensus.chunked.packed_array import PackedArray  # whose codec comes with dask
 
         part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters), "patterns")
         table, stack = case.patterns, case.stack
+        assert stack is not None
         assert table.codes is not None
         assert table.slots is not None
         is_blank = stack.foreground is not None and not (table.patterns == 1).any()
@@ -150,14 +150,11 @@ def fuse_patterns(
         What outputs take after; its arrays tell the raters' types, and their values should a
         binary filter's foreground be missing.
     """
-    case = FusionCase(like, LabelStack(like.arrays, patterns.labels))
-    vars(case)["patterns"] = patterns
+    case = FusionCase(like, patterns)
     labels = filter_._label_values(case)
     dtype = common_type(like.arrays, labels)
     undecided = filter_._undecided_label(labels, dtype)
     fusion = filter_._fuse(case)
-    if isinstance(fusion, StackVoteFusion):
-        fusion = fusion.on(patterns)
     if not isinstance(fusion, PatternFusion):
         raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
     owner = filter_.GetName()
@@ -175,7 +172,6 @@ def without_images(filter_: Filter) -> Filter:
 def part_of(filter_: Filter, images: Mapping[ImageKey, Any], raters: int) -> Filter:
     """The same filter for one chunk."""
     part = without_images(filter_)
-    part._is_part = True
     for (name, index), image in images.items():
         members = tuple(images.get((name, rater)) for rater in range(raters))
         part._values[name] = image if index is None else members

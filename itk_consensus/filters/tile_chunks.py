@@ -15,11 +15,11 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
+from itk_consensus.fusion.voting.smoothed_vote import TilesOf
 from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
 from itk_consensus.neighbourhood.tiles import gaussian_weights
 from itk_consensus.votes.label_stack import LabelStack, label_array
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.votes.tiled_shares import TilesOf
 from itk_consensus.votes.vote_tiles import VoteTiles, label_frequencies
 from itk_consensus.votes.voting import StackVote
 
@@ -76,10 +76,10 @@ class TileWork:
 
     def gather(self, number: int, block: Block, context: Any) -> Gathered:
         if number == 0:
-            stack = self._case(block).stack
+            stack = self._stack(block)
             types = tuple(np.empty(0, a.dtype) for a in stack.arrays if a is not None)
             return Gathered(VoteSummary(stack.labels, _counts(stack), types))
-        stack, tiles_of = self._tiled(self._case(block).stack, context)
+        stack, tiles_of = self._tiled(self._stack(block), context)
         tiles = tiles_of(stack)
         units = tiles.units(int(np.prod(self.shape)))
         return Gathered(tiles.count_mixed(tiles.decision("prior"), units, block.core))
@@ -117,6 +117,7 @@ class TileWork:
 
     def write(self, chunk: Block, answer: TileAnswer) -> Array:
         case, context, request = self._case(chunk), answer.context, answer.request
+        assert case.stack is not None
         vote = self.filter_._vote_of(*self._tiled(case.stack, context), context.mixed)
         labels = [int(label) for label in context.summary.labels]
         dtype = common_type(context.summary.types, labels)
@@ -129,8 +130,13 @@ class TileWork:
 
     def _case(self, block: Block) -> FusionCase:
         part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters), "votes")
         return case
+
+    def _stack(self, block: Block) -> LabelStack:
+        stack = self._case(block).stack
+        assert stack is not None
+        return stack
 
     def _tiled(self, stack: LabelStack, context: TileContext) -> tuple[LabelStack, TilesOf]:
         """The stack with all labels of the volume, and how its tiles are made."""
