@@ -20,7 +20,6 @@ from itk_consensus.errors import NotExecutedError as NotExecutedError
 from itk_consensus.errors import ParameterError as ParameterError
 from itk_consensus.errors import ProcessAborted as ProcessAborted
 from itk_consensus.errors import TrainingError as TrainingError
-from itk_consensus.filters.accumulators import MajorityVoteAccumulator as MajorityVoteAccumulator
 from itk_consensus.filters.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds

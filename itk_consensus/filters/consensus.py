@@ -149,7 +149,7 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
         "vote": lambda: majority_vote(patterns, ties="prior"),
         "smoothed vote": lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
         "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
+        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion,
     }
     if not len(found.changed):
         return others

@@ -9,7 +9,7 @@ from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.fusion.voting.soft_vote import SoftShares
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
 
@@ -34,8 +34,6 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(case.patterns.number_of_raters)
-        opinions = self._opinions(case)
-        if opinions is None:
+        if case.opinions is None:
             return majority_vote(case.patterns, weights=weights, ties=self.TieRule)
-        votes = SoftVotes.make(opinions, case.stack.rater_masks, case.stack.mask, weights=weights)
-        return votes.plain(None, self.TieRule)
+        return SoftShares.of(case.opinions, weights=weights).plain(None, self.TieRule)

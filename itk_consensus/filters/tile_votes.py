@@ -13,11 +13,10 @@ from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote
-from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote
-from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
+from itk_consensus.fusion.voting.soft_vote import SoftShares
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TilesOf
 
 
 class VoteSmoothingMixin(ProcessObject):
@@ -52,13 +51,11 @@ class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
 
     def _soft_votes(
         self, case: FusionCase, weights: Floats | None, sigma: float
-    ) -> SoftVotes | None:
+    ) -> SoftShares | None:
         """Shares of the votes where inputs are probabilities; None if they are labels."""
-        opinions = self._opinions(case)
-        if opinions is None:
+        if case.opinions is None:
             return None
-        masks = case.stack.rater_masks, case.stack.mask
-        return SoftVotes.make(opinions, *masks, weights=weights, sigma=sigma, spacing=case.spacing)
+        return SoftShares.of(case.opinions, weights=weights, sigma=sigma, spacing=case.spacing)
 
     @abstractmethod
     def _vote_of(

@@ -26,11 +26,8 @@ from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.votes.fusions import DisputedFusion
-from itk_consensus.votes.ties import TieRule
+from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
 from itk_consensus.work import report, stage
-
-#: Shares that sums in different order cannot tell apart.
-TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def boundary_simple(
         shares,
         patterns.labels,
         settings.tie_rule,
-        tolerance=TIE_TOLERANCE,
+        tolerance=SAME_PROBABILITY,
         prior=vote.frequencies,
     )
     converged = run.converged or not shares.number
