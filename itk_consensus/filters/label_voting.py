@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.fusion.voting.majority_vote import vote
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.fusions import Fusion
 

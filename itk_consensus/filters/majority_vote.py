@@ -7,8 +7,8 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.tile_votes import TileVoteFilter
-from itk_consensus.fusion.voting.majority_vote import vote
-from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf, smoothed_vote
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
@@ -53,17 +53,6 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(case.votes.number_of_raters)
-        sigma = self._sigma(case)
-        soft = self._soft_votes(case, weights, sigma)
-        if soft is not None:
-            return soft.plain(self.Threshold, self.TieRule)
-        if sigma == 0:
-            return vote(case.votes, VoteRules(weights, self.Threshold, self.TieRule))
-        return smoothed_vote(
-            case.votes,
-            sigma,
-            case.spacing,
-            weights=weights,
-            threshold=self.Threshold,
-            ties=self.TieRule,
-        ).fusion()
+        rules = VoteRules(weights, self.Threshold, self.TieRule)
+        votes = case.opinions or case.votes
+        return vote(votes, rules, sigma=self._sigma(case), spacing=case.spacing)

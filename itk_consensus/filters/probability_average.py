@@ -8,10 +8,10 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.soft_vote import SoftShares
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.voting import VoteRules
 
 
 class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
@@ -33,7 +33,5 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     TieRule = Parameter(Choice(TIE_RULES), "undecided", "What labels of equal mean become.")
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.patterns.number_of_raters)
-        if case.opinions is None:
-            return majority_vote(case.patterns, weights=weights, ties=self.TieRule)
-        return SoftShares.of(case.opinions, weights=weights).plain(None, self.TieRule)
+        weights = self._weights(case.votes.number_of_raters)
+        return vote(case.opinions or case.votes, VoteRules(weights, ties=self.TieRule))

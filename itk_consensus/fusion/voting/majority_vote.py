@@ -6,7 +6,6 @@ The vote fraction is the baseline every other fuser is measured against (paper, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.fusions import SHARES_AT_ONCE, PatternFusion, PatternShares
-from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import SAME_VOTES, TieRule, decide
-from itk_consensus.votes.votes import LabelVotes
-from itk_consensus.votes.voting import PLURALITY, StackVoteFusion, VoteRules
 
 
 @dataclass(frozen=True)
@@ -27,17 +23,6 @@ class VoteResult(PatternFusion):
     """The vote on patterns: shares of the (weighted) votes; frequencies where nobody annotated."""
 
     frequencies: Floats  #: (K,) overall frequency of each label among the votes
-
-
-def vote(votes: LabelVotes, rules: VoteRules = PLURALITY) -> PatternFusion | StackVoteFusion:
-    """The vote of raters who give labels: by pattern if they come so, else voxel by voxel."""
-    by_pattern = partial(
-        majority_vote, weights=rules.weights, threshold=rules.threshold, ties=rules.ties
-    )
-    if isinstance(votes, DecisionPatterns):
-        return by_pattern(votes)
-    assert isinstance(votes, LabelStack)
-    return StackVoteFusion(votes, by_pattern, rules)
 
 
 def majority_vote(
