@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy.ndimage import label, shift
 
-from itk_consensus.fusion.coherence.shared_consensus import shared_consensus
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.simulation import STRUCTURE_SETTINGS, contour_error_raters, ellipsoid_mask
 from itk_consensus.simulation.practice_settings import blob
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
 
-#: Dice to any reader's view, or any pair's, that may be lost to the vote without an explanation.
+#: Dice to any reader's view, or any pair's, that may be lost to the vote.
 LARGEST_LOSS = 0.02
 
 STACKS = 200
@@ -76,19 +76,26 @@ def slipped_stack(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return raters, others
 
 
-def fused(raters: np.ndarray) -> np.ndarray:
+def consensus(raters: np.ndarray) -> SharedConsensus:
     stack = LabelStack.binary(list(raters.astype(np.uint8)), 1.0)
     patterns = DecisionPatterns.from_stack(stack)
-    return shared_consensus(patterns, (1.0,) * (raters.ndim - 1)).decision == 1
+    return shared_consensus(patterns, (1.0,) * (raters.ndim - 1))
+
+
+def fused(raters: np.ndarray) -> np.ndarray:
+    return consensus(raters).decision == 1
 
 
 def unexplained_loss(answer: np.ndarray, vote: np.ndarray, view: np.ndarray, others) -> float:
-    """What a view of the truth loses against the vote and against other readers' mean Dice to it.
-
-    So much of it the readers' own spread does not explain.
-    """
+    """What a view of the truth loses against the vote, and against other readers' Dice to it."""
     spread = np.mean([dice(view, other) for other in others])
     return min(dice(vote, view), spread) - dice(answer, view)
+
+
+def largest_loss(readers: np.ndarray) -> float:
+    """Of those who did not slip: half of the largest distance between two, unless they agree."""
+    least = min(dice(one, other) for one, other in itertools.combinations(readers, 2))
+    return LARGEST_LOSS if least >= 0.9 else (1 - least) / 2
 
 
 @pytest.fixture(scope="module")
@@ -112,15 +119,41 @@ def test_no_readers_view_of_the_truth_loses_to_the_vote(stacks):
             assert unexplained_loss(answer, vote, view, others) <= LARGEST_LOSS, seed
 
 
-def test_no_pairs_view_of_the_truth_loses_to_the_vote(stacks):
-    """What two share where a third found nothing is the vote, which is too small; not there."""
+def views_after_a_slip(stacks):
+    """Losses to the vote of every reader's and pair's view, and what readers' spread explains.
+
+    Of two who are left nobody can tell who is right, and an answer in the middle is as good. What
+    two share where a third found nothing is the vote, which is too small; not there.
+    """
     for seed, (raters, readers, answer, vote) in enumerate(stacks):
         if len(readers) < 3 or not raters[0].any():
             continue
-        for pair in itertools.combinations(range(len(readers)), 2):
-            view = readers[list(pair)].all(axis=0)
-            others = np.delete(readers, pair, axis=0)
-            assert unexplained_loss(answer, vote, view, others) <= LARGEST_LOSS, (seed, pair)
+        pairs = itertools.combinations(readers, 2)
+        for view in itertools.chain(readers, (one & other for one, other in pairs)):
+            yield seed, dice(vote, view) - dice(answer, view), largest_loss(readers)
+
+
+def test_readers_who_agree_lose_nothing_to_the_vote_by_anothers_slip(stacks):
+    agreed = [(seed, lost) for seed, lost, may in views_after_a_slip(stacks) if may == LARGEST_LOSS]
+    assert len({seed for seed, _ in agreed}) > STACKS / 5
+    for seed, lost in agreed:
+        assert lost <= LARGEST_LOSS, seed
+
+
+def test_readers_who_differ_lose_at_most_the_way_to_the_middle_between_them(stacks):
+    for seed, lost, may in views_after_a_slip(stacks):
+        assert lost <= may, seed
+
+
+def test_readers_who_differ_fourfold_in_volume_may_meet_between():
+    """Held to what two narrow readers share, lesions lost .005 on average, and up to .3."""
+    lost = []
+    for seed in range(20, 40):
+        case = STRUCTURE_SETTINGS["tiny and big 3D"](seed)
+        found = consensus(case.raters)
+        free = found.coherence.decision == 1
+        lost.append(dice(free, case.truth) - dice(found.decision == 1, case.truth))
+    assert np.mean(lost) <= 0.003
 
 
 def test_what_all_readers_mark_is_never_lost(stacks):
