@@ -271,14 +271,15 @@ def _better(drawn: Mask, answer: Mask, vote: Mask, tied: Mask, by_finders: bool)
     answer, vote, tied : (N,) ndarray of bool
         Of the same voxels.
     by_finders : bool
-        Whether somebody found nothing there, and the outline is the finders'.
+        Whether it is an object's that somebody did not find, and those are not asked.
     """
-    drawn = drawn[drawn.any(axis=1)]
+    drew = drawn.any(axis=1)
+    drawn = drawn[drew]
     if len(drawn) < 3:
         return None
     with_ties = vote | (tied & answer)
     views = _Views.of(drawn, answer, with_ties)
-    if by_finders:
+    if by_finders or not drew.all():
         return with_ties if views.finders_lose() else None
     if views.lose():
         return with_ties
