@@ -7,12 +7,12 @@ things hold of every label:
 - A component that more than half of the raters marked, and marked alike, is not lost; nor is a
   label whole, if the vote has one thing of it and not specks.
 - A component of which the vote has nothing was found by more than half of the raters, or rescued.
-- Nobody who is asked, and no two of them in what they share, loses more than `LARGEST_LOSS` of Dice
-  against the vote. Readers of a thin or tiny structure may differ fourfold in volume: if they do
-  not agree, no more is lost than half of the distance between the two who are farthest apart, for
-  an answer in the middle between readers needs no other reason. One of them all may have slipped,
-  and is left out when their distance is measured. Where more is lost, the region returns to the
-  vote.
+- Who is asked and agrees with most of the others loses no more than `LARGEST_LOSS` of Dice against
+  the vote; nor does what two of them share. Readers of a thin or tiny structure may differ fourfold
+  in volume: who does not agree with most loses no more than half of the distance between the two
+  who are farthest apart, for an answer in the middle between readers needs no other reason. One of
+  them all may have slipped, and is left out when that distance is measured. Where more is lost, the
+  region returns to the vote.
 
 Of an object that somebody did not find, finders
 lose no more than `LARGEST_LOSS`, unless the answer is as close to them as the other finders are.
@@ -40,15 +40,14 @@ from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.components import connecting, lost_components, piece_sizes
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection, relative_to
 
-#: Dice to any reader, or to what any two share, that an answer may lose against the
-#: vote if readers agree.
+#: Dice that who agrees with most readers may lose against the vote.
 LARGEST_LOSS = 0.02
 
-#: Readers agree if all of them, but one who may have slipped, have this Dice to each other.
+#: Readers with this Dice to each other agree.
 AGREEMENT = 0.9
 
-#: Share of the distance between two readers from each of them to the middle: so much may be lost if
-#: readers do not agree.
+#: Share of the distance between two readers from each of them to the middle: so much may be lost by
+#: who does not agree with most.
 TO_THE_MIDDLE = 0.5
 
 #: Mean Dice to the best corroborated readers that an answer may lose against a vote whose ties are
@@ -294,7 +293,7 @@ class _Views(NamedTuple):
     between: Floats  #: (J, J) Dice of every two readers
     answer: Floats  #: (J,) Dice of the answer to each reader
     vote: Floats  #: (J,) likewise of the vote
-    lost_by_pairs: float  #: Largest Dice to what two readers share that is lost against the vote
+    lost_by_pairs: Floats  #: (J, J) Dice to what two readers share that is lost against the vote
 
     @classmethod
     def of(cls, drawn: Mask, answer: Mask, vote: Mask) -> _Views:
@@ -318,9 +317,12 @@ class _Views(NamedTuple):
 
     def lose(self) -> bool:
         """Whether a reader, or what two share, loses more than the readers' spread explains."""
-        least = self._least_dice()
-        may_lose = LARGEST_LOSS if least >= AGREEMENT else TO_THE_MIDDLE * (1 - least)
-        return max(float((self.vote - self.answer).max()), self.lost_by_pairs) > may_lose
+        agree = 2 * np.count_nonzero(self.between >= AGREEMENT, axis=1) > len(self.answer)
+        to_the_middle = max(LARGEST_LOSS, TO_THE_MIDDLE * (1 - self._least_dice()))
+        may_lose = np.where(agree, LARGEST_LOSS, to_the_middle)
+        lost = self.vote - self.answer > may_lose
+        lost_by_pairs = self.lost_by_pairs > np.maximum.outer(may_lose, may_lose)
+        return bool(lost.any() or lost_by_pairs.any())
 
     def _least_dice(self) -> float:
         """Between two readers, if the one who is farthest from the others slipped."""
@@ -348,10 +350,10 @@ class _Views(NamedTuple):
         return bool((self.vote - self.answer)[best].mean() > LARGEST_DROP)
 
 
-def _lost_by_pairs(disputed: NDArray[Any], sizes: Floats, agreed: Floats) -> float:
-    """Largest Dice to what two readers share that the answer loses against the vote.
+def _lost_by_pairs(disputed: NDArray[Any], sizes: Floats, agreed: Floats) -> Floats:
+    """(J, J) Dice to what two readers share that the answer loses against the vote.
 
-    Of more than `MOST_IN_PAIRS` readers none.
+    Of more than `MOST_IN_PAIRS` readers nothing is looked at.
 
     Parameters
     ----------
@@ -361,18 +363,15 @@ def _lost_by_pairs(disputed: NDArray[Any], sizes: Floats, agreed: Floats) -> flo
         Voxels of each, and those of them where all readers agree.
     """
     readers = len(disputed) - 2
-    lost = [-1.0]
+    lost = np.full((readers, readers), -1.0)
     few = readers if readers <= MOST_IN_PAIRS else 0
     for i, j in itertools.combinations(range(few), 2):
         both = disputed[i] * disputed[j]
+        shared = disputed[readers:] @ both + agreed[readers:]
         size = float(both.sum()) + agreed[i]
-        answer, vote = (
-            2
-            * (disputed[readers:] @ both + agreed[readers:])
-            / np.maximum(sizes[readers:] + size, 1)
-        )
-        lost.append(float(vote - answer))
-    return max(lost)
+        answer, vote = 2 * shared / np.maximum(sizes[readers:] + size, 1)
+        lost[i, j] = vote - answer
+    return lost
 
 
 def _dices(shared: Floats) -> Floats:

@@ -92,56 +92,60 @@ def unexplained_loss(answer: np.ndarray, vote: np.ndarray, view: np.ndarray, oth
     return min(dice(vote, view), spread) - dice(answer, view)
 
 
-def largest_loss(readers: np.ndarray) -> float:
-    """Of those who did not slip: half of the largest distance between two, unless they agree."""
-    least = min(dice(one, other) for one, other in itertools.combinations(readers, 2))
-    return LARGEST_LOSS if least >= 0.9 else (1 - least) / 2
+def largest_losses(readers: np.ndarray, raters: int) -> np.ndarray:
+    """(readers,) who agrees with most raters, and half of the largest distance for who does not."""
+    between = np.array([[dice(one, other) for one in readers] for other in readers])
+    agree = (between >= 0.9).sum(axis=1) > raters / 2
+    return np.where(agree, LARGEST_LOSS, max(LARGEST_LOSS, (1 - between.min()) / 2))
 
 
 @pytest.fixture(scope="module")
 def stacks():
-    """Readers, those who did not slip, the consensus and the vote."""
+    """Readers, who did not slip, the consensus, the vote, and readers without their copies."""
     made = []
     for seed in range(STACKS):
         raters, others = slipped_stack(seed)
-        answer, votes = fused(raters), raters.sum(axis=0)
+        found, votes = consensus(raters), raters.sum(axis=0)
+        answer = found.decision == 1
         # A tied vote has no say.
         vote = (2 * votes > len(raters)) | ((2 * votes == len(raters)) & answer)
-        made.append((raters, others, answer, vote))
+        made.append((raters, others, answer, vote, [group[0] for group in found.groups]))
     return made
 
 
 def test_no_readers_view_of_the_truth_loses_to_the_vote(stacks):
     """Where good readers were called copies of each other, it lost .9."""
-    for seed, (_, readers, answer, vote) in enumerate(stacks):
+    for seed, (_, readers, answer, vote, _) in enumerate(stacks):
         for j, view in enumerate(readers):
             others = np.delete(readers, j, axis=0)
             assert unexplained_loss(answer, vote, view, others) <= LARGEST_LOSS, seed
 
 
-def views_after_a_slip(stacks):
-    """Losses to the vote of every reader's and pair's view, and what readers' spread explains.
+def losses_after_a_slip(stacks):
+    """Of every reader's and pair's view: what it loses to the vote, and what it may lose.
 
     Of two who are left nobody can tell who is right, and an answer in the middle is as good. What
     two share where a third found nothing is the vote, which is too small; not there.
     """
-    for seed, (raters, readers, answer, vote) in enumerate(stacks):
+    for seed, (raters, _, answer, vote, once) in enumerate(stacks):
+        readers = raters[[rater for rater in once if rater > 0]]
         if len(readers) < 3 or not raters[0].any():
             continue
-        pairs = itertools.combinations(readers, 2)
-        for view in itertools.chain(readers, (one & other for one, other in pairs)):
-            yield seed, dice(vote, view) - dice(answer, view), largest_loss(readers)
+        may_lose = largest_losses(readers, len(once))
+        for i, j in itertools.combinations_with_replacement(range(len(readers)), 2):
+            view = readers[i] & readers[j]
+            yield seed, dice(vote, view) - dice(answer, view), max(may_lose[i], may_lose[j])
 
 
-def test_readers_who_agree_lose_nothing_to_the_vote_by_anothers_slip(stacks):
-    agreed = [(seed, lost) for seed, lost, may in views_after_a_slip(stacks) if may == LARGEST_LOSS]
-    assert len({seed for seed, _ in agreed}) > STACKS / 5
-    for seed, lost in agreed:
+def test_who_agrees_with_most_readers_loses_nothing_to_the_vote_by_anothers_slip(stacks):
+    agree = [(seed, lost) for seed, lost, may in losses_after_a_slip(stacks) if may <= LARGEST_LOSS]
+    assert len({seed for seed, _ in agree}) > STACKS / 3
+    for seed, lost in agree:
         assert lost <= LARGEST_LOSS, seed
 
 
-def test_readers_who_differ_lose_at_most_the_way_to_the_middle_between_them(stacks):
-    for seed, lost, may in views_after_a_slip(stacks):
+def test_who_does_not_agree_loses_at_most_the_way_to_the_middle_between_readers(stacks):
+    for seed, lost, may in losses_after_a_slip(stacks):
         assert lost <= may, seed
 
 
@@ -157,7 +161,7 @@ def test_readers_who_differ_fourfold_in_volume_may_meet_between():
 
 
 def test_what_all_readers_mark_is_never_lost(stacks):
-    for seed, (raters, _, answer, _) in enumerate(stacks):
+    for seed, (raters, _, answer, _, _) in enumerate(stacks):
         core = raters.all(axis=0)
         if core.sum() > 1:
             assert (answer & core).any(), seed
