@@ -23,11 +23,10 @@ from itk_consensus import (
     MultiLabelSTAPLEImageFilter,
     STAPLEImageFilter,
     _kernels,
-    stopping,
+    work,
 )
 from itk_consensus.errors import ConsensusError, NotExecutedError, ProcessAborted
 from itk_consensus.filters.registry import FUSERS
-from itk_consensus.fusion.coherence.over_labels import over_labels
 from itk_consensus.images import convert
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
@@ -90,7 +89,7 @@ def everything() -> None:
         filter_.Execute(images)
         for output in ("ProbabilityImage", "UncertaintyImage", "Diagnostics", "CoherenceCurves"):
             getattr(filter_, f"Get{output}", str)()
-    packed = PackedVotes.from_stack(LabelStack.multilabel(contract.raters(SHAPE)), 2)
+    packed = PackedVotes.from_stack(LabelStack.multilabel(contract.raters(SHAPE)))
     theta, prior = np.full((4, 2, 1, 2), 0.5), np.full((1, 2), 0.5)
     packed.expectation(theta, prior)
     packed.expectation_of_votes(np.linspace(0, 1, 5))
@@ -116,7 +115,7 @@ def test_every_kernel_asks_whether_to_go_on(monkeypatch: pytest.MonkeyPatch) -> 
             asking.add(name)
         return kernel(*args, **options)
 
-    monkeypatch.setattr(stopping, "checkpoint", checkpoint)
+    monkeypatch.setattr(work, "checkpoint", checkpoint)
     with kernels(call):
         everything()
     assert KERNELS.keys() - AT_ONCE == asking
@@ -130,7 +129,7 @@ def test_ctrl_c_reaches_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
         in_kernel.append(True)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(stopping, "checkpoint", checkpoint)
+    monkeypatch.setattr(work, "checkpoint", checkpoint)
 
     def expand_again_and_again() -> None:
         for _ in range(5000):
@@ -218,7 +217,7 @@ def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
             asked.append(name)
             if len(asked) == 4:
                 filter_.Abort()
-                stopping.checkpoint()  # as a kernel does that takes long enough
+                work.checkpoint()  # as a kernel does that takes long enough
         return kernel(*args, **options)
 
     with kernels(call):
@@ -240,29 +239,29 @@ def test_what_makes_an_estimate_an_answer_is_not_stopped_again() -> None:
             filter_.Abort()
             with pytest.raises(ProcessAborted):
                 stop()
-            stopping.checkpoint()
+            work.checkpoint()
 
-    aborted_while(stopping.checkpoint)
-    aborted_while(lambda: filter_._report(0.5))
+    aborted_while(work.checkpoint)
+    aborted_while(lambda: work.report(0.5))
 
 
 def test_labels_that_nobody_waits_for_any_more_are_ended() -> None:
-    def work(label: int) -> int:
+    def make(label: int) -> int:
         if label == 0:
             raise ZeroDivisionError
         while True:
-            stopping.checkpoint()
+            work.checkpoint()
 
-    with pytest.raises(ZeroDivisionError):
-        list(over_labels(work, range(5)))
+    with pytest.raises(ZeroDivisionError), work.working(threads=2):
+        list(work.in_threads(make, range(5)))
 
 
 def test_threads_that_work_for_a_filter_hear_its_abort() -> None:
     filter_ = MajorityVoteFilter()
 
-    def work(_: int) -> None:
+    def make(_: int) -> None:
         filter_.Abort()
-        stopping.checkpoint()
+        work.checkpoint()
 
     with pytest.raises(ConsensusError, match="MajorityVoteFilter"), filter_._running():
-        list(over_labels(work, range(2)))
+        list(work.in_threads(make, range(2)))
