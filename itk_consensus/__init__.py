@@ -18,7 +18,6 @@ __version__ = "0.1.0"
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
-    ("filters.accumulators", "MajorityVoteAccumulator"),
     ("filters.accumulators", "PatternAccumulator"),
     ("filters.agreement", "Agreement"),
     ("filters.fuse_structures", "FuseStructures"),

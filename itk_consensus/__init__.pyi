@@ -20,7 +20,6 @@ from itk_consensus.errors import NotExecutedError as NotExecutedError
 from itk_consensus.errors import ParameterError as ParameterError
 from itk_consensus.errors import ProcessAborted as ProcessAborted
 from itk_consensus.errors import TrainingError as TrainingError
-from itk_consensus.filters.accumulators import MajorityVoteAccumulator as MajorityVoteAccumulator
 from itk_consensus.filters.accumulators import PatternAccumulator as PatternAccumulator
 from itk_consensus.filters.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
@@ -211,8 +210,8 @@ class ConsensusFilter(LabelFusionFilter):
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
@@ -1661,8 +1660,8 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
 
@@ -1716,8 +1715,8 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
 

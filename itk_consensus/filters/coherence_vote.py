@@ -35,11 +35,13 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        weights, opinions = self._weights(patterns.number_of_raters), self._opinions(case)
-        if opinions is None:
+        weights, soft = self._weights(patterns.number_of_raters), case.opinions
+        if soft is not None:
+            masks = soft_masks(soft.opinions, soft.annotated, soft.mask, weights)
+        elif case.stack is not None:
             masks = RaterMasks.from_stack(case.stack, patterns, weights)
         else:
-            masks = soft_masks(opinions, case.stack.rater_masks, case.stack.mask, weights)
+            masks = RaterMasks.from_patterns(patterns, weights)
         found = coherence_vote(masks, case.spacing)
         self._measure_resolution(found.masks, patterns.labels, case.spacing)
         return settled_fusion(patterns, found.decision, found.write_probability, found.frequencies)

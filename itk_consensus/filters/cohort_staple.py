@@ -17,10 +17,11 @@ from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.fusion.staple.cohort_staple import CohortResult, cohort_staple
-from itk_consensus.fusion.staple.staple_result import in_pairs
+from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.images import convert
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import patterns_of
 from itk_consensus.work import report, stage
 
 
@@ -110,7 +111,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )
-        return FusionCase(loaded, stack)
+        return FusionCase(loaded, patterns_of(stack))
 
     def _fuse(self, cases: list[FusionCase]) -> CohortResult:
         self._check_foreground(cases, self.MissingLabel)

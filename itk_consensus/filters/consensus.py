@@ -40,8 +40,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
@@ -154,7 +154,7 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
         "vote": lambda: majority_vote(patterns, ties="prior"),
         "smoothed vote": lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
         "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
+        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion,
     }
     if not len(found.changed):
         return others

@@ -209,8 +209,8 @@ def _bounds(found: SharedConsensus) -> Iterator[str]:
     returned = sum(one.returned for one in bounds)
     if returned:
         yield (
-            f"In {_count(returned, 'region')} the outline is the vote's: the readers who "
-            "corroborate each other most are closer to it."
+            f"In {_count(returned, 'region')} the outline is the vote's: by the other one a reader "
+            "would lose more than the readers' own spread explains."
         )
 
 

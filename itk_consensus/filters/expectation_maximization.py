@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from itk_consensus.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
@@ -17,12 +14,9 @@ from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.markov_field import MarkovField
-from itk_consensus.fusion.staple.soft_staple import SoftStapleResult
 from itk_consensus.fusion.staple.staple import VARIANTS, StapleSettings, staple
-from itk_consensus.fusion.staple.staple_result import StapleEstimate, StapleResult, StartSummary
+from itk_consensus.fusion.staple.staple_result import StapleResult, StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import DisputedFusion, Fusion, ListedVoxels
-from itk_consensus.votes.label_weights import LabelWeights
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
@@ -117,7 +111,7 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
@@ -180,40 +174,25 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             "alternatives": self._alternatives(case),
         }
         # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
-        # patterns tells what a field would do there.
-        by_voxel = self._result.voxels is not None or isinstance(self._result, SoftStapleResult)
-        if settings.exclude_consensus or by_voxel:
+        # patterns tells what a field, or fractions of votes, would do there.
+        if settings.exclude_consensus or not self._result.fusion.follows_votes:
             return known
         owner = self.GetName()
         return known | {"fuse_again": lambda other: staple(other, settings, owner=owner).decision}
 
-    def _fusion(
-        self, result: StapleResult, decide: Callable[[LabelWeights], NDArray[np.int32]]
-    ) -> Fusion:
-        """The answer by pattern but, where a field has (K, N) beliefs, by voxel."""
-        if result.voxels is None:
-            return result.fusion()
-        voxels = result.voxels
-        return DisputedFusion(
-            ListedVoxels(voxels.flags, voxels.voxels),
-            result.fusion(),
-            decide(voxels.beliefs),
-            voxels.beliefs.__getitem__,
-        )
-
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""
-        soft = isinstance(self._result, SoftStapleResult)
+        soft = self._result.voxels is None and not self._result.fusion.follows_votes
         if soft or self._result.settings.estimate_prior or case.patterns.strata is not None:
             return {}
 
         def advanced() -> float:
             result = staple(case.patterns, self.defaults.for_variant("advanced"))
-            return case.shared_consensus.overlap(result.fusion().volume(), case.patterns.labels)
+            return case.shared_consensus.overlap(result.fusion.volume(), case.patterns.labels)
 
         return {"Variant=advanced": advanced}
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight

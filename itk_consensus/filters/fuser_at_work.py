@@ -41,9 +41,8 @@ class FuserAtWorkMixin(RaterInputs):
         report(0.0)  # Abort may have come before
         commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
         worker = fuser._lent(self._terms(), commands)
-        worker._beside = beside
         try:
-            worker.Execute(images)
+            worker._execute(images, beside=beside)
         finally:
             fuser._last = worker._last
         return worker

@@ -67,7 +67,6 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     whole_because = "its band follows distances, which reach as far as the image"
     bytes_per_voxel = 24
     method = "hybrid"
-    needs = "votes"
     # Not relabelling: the default boundary filter, consensus, takes label 0 for the background.
     laws = frozenset({"rater permutation"})
     summary = (

@@ -25,16 +25,12 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
-from itk_consensus.fusion.staple.staple_result import StapleEstimate
+from itk_consensus.fusion.staple.staple_result import StapleResult
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.fusions import Fusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
-
-#: Beliefs of a field, which are float32, this close are a tie.
-BELIEF_TOLERANCE = 1e-6
 
 
 class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFilter):
@@ -154,11 +150,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
         self._store(result)
         self._warn_of_doubts(case, result.starts)
-        labels = case.patterns.labels
-        return self._fusion(
-            result,
-            lambda beliefs: decide_voxels(beliefs, labels, "undecided", tolerance=BELIEF_TOLERANCE),
-        )
+        return result.fusion
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns
@@ -204,7 +196,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             )
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
         self.ConfusionTables = result.theta

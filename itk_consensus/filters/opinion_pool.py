@@ -13,8 +13,11 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin, label_prior, prior_parameter
-from itk_consensus.fusion.pooling.class_pool import pool_class_probabilities
-from itk_consensus.fusion.pooling.opinion_pool import PoolSettings, pool_votes
+from itk_consensus.fusion.pooling.opinion_pool import (
+    PoolSettings,
+    pool_probabilities,
+    pool_votes,
+)
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
 
@@ -65,10 +68,9 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
 
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = self._settings(case)
-        opinions = self._opinions(case)
-        if opinions is None:
+        if case.opinions is None:
             return pool_votes(case.patterns, settings)
-        return pool_class_probabilities(opinions, case.stack.rater_masks, case.stack.mask, settings)
+        return pool_probabilities(case.opinions, settings)
 
     def _settings(self, case: FusionCase) -> PoolSettings:
         weights = self._weights(case.patterns.number_of_raters)

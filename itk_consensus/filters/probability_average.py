@@ -8,10 +8,10 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.voting import VoteRules
 
 
 class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
@@ -35,9 +35,5 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.patterns.number_of_raters)
-        opinions = self._opinions(case)
-        if opinions is None:
-            return majority_vote(case.patterns, weights=weights, ties=self.TieRule)
-        votes = SoftVotes.make(opinions, case.stack.rater_masks, case.stack.mask, weights=weights)
-        return votes.plain(None, self.TieRule)
+        weights = self._weights(case.votes.number_of_raters)
+        return vote(case.opinions or case.votes, VoteRules(weights, ties=self.TieRule))

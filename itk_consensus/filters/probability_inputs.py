@@ -15,11 +15,17 @@ from itk_consensus.constraints import Integer, optional
 from itk_consensus.errors import InputError, Where
 from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Output, Parameter
+from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.votes.class_probabilities import first_impossible, likeliest, sum_to_one
+from itk_consensus.votes.class_probabilities import (
+    SoftVotes,
+    first_impossible,
+    likeliest,
+    sum_to_one,
+)
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import patterns_of
 
 Array = NDArray[Any]
 
@@ -45,11 +51,6 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         default_doc="none",
     )
 
-    #: Classes of the inputs of the last Execute; 0 if they are labels or foreground probabilities.
-    _classes = Output(0)
-    #: Whether they are probabilities of either kind.
-    _soft = Output(False)
-
     #: What else than probabilities inputs may be, in words of the message.
     _otherwise = "labels of an integer type or, as some input is of a floating type"
 
@@ -63,16 +64,17 @@ class ProbabilityInputsMixin(LabelFusionFilter):
                 owner=self.GetName(),
             )
 
-    def _load_images(self, images: Any) -> LoadedImages:
-        self._classes = 0
+    def _case_of(
+        self, images: Any, needs: str = "patterns", beside: FusionCase | None = None
+    ) -> FusionCase:
         inputs, classes = self._by_class(images)
         loaded = self._loaded_with_gaps(inputs)
-        if not classes:
-            classes = self._components(loaded)
-        if not classes:
-            return loaded
-        self._classes = classes
-        return _grouped(loaded, classes)
+        classes = classes or self._components(loaded)
+        if classes:
+            loaded = _grouped(loaded, classes)
+        elif not self._hold_probabilities(loaded.arrays):
+            return self._case_of_labels(loaded, needs, beside)
+        return self._case_of_probabilities(loaded, classes, needs)
 
     def _by_class(self, images: Any) -> tuple[Any, int]:
         """Images of all classes of all raters, and how many classes; 0 if they are not lists."""
@@ -135,29 +137,28 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             )
         return numbers.pop()
 
-    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        if not self._are_soft(arrays):
-            return super()._make_stack(arrays, **common)
-        opinions = grouped_opinions(arrays, self._classes or 1)
-        missing, given = common.pop("missing_label"), common.pop("rater_masks")
-        masks = given or (None,) * len(opinions)  # should their number differ, the stack says so
-        if missing is not None:
-            masks = [_without(missing, *pair) for pair in zip(opinions, masks, strict=False)]
+    def _case_of_probabilities(self, loaded: LoadedImages, classes: int, needs: str) -> FusionCase:
+        """Of images of so many classes; 0: of the foreground."""
+        opinions, where = grouped_opinions(loaded.arrays, classes or 1), self._where(loaded)
+        # Should their number differ, the stack says so.
+        masks = where.pop("rater_masks") or [None] * len(opinions)
+        if self.MissingLabel is not None:
+            pairs = zip(opinions, masks, strict=False)
+            masks = [_without(self.MissingLabel, *pair) for pair in pairs]
         for index, (opinion, mask) in enumerate(zip(opinions, masks, strict=False)):
             if opinion is not None:
-                self._check(opinion, both(mask, common["mask"]), index)
-        gaps = None if all(mask is None for mask in masks) else masks
-        # Diagnostics use their most probable labels.
-        if not self._classes:
-            votes = [None if array is None else (array >= 0.5).view(np.uint8) for array in arrays]
-            return LabelStack.binary(votes, 1, rater_masks=gaps, **common)
-        votes = [None if opinion is None else likeliest(opinion) for opinion in opinions]
-        stack = LabelStack.multilabel(votes, rater_masks=gaps, **common)
-        return replace(stack, labels=np.arange(self._classes))
-
-    def _are_soft(self, arrays: Sequence[Array | None]) -> bool:
-        self._soft = bool(self._classes) or self._hold_probabilities(arrays)
-        return self._soft
+                self._check(opinion, both(mask, where["mask"]), index)
+        where["rater_masks"] = None if all(mask is None for mask in masks) else masks
+        # Their likeliest labels stand for the raters in diagnostics.
+        if classes:
+            said = [None if opinion is None else likeliest(opinion) for opinion in opinions]
+            stack = replace(LabelStack.multilabel(said, **where), labels=np.arange(classes))
+        else:
+            said = [None if one is None else (one >= 0.5).view(np.uint8) for one in loaded.arrays]
+            stack = LabelStack.binary(said, 1, **where)
+        votes = patterns_of(stack) if needs == "patterns" else stack
+        soft = SoftVotes(opinions, stack.rater_masks, stack.mask)
+        return FusionCase(loaded, votes, stack, soft)
 
     def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
         """Whether images of one component are foreground probabilities."""
@@ -177,12 +178,6 @@ class ProbabilityInputsMixin(LabelFusionFilter):
                 "1 everywhere; if they are raters, give each as an image of its own",
                 **where,
             )
-
-    def _opinions(self, case: FusionCase) -> list[Sequence[Array] | None] | None:
-        """The classes of each rater, or its foreground alone; None if the inputs are labels."""
-        if not self._soft:
-            return None
-        return grouped_opinions(case.loaded.arrays, self._classes or 1)
 
 
 class SoftInputsMixin(ProbabilityInputsMixin):

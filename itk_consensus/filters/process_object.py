@@ -254,7 +254,8 @@ class ProcessObject(Runs, GlobalDefaults):
         run = replace(of or self._last, progress=0.0, is_aborting=False, is_answering=False)
         with self._seeing(run):
             try:
-                with self._work(run):
+                # Whatever iterates for it is not what Execute's iterations are counted by.
+                with self._work(run), working(iterated=lambda _: self._goes_on()):
                     yield
             except ProcessAborted:
                 self._invoke(ABORT_EVENT)

@@ -76,7 +76,7 @@ class LabelStack:
         mask: AnyArray | None = None,
         rater_masks: Sequence[AnyArray | None] | None = None,
         owner: str = "LabelStack",
-        is_part: bool = False,
+        may_be_empty: bool = False,
     ) -> LabelStack:
         """Stack whose labels are all values that occur, label 0 being one like the others.
 
@@ -86,7 +86,7 @@ class LabelStack:
         labels = label_table(present, owner)
         if missing_label is not None:
             labels = label_array([int(v) for v in labels if int(v) != missing_label], owner)
-        if labels.size == 0 and not is_part:
+        if labels.size == 0 and not may_be_empty:
             raise InputError(f"{owner}: every voxel of every input is missing")
         return cls(
             present,
@@ -96,6 +96,15 @@ class LabelStack:
             _as_mask(mask, present, f"{owner}: MaskImage"),
             _as_masks(rater_masks, present, owner),
         )
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return len(self.arrays)
+
+    def restored(self) -> LabelStack:
+        """The stack itself, as `Votes` are asked for it."""
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -174,6 +183,7 @@ def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
     for index, array in enumerate(arrays):
         if array is None:
             continue
+        array = _contiguous(array, owner, index)
         # Most voxels of a stack are unanimous: what the first array of a type has is not new.
         reference = first.setdefault(array.dtype, array)
         found = distinct_values(array, owner, index, None if reference is array else reference)

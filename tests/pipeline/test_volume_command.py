@@ -13,7 +13,7 @@ import pytest
 import zarr
 
 from itk_consensus.cli import main
-from itk_consensus.pipeline.big_volumes import BlockJob
+from itk_consensus.pipeline.volumes import VolumeFile
 
 SHAPE = (4, 6, 8)
 
@@ -133,12 +133,17 @@ def test_workers_may_live_in_another_folder(
     monkeypatch.chdir(tmp_path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    gather = BlockJob.gather
+    read, write = VolumeFile.read, VolumeFile.write
 
-    def gather_there(*arguments: Any) -> None:
+    def read_there(*arguments: Any) -> Any:
         os.chdir(elsewhere)
-        gather(*arguments)
+        return read(*arguments)
 
-    monkeypatch.setattr(BlockJob, "gather", gather_there)
+    def write_there(*arguments: Any) -> None:
+        os.chdir(elsewhere)
+        write(*arguments)
+
+    monkeypatch.setattr(VolumeFile, "read", read_there)
+    monkeypatch.setattr(VolumeFile, "write", write_there)
     assert main(["fuse", "ann.zarr", "bob.zarr", "-o", "f.zarr", "--method", "vote"]) == 0
     assert (tmp_path / "f.zarr").is_dir()

@@ -18,11 +18,11 @@ from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.fusion.staple.staple import StapleSettings, counted_voxels, one_class, run_em
 from itk_consensus.fusion.staple.staple_result import (
     StapleResult,
-    in_pairs,
     nothing_to_estimate,
     prior_of_start,
     staple_result,
 )
+from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import mean_of_votes
 
