@@ -48,7 +48,7 @@ class PatternAccumulator:
         if self._like is None:
             loaded = convert.load([image], owner=owner)
             if len(loaded.arrays) != 1:
-                raise InputError(f"{owner}: add takes one rater at a time, got a vector image")
+                raise InputError("add takes one rater at a time, got a vector image", owner=owner)
             given, like = loaded.arrays[0], loaded.without_inputs()
         else:
             like, parameter = self._like, f"input {self.NumberOfRaters}"
@@ -90,7 +90,9 @@ class PatternAccumulator:
         like = replace(self._reference(), arrays=tuple(self._tables))
         filter_._require_chunks(like.geometry.shape, [table.dtype for table in self._tables])
         if filter_.chunking != "patterns":
-            raise InputError(f"{filter_.GetName()}: an accumulator has votes only, no neighbours")
+            raise InputError(
+                "an accumulator has votes only, no neighbours", owner=filter_.GetName()
+            )
         if filter_.MaskImage is not None or filter_.RaterMasks is not None:
             raise InputError("an accumulator takes no masks", owner=filter_.GetName())
         with filter_._running():

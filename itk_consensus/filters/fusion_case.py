@@ -108,7 +108,7 @@ class RaterInputs(ProcessObject):
         stack = case.stack
         assert stack is not None
         if not len(stack.labels):
-            raise InputError(f"{self.GetName()}: every voxel of every input is missing")
+            raise InputError("every voxel of every input is missing", owner=self.GetName())
         self._require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
         return case
 

@@ -167,8 +167,9 @@ class LabelFusionFilter(RaterInputs):
         if isinstance(images, FusedImages):
             return images
         raise InputError(
-            f"{self.GetName()}: of dask arrays there are label maps, probabilities, uncertainties "
-            "and measurements only; this output needs the images in memory: compute() them first"
+            "of dask arrays there are label maps, probabilities, uncertainties "
+            "and measurements only; this output needs the images in memory: compute() them first",
+            owner=self.GetName(),
         )
 
     @property

@@ -156,7 +156,7 @@ def fuse_patterns(
     undecided = filter_._undecided_label(labels, dtype)
     fusion = filter_._fuse(case)
     if not isinstance(fusion, PatternFusion):
-        raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
+        raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
     owner = filter_.GetName()
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided, owner)
 

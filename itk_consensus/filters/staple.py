@@ -249,8 +249,9 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             )
         if len(votes.labels) > 2:
             raise InputError(
-                f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
-                f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
+                f"inputs must hold labels or probabilities of two classes, got "
+                f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter",
+                owner=self.GetName(),
             )
 
     def _settings(self, patterns: DecisionPatterns) -> StapleSettings:

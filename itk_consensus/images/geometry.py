@@ -171,8 +171,8 @@ def _advice(
     if isinstance(first, ArrayGeometry) or first.dimension != other.dimension:
         return []
     resample = (
-        f"resample {name} onto {first_name} first, e.g. "
-        "sitk.Resample(image, first_image, sitk.Transform(), sitk.sitkNearestNeighbor)."
+        f"resample {name} onto {first_name} first, e.g. sitk.Resample(image, first_image, "
+        "sitk.Transform(), sitk.sitkNearestNeighbor)."
     )
     if first.is_flipped_or_permuted(other):
         return [f"Their axes are flipped or permuted: {resample}"]
