@@ -111,10 +111,9 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     def _comparable(self, case: FusionCase) -> ComparableImages:
         given = self.AtlasImages or ()
         if len(given) != len(case.loaded.arrays):
-            raise ParameterError(
+            raise self._wrong(
+                "AtlasImages",
                 f"must have {len(case.loaded.arrays)} images, one for each input, got {len(given)}",
-                owner=self.GetName(),
-                parameter="AtlasImages",
             )
         target = self._intensities(self.Image, case, "Image")
         atlases = [

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.constraints import LENGTH, Choice, ImageLike, Integer, Real, optional
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.errors import InputError
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
@@ -106,10 +106,9 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             radius = DEFAULT_PATCH * smallest
         radii = radii_in_voxels(radius, case.spacing)
         if not any(radii):
-            raise ParameterError(
+            raise self._wrong(
+                "PatchRadius",
                 f"must be at least the smallest voxel side {smallest:g} mm, got {radius:g}",
-                owner=self.GetName(),
-                parameter="PatchRadius",
             )
         return radii
 

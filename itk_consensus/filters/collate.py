@@ -98,9 +98,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if not self.ConsensusLevels:
-            raise ParameterError(
-                "must not be empty", owner=self.GetName(), parameter="ConsensusLevels"
-            )
+            raise self._wrong("ConsensusLevels", "must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         result = collate(case.patterns, self._settings(case))

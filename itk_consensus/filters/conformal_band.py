@@ -156,7 +156,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     def _options(self) -> BandOptions:
         options = settings_from(self, BandOptions)
         for parameter, problem in options.contradictions():
-            raise ParameterError(problem, owner=self.GetName(), parameter=parameter)
+            raise self._wrong(parameter, problem)
         return options
 
     def GetGuarantee(self) -> str:

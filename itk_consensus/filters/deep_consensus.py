@@ -274,9 +274,7 @@ class DeepConsensusFilter(ProcessObject):
 
     def _chosen_mode(self, truths: Any, inputs: Sequence[CaseSummary]) -> str:
         if self.Mode == "truth" and truths is None:
-            raise ParameterError(
-                "truth needs truths, got none", owner=self.GetName(), parameter="Mode"
-            )
+            raise self._wrong("Mode", "truth needs truths, got none")
         if self.Mode != "auto":
             return self.Mode
         if truths is not None:
@@ -351,10 +349,8 @@ class DeepConsensusFilter(ProcessObject):
         size = self.WindowSize
         sides = (size,) * dimension if isinstance(size, int) else size[:dimension]
         if len(sides) < dimension:
-            raise ParameterError(
-                f"must be {dimension} integers for {dimension}D images, got {size}",
-                owner=self.GetName(),
-                parameter="WindowSize",
+            raise self._wrong(
+                "WindowSize", f"must be {dimension} integers for {dimension}D images, got {size}"
             )
         return sides[::-1]
 

@@ -89,11 +89,8 @@ class ExpectationMaximizationMixin(ProcessObject):
 
     def _reject_two_priors(self, name: str) -> None:
         if not self._prior_is_open and self.EstimatePrior:
-            raise ParameterError(
-                f"must be False beside {{{name}}}, which fixes it",
-                owner=self.GetName(),
-                parameter="EstimatePrior",
-                mentions=(name,),
+            raise self._wrong(
+                "EstimatePrior", f"must be False beside {{{name}}}, which fixes it", name
             )
 
     def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
@@ -147,11 +144,10 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         if weight == 0:
             return None
         if self.NumberOfInitializations > 1:
-            raise ParameterError(
+            raise self._wrong(
+                "NumberOfInitializations",
                 f"must be 1 with a {{SmoothnessWeight}}, got {self.NumberOfInitializations}",
-                owner=self.GetName(),
-                parameter="NumberOfInitializations",
-                mentions=("SmoothnessWeight",),
+                "SmoothnessWeight",
             )
         known = None if weight == "estimate" else weight
         return MarkovField(case.patterns, case.spacing, known)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.constraints import ImageLike, ImageList, Integer, optional
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.errors import InputError
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
@@ -146,9 +146,7 @@ class RaterInputs(ProcessObject):
 
     def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:
-            raise ParameterError(
-                "must mark some voxels, it is empty", owner=self.GetName(), parameter="MaskImage"
-            )
+            raise self._wrong("MaskImage", "must mark some voxels, it is empty")
         if not is_annotated:
             raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
 

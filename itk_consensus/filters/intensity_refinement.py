@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from itk_consensus.constraints import ImageLike, Real, optional
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.errors import InputError
 from itk_consensus.filters.consensus import ConsensusFilter
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
@@ -66,9 +66,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.Image is None:
-            raise ParameterError(
-                "must be set before Execute", owner=self.GetName(), parameter="Image"
-            )
+            raise self._wrong("Image", "must be set before Execute")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         model = self._model(case)

@@ -266,10 +266,8 @@ class LabelFusionFilter(RaterInputs):
         if given == AUTOMATIC_LABEL:
             return max(labels) + 1
         if not holds(dtype, [given]):
-            raise ParameterError(
-                f"must fit the inputs' type {dtype}, got {given}",
-                owner=self.GetName(),
-                parameter="LabelForUndecidedPixels",
+            raise self._wrong(
+                "LabelForUndecidedPixels", f"must fit the inputs' type {dtype}, got {given}"
             )
         return int(given)
 

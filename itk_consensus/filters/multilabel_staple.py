@@ -15,7 +15,6 @@ from itk_consensus.constraints import (
     Real,
     Reals,
 )
-from itk_consensus.errors import ParameterError
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     from_variant,
@@ -109,12 +108,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     def _check_parameters(self) -> None:
         self._reject_two_priors("PriorProbabilities")
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
-            raise ParameterError(
+            raise self._wrong(
+                "MaximumNumberOfIterations",
                 f"must be an integer >= 1 when {{Initialization}} is {self.Initialization}, "
                 "which gives no confusion matrix; got 0",
-                owner=self.GetName(),
-                parameter="MaximumNumberOfIterations",
-                mentions=("Initialization",),
+                "Initialization",
             )
 
     def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
@@ -173,27 +171,20 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         else:
             size = max(labels) + 1
             if min(labels) < 0 or len(given) not in (size, size + 1):
-                raise ParameterError(
+                raise self._wrong(
+                    "PriorProbabilities",
                     f"must be {size} numbers, one per label "
                     f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}",
-                    owner=self.GetName(),
-                    parameter="PriorProbabilities",
                 )
             shares = dict(enumerate(given))
         missing = [label for label in labels if label not in shares]
         if missing:
-            raise ParameterError(
-                f"must cover the labels {labels}, missing {missing}",
-                owner=self.GetName(),
-                parameter="PriorProbabilities",
+            raise self._wrong(
+                "PriorProbabilities", f"must cover the labels {labels}, missing {missing}"
             )
         prior = np.array([shares[label] for label in labels], dtype=np.float64)
         if not prior.sum() > 0:
-            raise ParameterError(
-                f"must leave some label possible, got {given}",
-                owner=self.GetName(),
-                parameter="PriorProbabilities",
-            )
+            raise self._wrong("PriorProbabilities", f"must leave some label possible, got {given}")
         return np.asarray(prior / prior.sum())
 
     def _store(self, result: StapleResult) -> None:

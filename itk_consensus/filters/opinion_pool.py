@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.constraints import Choice, OneOf, Real, Reals, optional
-from itk_consensus.errors import ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
@@ -84,9 +83,5 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     def _temperatures(self, raters: int) -> Any:
         given = np.array(self.Temperature, dtype=np.float64)
         if given.ndim and len(given) != raters:
-            raise ParameterError(
-                f"must be one number or {raters}, got {len(given)}",
-                owner=self.GetName(),
-                parameter="Temperature",
-            )
+            raise self._wrong("Temperature", f"must be one number or {raters}, got {len(given)}")
         return given

@@ -280,6 +280,10 @@ class ProcessObject(Runs, GlobalDefaults):
             raise NotExecutedError("outputs are known only after Execute", owner=self.GetName())
         return output
 
+    def _wrong(self, parameter: str, problem: str, *mentions: str) -> ParameterError:
+        """The error about the value of a parameter; others are mentioned as ``{Name}``."""
+        return ParameterError(problem, owner=self.GetName(), parameter=parameter, mentions=mentions)
+
     def _warn(self, message: str) -> None:
         """Warn, unless warnings are off, at the line outside this package that led here."""
         if not self.GlobalWarningDisplay:

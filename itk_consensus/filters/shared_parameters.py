@@ -26,10 +26,8 @@ class RaterWeightsMixin(ProcessObject):
         if weights is None:
             return None
         if len(weights) != raters or not any(weights):
-            raise ParameterError(
-                f"must be {raters} numbers >= 0, not all 0, got {weights}",
-                owner=self.GetName(),
-                parameter="RaterWeights",
+            raise self._wrong(
+                "RaterWeights", f"must be {raters} numbers >= 0, not all 0, got {weights}"
             )
         return np.array(weights)
 

@@ -148,11 +148,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if self.Prior is not None and self.PriorMode != "fixed":
-            raise ParameterError(
-                f"must be fixed when {{Prior}} is given, got {self.PriorMode}",
-                owner=self.GetName(),
-                parameter="PriorMode",
-                mentions=("Prior",),
+            raise self._wrong(
+                "PriorMode", f"must be fixed when {{Prior}} is given, got {self.PriorMode}", "Prior"
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:

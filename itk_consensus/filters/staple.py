@@ -102,12 +102,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     def _reject_confidence_weight(self, beside: str) -> None:
         """Where the prior is not the mean of the masks, there is nothing to scale."""
         if self.ConfidenceWeight != 1.0:
-            raise ParameterError(
+            raise self._wrong(
+                "ConfidenceWeight",
                 f"scales the mean of the masks; with {{{beside}}} "
                 f"it must stay 1, got {self.ConfidenceWeight:g}",
-                owner=self.GetName(),
-                parameter="ConfidenceWeight",
-                mentions=(beside,),
+                beside,
             )
 
     def _both_labels(self) -> list[int]:
@@ -208,11 +207,10 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             return None
         prior = np.asarray(self._load_one(self.Prior, loaded, "Prior"), dtype=np.float32)
         if not ((prior > 0) & (prior < 1)).all():
-            raise ParameterError(
+            raise self._wrong(
+                "Prior",
                 f"must be an image of probabilities inside (0, 1), "
                 f"got values from {np.min(prior):g} to {np.max(prior):g}",
-                owner=self.GetName(),
-                parameter="Prior",
             )
         # Equal votes under different priors are different patterns; float32 bits tell them apart.
         return np.ascontiguousarray(prior).view(np.uint32)

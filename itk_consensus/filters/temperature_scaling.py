@@ -24,7 +24,7 @@ from itk_consensus.calibration.scaling import (
     region_of,
 )
 from itk_consensus.constraints import Choice
-from itk_consensus.errors import InputError, NotExecutedError, ParameterError
+from itk_consensus.errors import InputError, NotExecutedError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.images import convert
@@ -158,10 +158,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         if not self.ProbabilityIsVoteFraction:
             return case.probabilities
         if rater_count is None:
-            raise ParameterError(
+            raise self._wrong(
+                "ProbabilityIsVoteFraction",
                 "needs raters in Calibrate; their number decides what a vote is worth",
-                owner=self.GetName(),
-                parameter="ProbabilityIsVoteFraction",
             )
         return smoothed_votes(case.probabilities, rater_count)
 
