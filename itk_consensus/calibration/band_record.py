@@ -57,51 +57,31 @@ class CaseRecord(Part):
 
 @dataclass(frozen=True)
 class BandRecord(Record):
-    """The calibration of a conformal band: what Execute needs, and where it comes from.
-
-    Attributes
-    ----------
-    tau : tuple of float
-        The threshold, or one per label.
-    number : int
-        n: cases, or voxels.
-    coverage_range : (float, float) or None
-        10-90 % range of the true coverage, from Beta(k, n + 1 - k).
-    options : BandOptions
-    labels : int
-        K, background included.
-    reference_kind : str
-    rater_count : int or None
-    fusion_method : str or None
-    probability_kinds : tuple of str
-        Which of `KINDS` the cases' probabilities were.
-    spacing_range : tuple of (float, float)
-        Smallest and largest voxel size of the cases per axis x, y, z, in mm.
-    provenance : mapping
-        Whatever the caller adds.
-    versions : mapping of str to str
-    cases : tuple of CaseRecord
-    """
+    """The calibration of a conformal band: what Execute needs, and where it comes from."""
 
     schema = "itk_consensus conformal band"
     said = ("guarantee",)
 
-    tau: Annotated[tuple[float, ...], Each(Real(), 1)]
-    number: Annotated[int, Integer(1), "n"]
+    tau: Annotated[tuple[float, ...], Each(Real(), 1)]  #: The threshold, or one per label
+    number: Annotated[int, Integer(1), "n"]  #: Cases, or voxels
+    #: 10-90 % range of the true coverage, from Beta(k, n + 1 - k).
     coverage_range: Annotated[
         tuple[float, float] | None,
         optional(Each(Real(0.0, 1.0), 2, 2)),
         "true_coverage_10_to_90_percent",
     ]
     options: Annotated[BandOptions, OnePart(BandOptions)]
-    labels: Annotated[int, Integer(2, 2**16)]
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
     reference_kind: Annotated[str, Choice(REFERENCE_KINDS)]
     rater_count: Annotated[int | None, optional(Integer(1))]
     fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
+    #: Which of `KINDS` the cases' probabilities were.
     probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
+    #: Smallest and largest voxel size of the cases per axis x, y, z, in mm.
     spacing_range: Annotated[
         tuple[tuple[float, float], ...], Each(Each(Real(0.0), 2, 2), 2, 3), "spacing_range_mm"
     ]
+    #: Whatever the caller adds.
     provenance: Annotated[Mapping[str, Any], Members(Anything())]
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
     cases: Annotated[tuple[CaseRecord, ...], Each(OnePart(CaseRecord), 1)]

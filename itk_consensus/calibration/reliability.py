@@ -92,24 +92,13 @@ class Reliability:
 
 @dataclass(frozen=True)
 class ReliabilitySummary(Part):
-    """Four measures, each better when smaller.
+    """Four measures, each better when smaller."""
 
-    Attributes
-    ----------
-    class_ece : float
-        Expected calibration error of the labels' probabilities, averaged over the foreground's.
-    top_label_ece : float
-        The same for the most probable label.
-    brier : float
-        Mean squared error.
-    nll : float
-        Mean negative log-likelihood, in nats.
-    """
-
+    #: Expected calibration error of the labels' probabilities, averaged over the foreground's.
     class_ece: Annotated[float, Real(0.0)]
-    top_label_ece: Annotated[float, Real(0.0)]
-    brier: Annotated[float, Real(0.0)]
-    nll: Annotated[float, Real(0.0)]
+    top_label_ece: Annotated[float, Real(0.0)]  #: The same for the most probable label
+    brier: Annotated[float, Real(0.0)]  #: Mean squared error
+    nll: Annotated[float, Real(0.0)]  #: Mean negative log likelihood, in nats
 
 
 @dataclass(frozen=True)

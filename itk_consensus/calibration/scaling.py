@@ -201,35 +201,18 @@ def compare(
 
 @dataclass(frozen=True)
 class ScalingRecord(Record):
-    """A fitted scaling.
-
-    Attributes
-    ----------
-    method : str
-    scaling : LogitScaling or IsotonicScaling
-    labels : int
-        K, background included.
-    number : int
-        Cases it was fitted to.
-    region_margin : float
-        In mm.
-    probability_is_vote_fraction : bool
-    rater_count : int or None
-    report : ScalingReport
-        On the fitted cases themselves.
-    versions : mapping of str to str
-    """
+    """A fitted scaling."""
 
     schema = "itk_consensus temperature scaling"
 
     method: Annotated[str, Choice(METHODS)]
     scaling: Annotated[Scaling, OnePart(LogitScaling, IsotonicScaling)]
-    labels: Annotated[int, Integer(2, 2**16)]
-    number: Annotated[int, Integer(1), "n"]
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    number: Annotated[int, Integer(1), "n"]  #: Cases it was fitted to
     region_margin: Annotated[float, Real(0.0), "region_margin_mm"]
     probability_is_vote_fraction: Annotated[bool, Boolean()]
     rater_count: Annotated[int | None, optional(Integer(1))]
-    report: Annotated[ScalingReport, OnePart(ScalingReport)]
+    report: Annotated[ScalingReport, OnePart(ScalingReport)]  #: On the fitted cases
     versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
 
     @property
