@@ -21,21 +21,12 @@ from itk_consensus.images.geometry import ImageGeometry
 
 
 class ListedComponent(NamedTuple):
-    """A connected piece of a label, two or more voxels large.
-
-    Attributes
-    ----------
-    label : int
-    voxels : int
-    millilitres : float
-        In 2D the slice counts as 1 mm thick.
-    position : tuple of float
-        Of the voxel nearest to its middle, in mm and ITK's order (x, y, z).
-    """
+    """A connected piece of a label, two or more voxels large."""
 
     label: int
     voxels: int
-    millilitres: float
+    millilitres: float  #: In 2D the slice counts as 1 mm thick
+    #: Of the voxel nearest to its middle, in mm and ITK's order (x, y, z).
     position: tuple[float, ...]
 
     def __str__(self) -> str:

@@ -46,25 +46,17 @@ _MEANINGLESS = {TISSUE[:2], ("SRT", "T-D0050")}
 
 @dataclass(frozen=True)
 class Structure:
-    """One structure as one reader outlined it.
-
-    Attributes
-    ----------
-    name : str
-    mask : SimpleITK image of uint8
-        1 inside, 0 outside; with a missing label where the reader did not annotate.
-    color : (red, green, blue) from 0 to 1, or None
-    category, kind : Code or None
-        Terminology: "Anatomical Structure" and "Liver", for example.
-    details : dict
-        Whatever else the file says, by the file's own names, to be written again.
-    """
+    """One structure as one rater outlined it."""
 
     name: str
+    #: SimpleITK image of uint8; 1 inside, 0 outside; with a missing label where the reader did not
+    #: annotate.
     mask: Any = field(repr=False)
-    color: tuple[float, float, float] | None = None
+    color: tuple[float, float, float] | None = None  #: (red, green, blue) from 0 to 1, or None
+    #: category and kind: terminology, "Anatomical Structure" and "Liver", for example.
     category: Code | None = None
     kind: Code | None = None
+    #: Whatever else the file says, by the file's own names, to be written again.
     details: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 

@@ -21,16 +21,10 @@ PAPER_CONTRAST = 0.7
 
 
 class Phantom(NamedTuple):
-    """A known truth and an image of it.
+    """A known truth and an image of it."""
 
-    Attributes
-    ----------
-    truth : ndarray of bool (one structure) or uint8 (labels, 0 = background)
-    image : ndarray of float64, same shape
-    """
-
-    truth: NDArray[Any]
-    image: NDArray[np.float64]
+    truth: NDArray[Any]  #: Ndarray of bool (one structure) or uint8 (labels, 0 = background)
+    image: NDArray[np.float64]  #: Ndarray of float64, same shape
 
 
 def ellipsoid_mask(

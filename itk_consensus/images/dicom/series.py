@@ -32,23 +32,15 @@ _new_image: Any = sitk.Image
 
 @dataclass(frozen=True)
 class DicomSeries:
-    """Slices of one series, in the order of their positions.
+    """Slices of one series, in the order of their positions."""
 
-    Attributes
-    ----------
-    slices : tuple of pydicom datasets
-        Without their pixels.
-    geometry : ImageGeometry
-    name : str
-        What errors call it: its folder, its number there if there are several, how many slices of
-        which modality. Nothing that identifies anybody.
-    beside : tuple of str
-        SeriesInstanceUIDs of the series in its folder, itself included, by number.
-    """
-
+    #: Without their pixels.
     slices: tuple[Any, ...] = field(repr=False)  # which know the patient
     geometry: ImageGeometry
+    #: What errors call it: its folder, its number there if there are several, how many slices of
+    #: which modality. Nothing that identifies anybody.
     name: str = "the series"
+    #: SeriesInstanceUIDs of the series in its folder, itself included, by number.
     beside: tuple[str, ...] = field(default=(), repr=False)
 
     @property
