@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError, NotExecutedError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import fuse_patterns
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
@@ -79,8 +78,13 @@ class PatternAccumulator:
             digits = [(table == foreground).astype(np.int64) for table in self._tables]
         return self._grown.table(labels, digits)
 
-    def fuse(self, filter_: LabelFusionFilter) -> Any:
+    def fuse(self, filter_: Any) -> Any:
         """What the filter's Execute would return for all images together.
+
+        Parameters
+        ----------
+        filter_ : LabelFusionFilter
+            Annotated Any, since users' type checkers know filters from the stub.
 
         Raises
         ------
