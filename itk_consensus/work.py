@@ -13,13 +13,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from itk_consensus.blas_threads import blas_threads
 from itk_consensus.errors import ProcessAborted
 
 Item = TypeVar("Item")
@@ -36,6 +36,10 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
+#: What BLAS takes unless it is told otherwise.
+BLAS_THREADS = default_threads()
+
+
 def _ignore(_: float) -> None:
     """What becomes of the progress that nobody watches."""
 
@@ -45,8 +49,7 @@ def _go_on(_: int) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What an algorithm needs to know of who it works for."""
 
     threads: int  #: Threads that may be used. Results never depend on it.
@@ -82,21 +85,39 @@ def working(*, ask: Callable[[], None] | None = None, **changes: Any) -> Iterato
     **changes
         Other fields of `Work`.
     """
-    work = replace(current(), **changes)
+    work = current()._replace(**changes)
     if ask is not None:
-        work = replace(work, asked=(ask, *work.asked))
+        work = work._replace(asked=(ask, *work.asked))
     token = _current.set(work)
     try:
-        yield
+        if changes.get("threads", BLAS_THREADS) < BLAS_THREADS:
+            with blas_threads(work.threads):
+                yield
+        else:
+            yield
     finally:
         _current.reset(token)
 
 
-def stage(begin: float, end: float, **changes: Any) -> AbstractContextManager[None]:
-    """Have what is called within report 0 to 1 of its own, which is a stage of the work."""
-    work = current()
-    length = work.end - work.begin
-    return working(begin=work.begin + begin * length, end=work.begin + end * length, **changes)
+class stage:  # noqa: N801 (read as a word: with stage(0.0, 0.5))
+    """Have what is called within report 0 to 1 of its own, which is a stage of the work.
+
+    Loops of microseconds have one for each iteration, so it is no generator as `working` is.
+    """
+
+    __slots__ = ("_token", "_work")
+
+    def __init__(self, begin: float, end: float, **changes: Any) -> None:
+        work = current()
+        length = work.end - work.begin
+        first, last = work.begin + begin * length, work.begin + end * length
+        self._work = work._replace(begin=first, end=last, **changes)
+
+    def __enter__(self) -> None:
+        self._token = _current.set(self._work)
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
 
 
 def report(share: float) -> None:
@@ -134,21 +155,22 @@ def one_by_one(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[
 def _at_once(make: Callable[[Item], Made], items: list[Item], workers: int) -> Iterator[Made]:
     unwanted = Event()
     shares = [0.0] * len(items)
+    work = current()
 
     def ask() -> None:
         if unwanted.is_set():
-            raise ProcessAborted("nobody waits for this part of the work any more")
+            raise ProcessAborted(f"{work.owner}: nobody waits for this part any more")
+
+    own = Work(work.threads // workers, work.owner, asked=(ask, *work.asked))
 
     def make_one(number: int, item: Item) -> Made:
         # Only the caller's own thread tells how far the work is.
-        told = partial(shares.__setitem__, number)
-        threads = current().threads // workers
-        with working(ask=ask, threads=threads, begin=0.0, end=1.0, moved=told, iterated=_go_on):
-            made = make(item)
+        _current.set(own._replace(moved=partial(shares.__setitem__, number)))
+        made = make(item)
         shares[number] = 1.0
         return made
 
-    with ThreadPoolExecutor(workers) as pool:
+    with blas_threads(own.threads), ThreadPoolExecutor(workers) as pool:
         futures = [
             pool.submit(copy_context().run, make_one, number, item)
             for number, item in enumerate(items)

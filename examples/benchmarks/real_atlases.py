@@ -194,22 +194,6 @@ def ratios(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
     return f"Seconds of processor time, ANTs over JointLabelFusion: {', '.join(said)}."
 
 
-def in_short(targets: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """A sentence on the vote, joint fusion and ANTs."""
-    first = next(iter(targets.values()))
-    means = {
-        name: np.array([np.mean(rows[name]["dice"]) for rows in targets.values()]) for name in first
-    }
-    named = ["vote", "JointLabelFusion", *(name for name in first if name.startswith("ANTs"))]
-    shown = {name: f"{means[name].mean():.3f}".removeprefix("0") for name in named}
-    dice = "; ".join(f"{name}: {mean}" for name, mean in shown.items())
-    gain = _with_error(means["JointLabelFusion"] - means["vote"], signed=True)
-    return (
-        f"Mean Dice on {len(targets)} hippocampi, 15 atlases registered to each: {dice}. Joint "
-        f"fusion gains {gain} on the vote. {ratios(targets)}"
-    )
-
-
 # -- what was tried on the targets that chose -----------------------------------------------------
 
 #: Other settings of joint fusion, by what they change.

@@ -11,7 +11,6 @@ from typing import Any
 import deep_bound
 from deep_requirements import load, markdown
 from real_atlases import choices_table, ratios
-from real_atlases import in_short as real_atlases_in_short
 from real_atlases import table as atlas_table
 from speed.tables import render_markdown
 
@@ -177,7 +176,7 @@ def cost_table(results: list[dict[str, Any]]) -> str:
 
 def contour_table() -> str:
     """What contours keep of small bodies: the worst over sizes of pixels."""
-    rows = kept("rtstruct_rasterisation.json")
+    rows = kept("rtstruct_rasterisation.json")["rows"]
     lines = [
         "| mm | Dice of voxels written and read back (by plastimatch) "
         "| drawn: volume against the contours' own | against the body | by plastimatch "
@@ -233,16 +232,10 @@ def real_atlases() -> str:
     )
 
 
-def atlas_summary() -> str:
-    """README's line on atlases with images."""
-    return real_atlases_in_short(kept("real_atlases.json")["reported"]["targets"])
-
-
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {
         "which": evidence_summary(),
         "speed": speed_summary(),
-        "atlases": atlas_summary(),
     },
     "truth": lambda: {
         "evidence": evidence_table(),
@@ -254,5 +247,5 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     },
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
-    "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json"))},
+    "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},
 }

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import read, require_one_space
+from itk_consensus.cli.inputs import read_files, require_one_space
 from itk_consensus.cli.options import file_name, is_file_name, naming_options
 from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, writing
 from itk_consensus.errors import ParameterError
@@ -137,18 +137,7 @@ def _atlas(arguments: argparse.Namespace, console: Console) -> None:
         arguments.parser.error(
             f"-l must name as many files as -g, {len(arguments.atlas_image)}, got {len(maps)}"
         )
-    excluded = [path for _, path in arguments.exclusion_image]
-    images = [
-        path for listed in (arguments.target_image, *arguments.atlas_image) for path in listed
-    ]
-    masks = [] if arguments.mask_image is None else [arguments.mask_image]
-    files: dict[Path, ImageFile] = {}
-    for path in (*images, *maps, *masks, *excluded):
-        console.progress(0.4 * len(files) / len(images), f"reading {path}")
-        if path not in files:
-            files[path] = ImageFile.of(path, read(path, console))
-    # The labels of all atlases must be on the target's grid: nothing is resampled here.
-    require_one_space(list(files.values()), 1e-6, 1e-6)
+    files = _files(arguments, console)
     geometry = next(iter(files.values())).geometry
     if arguments.image_dimensionality not in (None, geometry.dimension):
         arguments.parser.error(
@@ -177,6 +166,20 @@ def _atlas(arguments: argparse.Namespace, console: Console) -> None:
         weights = ", ".join(f"{weight:.3f}" for weight in filter_.MeanWeights)
         facts = {"mean weights": weights, "written": ", ".join(written)}
         console.answer(section(str(arguments.target_image[0]), pairs(facts)))
+
+
+def _files(arguments: argparse.Namespace, console: Console) -> dict[Path, ImageFile]:
+    """All that is read, on one grid: nothing is resampled here."""
+    looked_at = (arguments.target_image, *arguments.atlas_image)
+    paths = [path for modalities in looked_at for path in modalities]
+    paths += arguments.atlas_segmentation
+    paths += [] if arguments.mask_image is None else [arguments.mask_image]
+    paths += [path for _, path in arguments.exclusion_image]
+    distinct = list(dict.fromkeys(paths))
+    files = list(read_files(distinct, console, 0.4))
+    tolerances = JointLabelFusionFilter()
+    require_one_space(files, tolerances.CoordinateTolerance, tolerances.DirectionTolerance)
+    return dict(zip(distinct, files, strict=True))
 
 
 def _filter(

@@ -17,7 +17,7 @@ from itk_consensus.images.files import write_image
 _NAME = "joint_label_fusion"
 
 
-def joint_label_fusion(
+def joint_label_fusion(  # noqa: PLR0913  (the parameters are ANTs's)
     target_image: Any,
     target_image_mask: Any,
     atlas_list: Sequence[Any],
@@ -71,8 +71,9 @@ def joint_label_fusion(
     fuses_labels = maps is not None and all(one is not None for one in maps)
     if maps is not None and len(maps) != len(atlases):
         raise ParameterError(
-            f"{_NAME}: label_list must have as many images as atlas_list, {len(atlases)}, got "
-            f"{len(maps)}"
+            f"must have as many images as atlas_list, {len(atlases)}, got {len(maps)}",
+            owner=_NAME,
+            parameter="label_list",
         )
     like = convert.load([target_image], owner=_NAME)
     mask = _mask(target_image_mask, like, maps if fuses_labels and no_zeroes else None)
@@ -126,7 +127,9 @@ def _in_mm(radius: int | Sequence[int], like: LoadedImages, name: str) -> tuple[
     radii = np.repeat(radii, len(spacing)) if len(radii) == 1 else radii
     if len(radii) != len(spacing) or not (radii >= 0).all():
         raise ParameterError(
-            f"{_NAME}: {name} must be a radius >= 0, or {len(spacing)} of them, got {radius}"
+            f"must be a radius >= 0, or {len(spacing)} of them, got {radius}",
+            owner=_NAME,
+            parameter=name,
         )
     return tuple(float(r * side) for r, side in zip(radii, spacing, strict=True))
 

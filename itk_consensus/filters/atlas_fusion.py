@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import (
+    Boolean,
+    LabelImages,
+    Modalities,
+    ModalitiesList,
+    Real,
+    Reals,
+    optional,
+)
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Boolean, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import LabelImages, Modalities, ModalitiesList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
@@ -102,9 +109,10 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         images = self._fused_intensities
         self._executed_case()
         if not 0 <= modality < len(images):
-            raise ParameterError(
-                f"{self.GetName()}: FuseIntensities must be set before Execute, and modality be "
-                f"below the number of modalities, got {modality} of {len(images)}"
+            raise self._wrong(
+                "FuseIntensities",
+                "must be set before Execute, and modality be below the number of modalities, got "
+                f"{modality} of {len(images)}",
             )
         image = images[modality]
         return self.fused.image(lambda out: np.copyto(out, image), np.float32)
@@ -113,15 +121,17 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         super()._check_parameters()
         for name in ("Image", "AtlasImages"):
             if getattr(self, name) is None:
-                raise ParameterError(f"{self.GetName()}: {name} must be set before Execute")
+                raise ParameterError(f"{name} must be set before Execute", owner=self.GetName())
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        raters = len(case.stack.arrays)
-        present = [index for index, labels in enumerate(case.stack.arrays) if labels is not None]
+        stack = case.stack
+        assert stack is not None  # the caller's images are held during Execute
+        raters = len(stack.arrays)
+        present = [index for index, labels in enumerate(stack.arrays) if labels is not None]
         weights = self._weights(raters)
         target, atlases = self._images(case, present)
         fused = patch_fusion(
-            case.stack,
+            stack,
             target,
             atlases,
             self._rule(*self._radii(case)),
@@ -140,24 +150,24 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     ) -> tuple[tuple[Intensities, ...], list[tuple[Intensities, ...]]]:
         given, raters = self.AtlasImages or (), len(case.loaded.arrays)
         if len(given) != raters:
-            raise ParameterError(
-                f"{self.GetName()}: AtlasImages must have {raters} images, one for each input, got "
-                f"{len(given)}"
+            raise self._wrong(
+                "AtlasImages",
+                f"must have {raters} images, one for each input, got {len(given)}",
             )
         target = self._intensities(self.Image, case, "Image")
         atlases = [self._intensities(given[i], case, f"AtlasImages[{i}]") for i in present]
         for index, modalities in zip(present, atlases, strict=True):
             if len(modalities) != len(target):
-                raise ParameterError(
-                    f"{self.GetName()}: AtlasImages[{index}] must have the {len(target)} "
-                    f"modalities of Image, got {len(modalities)}"
+                raise self._wrong(
+                    f"AtlasImages[{index}]",
+                    f"must have the {len(target)} modalities of Image, got {len(modalities)}",
                 )
         return target, atlases
 
     def _intensities(self, given: Any, case: FusionCase, name: str) -> tuple[Intensities, ...]:
         """The modalities of a target or an atlas."""
         if given is None:
-            raise ParameterError(f"{self.GetName()}: {name} must be an image, got None")
+            raise self._wrong(name, "must be an image, got None")
         listed = isinstance(given, tuple)
         found: list[Intensities] = []
         for number, image in enumerate(given if listed else (given,)):
@@ -167,13 +177,15 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
             )
             if not all(np.isfinite(channel).all() for channel in found):
                 raise InputError(
-                    f"{self.GetName()}: {parameter} must hold finite numbers, found NaN or inf"
+                    "must hold finite numbers, found NaN or inf",
+                    owner=self.GetName(),
+                    parameter=parameter,
                 )
         return tuple(found)
 
     def _exclusions(self, case: FusionCase) -> dict[int, NDArray[np.uint8]]:
         """Where labels, by their index, cannot be; labels that do not occur are nowhere anyway."""
-        table = {int(label): index for index, label in enumerate(case.stack.labels)}
+        table = {int(label): index for index, label in enumerate(case.votes.labels)}
         found = {}
         for label, image in (self.ExclusionImages or {}).items():
             where = self._load_one(image, case.loaded, f"ExclusionImages[{label}]")
@@ -189,9 +201,8 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
             given = getattr(self, name)
             radii_of_axes = given if isinstance(given, tuple) else (given,) * axes
             if len(radii_of_axes) != axes:
-                raise ParameterError(
-                    f"{self.GetName()}: {name} must be a number, or {axes} of them, one for each "
-                    f"axis, got {given}"
+                raise self._wrong(
+                    name, f"must be a number, or {axes} of them, one for each axis, got {given}"
                 )
             widest = [
                 radii_in_voxels(sides * side if radius is None else radius, case.spacing)[axis]
@@ -201,9 +212,10 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
             pairs = zip(widest, case.loaded.geometry.shape, strict=True)
             radii = tuple(min(r, size - 1) for r, size in pairs)
             if prod(2 * r + 1 for r in radii) > MOST_STEPS:
-                raise ParameterError(
-                    f"{self.GetName()}: {name} must reach over at most {MOST_STEPS} voxels, each "
-                    f"of which is looked at, got {' x '.join(str(2 * r + 1) for r in radii)}"
+                raise self._wrong(
+                    name,
+                    f"must reach over at most {MOST_STEPS} voxels, each of which is looked at, got "
+                    f"{' x '.join(str(2 * r + 1) for r in radii)}",
                 )
             return radii
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from itk_consensus.constraints import Real
 from itk_consensus.filters.atlas_fusion import AtlasFusionFilter
-from itk_consensus.filters.constraints import Real
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.neighbourhood.patches import PatchRule
 

@@ -100,7 +100,7 @@ def patch_votes(
     votes = stack.votes()
     if len(votes) != len(atlases) or not rule.alpha > 0:
         raise InputError(
-            "patch_votes: every present atlas must have an image, and alpha be above 0"
+            "every present atlas must have an image, and alpha be above 0", owner="patch_votes"
         )
     shape = four_axes(stack.shape)
     shifts = nearest_first(rule.search)

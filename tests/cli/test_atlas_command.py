@@ -11,7 +11,7 @@ import SimpleITK as sitk
 
 from itk_consensus import JointLabelFusionFilter
 from itk_consensus.cli.application import run
-from itk_consensus.cli.exit_codes import FAILED
+from itk_consensus.cli.console import FAILED
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 ATLASES = 4

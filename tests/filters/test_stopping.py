@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import contract
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from cohorts import cohort, columns
 from contract import Fuser, assert_nothing_is_known
+from kernel_calls import KERNELS, kernels
 
 from itk_consensus import (
     AgreementFilter,
@@ -36,24 +36,9 @@ SHAPE = (8, 9, 10)
 #: Kernels without a loop over anything that can be large.
 AT_ONCE = {"count_tiles"}
 
-KERNELS = {
-    name: function
-    for name, function in vars(_kernels).items()
-    if callable(function) and not isinstance(function, type)
-}
-
 
 class Ended(Exception):
     """What a test has a checkpoint raise."""
-
-
-@contextmanager
-def kernels(call: Callable[..., Any]) -> Iterator[None]:
-    """Have call(name, kernel, *args, **options) instead of every kernel."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, kernel in KERNELS.items():
-            patch.setattr(_kernels, name, lambda *a, n=name, k=kernel, **o: call(n, k, *a, **o))
-        yield
 
 
 def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
