@@ -47,25 +47,28 @@ def test_images_say_more_than_votes(kind: Any, case: AtlasCase) -> None:
 
 
 @pytest.mark.slow
-def test_images_beat_the_corrected_vote_and_the_locally_weighted_vote_survives_noise() -> None:
+def test_images_beat_the_corrected_vote_and_noise_costs_less_than_images_gain() -> None:
+    """Of images of noise the search finds chance, and moves the votes by it."""
     gains: dict[Any, list[float]] = {LocallyWeightedVoteFilter: [], JointLabelFusionFilter: []}
-    falls, below = [], []
+    falls: dict[Any, list[float]] = {kind: [] for kind in gains}
+    below = []
     for seed in range(3100, 3110):
         case = atlas_case(seed, (56, 64, 56), LABELS, amplitude=2 if seed % 2 else 3.5)
         vote = mean_dice(itk_consensus.MajorityVote(case.maps, TieRule="lowest"), case.truth)
         corrected = mean_dice(itk_consensus.CorrectedVote(case.maps), case.truth)
+        rng = np.random.default_rng(seed)
+        noise = [rng.normal(100, 30, case.truth.shape).astype(np.float32) for _ in range(9)]
         for kind, gained in gains.items():
             found = mean_dice(made(kind, case).Execute(case.maps), case.truth)
             gained.append(found - corrected)
             below.append(vote - found)
-        rng = np.random.default_rng(seed)
-        noise = [rng.normal(100, 30, case.truth.shape).astype(np.float32) for _ in range(9)]
-        blind = LocallyWeightedVoteFilter(Image=noise[0], AtlasImages=noise[1:])
-        falls.append(vote - mean_dice(blind.Execute(case.maps), case.truth))
+            blind = kind(Image=noise[0], AtlasImages=noise[1:]).Execute(case.maps)
+            falls[kind].append(vote - mean_dice(blind, case.truth) - (found - vote))
     assert np.mean(gains[LocallyWeightedVoteFilter]) > 0.012
     assert min(gains[LocallyWeightedVoteFilter]) > -0.002
     assert max(below) <= 0
-    assert max(falls) < 0.003
+    for kind, worse in falls.items():
+        assert max(worse) < 0, kind
 
 
 @every_filter
