@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import zarr
+from run_facts import run_facts
 from scipy.spatial import cKDTree
 from written_figures import cost_table
 
@@ -170,7 +171,9 @@ def main() -> None:
     ):
         smaller = tuple(max(size // arguments.shrink, CHUNK[0]) for size in shape)
         results += compare(arguments.folder, smaller, labels, methods)
-    arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    arguments.results.write_text(
+        json.dumps({"run": run_facts(), "rows": results}, indent=1) + "\n", encoding="utf-8"
+    )
     print(cost_table(results))
 
 

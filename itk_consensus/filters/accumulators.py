@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.errors import InputError, NotExecutedError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.pattern_chunks import fuse_patterns
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
@@ -48,7 +47,7 @@ class PatternAccumulator:
         if self._like is None:
             loaded = convert.load([image], owner=owner)
             if len(loaded.arrays) != 1:
-                raise InputError(f"{owner}: add takes one rater at a time, got a vector image")
+                raise InputError("add takes one rater at a time, got a vector image", owner=owner)
             given, like = loaded.arrays[0], loaded.without_inputs()
         else:
             like, parameter = self._like, f"input {self.NumberOfRaters}"
@@ -79,8 +78,13 @@ class PatternAccumulator:
             digits = [(table == foreground).astype(np.int64) for table in self._tables]
         return self._grown.table(labels, digits)
 
-    def fuse(self, filter_: LabelFusionFilter) -> Any:
+    def fuse(self, filter_: Any) -> Any:
         """What the filter's Execute would return for all images together.
+
+        Parameters
+        ----------
+        filter_ : LabelFusionFilter
+            Annotated Any, since users' type checkers know filters from the stub.
 
         Raises
         ------
@@ -90,9 +94,11 @@ class PatternAccumulator:
         like = replace(self._reference(), arrays=tuple(self._tables))
         filter_._require_chunks(like.geometry.shape, [table.dtype for table in self._tables])
         if filter_.chunking != "patterns":
-            raise InputError(f"{filter_.GetName()}: an accumulator has votes only, no neighbours")
+            raise InputError(
+                "an accumulator has votes only, no neighbours", owner=filter_.GetName()
+            )
         if filter_.MaskImage is not None or filter_.RaterMasks is not None:
-            raise InputError(f"{filter_.GetName()}: an accumulator takes no masks")
+            raise InputError("an accumulator takes no masks", owner=filter_.GetName())
         with filter_._running():
             filter_._check_parameters()
             patterns = self.patterns(getattr(filter_, "ForegroundValue", None))

@@ -77,14 +77,19 @@ def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
     owner = filter_.GetName()
     if not isinstance(arrays, (list, tuple)):
         raise InputError(
-            f"{owner}: needs a list of images, got one array of shape {arrays.shape}; "
-            "pass list(a) if the first axis is the rater"
+            f"needs a list of images, got one array of shape {arrays.shape}; "
+            "pass list(a) if the first axis is the rater",
+            owner=owner,
         )
     present = [array for array in arrays if array is not None]
     images = _image_parameters(filter_)
     masks = filter_.RaterMasks
     if masks is not None and len(masks) != len(arrays):
-        raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
+        raise InputError(
+            f"must have {len(arrays)} entries, got {len(masks)}",
+            owner=owner,
+            parameter="RaterMasks",
+        )
     _require_one_shape(present, images, owner)
     shape = tuple(int(size) for size in present[0].shape)
     work = work_of(filter_, shape, (1.0,) * len(shape), [array.dtype for array in present], arrays)
@@ -137,15 +142,18 @@ def _require_one_shape(arrays: Sequence[Any], images: Mapping[ImageKey, Any], ow
     for name, array in (inputs | others).items():
         if not hasattr(array, "shape") or not hasattr(array, "dtype"):
             raise InputError(
-                f"{owner}: {name} must be an array like the others, got {type(array).__name__}"
+                f"{name} must be an array like the others, got {type(array).__name__}", owner=owner
             )
         if any(size != size for size in array.shape):
-            raise InputError(f"{owner}: {name} must have a known shape: compute_chunk_sizes()")
+            raise InputError(f"{name} must have a known shape: compute_chunk_sizes()", owner=owner)
         if array.shape != first.shape:
             raise GeometryError(
-                f"{owner}: {name} must have the shape {first.shape} of input 0, got {array.shape}"
+                f"{name} must have the shape {first.shape} of input 0, got {array.shape}",
+                owner=owner,
             )
         if name in others and isinstance(getattr(array, "_meta", array), np.ma.MaskedArray):
-            raise InputError(f"{owner}: {name} must not be a masked array: pass its .filled(value)")
+            raise InputError(
+                f"{name} must not be a masked array: pass its .filled(value)", owner=owner
+            )
         if array.dtype.kind not in "biuf":
-            raise ParameterError(f"{owner}: {name} must hold numbers, got {array.dtype}")
+            raise ParameterError(f"{name} must hold numbers, got {array.dtype}", owner=owner)

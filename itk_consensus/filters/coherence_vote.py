@@ -27,8 +27,8 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     method = "coherence-vote"
     summary = (
         "Assumes that errors finer than three voxels are independent between raters; keeps detail "
-        "that they share, smooths the rest, and says in mm how fine they agree. Holds thin and "
-        "small structures, and noise."
+        "that they share, smooths the rest, and reports in mm how finely they agree. Keeps thin "
+        "and small structures, and handles noise."
     )
     # Not relabelling: of two labels the first is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})

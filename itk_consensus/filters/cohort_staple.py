@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Real, Reals, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -26,7 +26,7 @@ from itk_consensus.work import report, stage
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin):
-    """STAPLE whose raters are judged by a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;
@@ -97,12 +97,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     def _listed(self, cases: Any) -> list[Any]:
         if isinstance(cases, (str, bytes)) or not isinstance(cases, Iterable):
             raise InputError(
-                f"{self.GetName()}: a list of cases wanted, each a list of images, "
-                f"got {type(cases).__name__}"
+                f"a list of cases wanted, each a list of images, got {type(cases).__name__}",
+                owner=self.GetName(),
             )
         listed = list(cases)
         if not listed:
-            raise InputError(f"{self.GetName()}: at least one case wanted, got none")
+            raise InputError("at least one case wanted, got none", owner=self.GetName())
         return listed
 
     def _load(self, images: Any, index: int) -> FusionCase:

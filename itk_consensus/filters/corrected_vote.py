@@ -20,7 +20,7 @@ from itk_consensus.work import stage
 
 
 class CorrectedVoteFilter(TileVoteFilter):
-    """Vote shares smoothed, then corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
@@ -40,8 +40,8 @@ class CorrectedVoteFilter(TileVoteFilter):
 
     VoteShares = Measurement(
         NDArray[np.float64],
-        "(labels, labels): mean share of votes for a label (row) where the smoothed vote says "
-        "another (column), far from its contours; NaN where it never does.",
+        "(labels, labels): mean share of votes for one label (row) where the smoothed vote gives "
+        "another (column), away from contours; NaN if it never does.",
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from itk_consensus.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
@@ -35,7 +35,7 @@ class ExpectationMaximizationMixin(ProcessObject):
         "basic",
         "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
         "prior, expects raters better than chance and starts from the vote. "
-        "Parameters that are set themselves win over it.",
+        "Parameters that are set explicitly override it.",
     )
     ExcludeConsensusVoxels = Parameter(
         Boolean(),
@@ -66,16 +66,17 @@ class ExpectationMaximizationMixin(ProcessObject):
     )
 
     ElapsedIterations = Measurement(
-        int, "Index of the iteration that met the stop rule, or the cap."
+        int, "Index of the last iteration: the one that met the stop rule, or the maximum."
     )
     Converged = Measurement(bool, "Whether the stop rule was met.")
     LogLikelihood = Measurement(float, "Log likelihood of the votes under the estimate.")
     LogPosterior = Measurement(
-        float, "Log likelihood plus the log of the parameters' prior, which picks the winner."
+        float,
+        "Log likelihood plus the log prior of the parameters; the start with the highest wins.",
     )
     LogLikelihoods = Measurement(tuple[float, ...], "Log likelihood that each start reached.")
     Starts = Measurement(
-        StartSummary, "Every start's likelihood, iterations, trace, overlap with the others."
+        StartSummary, "Likelihood, iterations, trace and overlap with the others, for each start."
     )
 
     #: Which start comes first; each filter has its own choice.
@@ -88,8 +89,8 @@ class ExpectationMaximizationMixin(ProcessObject):
 
     def _reject_two_priors(self, name: str) -> None:
         if not self._prior_is_open and self.EstimatePrior:
-            raise ParameterError(
-                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
+            raise self._wrong(
+                "EstimatePrior", f"must be False beside {{{name}}}, which fixes it", name
             )
 
     def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
@@ -143,9 +144,10 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         if weight == 0:
             return None
         if self.NumberOfInitializations > 1:
-            raise ParameterError(
-                f"{self.GetName()}: NumberOfInitializations must be 1 with a SmoothnessWeight, "
-                f"got {self.NumberOfInitializations}"
+            raise self._wrong(
+                "NumberOfInitializations",
+                f"must be 1 with a {{SmoothnessWeight}}, got {self.NumberOfInitializations}",
+                "SmoothnessWeight",
             )
         known = None if weight == "estimate" else weight
         return MarkovField(case.patterns, case.spacing, known)
@@ -155,8 +157,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         raters = int(patterns.present.any(axis=0).sum())
         if raters == 1 and asks_for_more:
             raise ParameterError(
-                f"{self.GetName()}: priors and several initializations need at least 2 raters, "
-                "got 1"
+                "priors and several initializations need at least 2 raters, got 1",
+                owner=self.GetName(),
             )
         return raters > 1
 

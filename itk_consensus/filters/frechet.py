@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itk_consensus.filters.constraints import Choice
+from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -30,10 +30,10 @@ class FrechetConsensusFilter(LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
 
-    Measure = Parameter(Choice(MEASURES), "dice", "Overlap that is made highest.")
+    Measure = Parameter(Choice(MEASURES), "dice", "The overlap to maximise.")
 
     MeanOverlaps = Measurement(
-        dict[int, float], "Mean overlap of the map with the raters, by label but the first."
+        dict[int, float], "Mean overlap of the map with the raters, for every label but the first."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Integer, optional
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
+from itk_consensus.constraints import ImageLike, ImageList, Integer, optional
+from itk_consensus.errors import InputError
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
@@ -82,12 +81,12 @@ class RaterInputs(ProcessObject):
     MissingLabel = Parameter(
         optional(Integer()),
         None,
-        "The value by which a rater says 'not annotated here'.",
+        "The label that means 'not annotated here'.",
     )
     RaterMasks = Parameter(
         optional(ImageList()),
         None,
-        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
+        "One image per rater, non-zero where the rater annotated; None: everywhere.",
         in_cli=False,
     )
 
@@ -109,7 +108,7 @@ class RaterInputs(ProcessObject):
         stack = case.stack
         assert stack is not None
         if not len(stack.labels):
-            raise InputError(f"{self.GetName()}: every voxel of every input is missing")
+            raise InputError("every voxel of every input is missing", owner=self.GetName())
         self._require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
         return case
 
@@ -147,9 +146,9 @@ class RaterInputs(ProcessObject):
 
     def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:
-            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
+            raise self._wrong("MaskImage", "must mark some voxels, it is empty")
         if not is_annotated:
-            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
+            raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
 
     def _loaded_with_gaps(self, images: Any) -> LoadedImages:
         return convert.load_with_gaps(images, owner=self.GetName(), **self._loading())
@@ -198,7 +197,7 @@ def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
 
 
 def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two arrays hold the same, which nobody needs to look for in the same memory."""
+    """Whether two arrays are equal; the same memory need not be compared."""
     if one is None or other is None:
         return one is other
     if one.dtype != other.dtype or one.shape != other.shape:
@@ -227,7 +226,8 @@ def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
         at += number
         if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
             raise InputError(
-                f"{owner}: input {index} must hold labels, but its {number} components sum to 1: "
-                "they are class probabilities, not raters; use ProbabilityAverageFilter or "
-                "LogOpinionPoolFilter"
+                f"must hold labels, but its {number} components sum to 1: they are class "
+                "probabilities, not raters; use ProbabilityAverageFilter or LogOpinionPoolFilter",
+                owner=owner,
+                input_index=index,
             )

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from itk_consensus.constraints import Integer
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
-from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.parameters import (
@@ -56,7 +56,7 @@ class LabelFusionFilter(RaterInputs):
     )
     #: Name on the command line.
     method: ClassVar[str] = ""
-    #: What the README's table says: what it assumes, when to use it, reference.
+    #: For the README: what it assumes, when to use it, reference.
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
@@ -152,9 +152,10 @@ class LabelFusionFilter(RaterInputs):
             voxels = math.prod(shape)
             needed = voxels * (sum(dtype.itemsize for dtype in types) + self.bytes_per_voxel)
             raise InputError(
-                f"{self.GetName()}: cannot be exact in chunks: {self.whole_because}. In memory "
+                f"cannot be exact in chunks: {self.whole_because}. In memory "
                 f"{voxels} voxels of {len(types)} raters need about {needed / 1e9:.3g} GB: "
-                "bring the inputs into memory first"
+                "bring the inputs into memory first",
+                owner=self.GetName(),
             )
 
     # -- outputs ----------------------------------------------------------------------------
@@ -166,8 +167,9 @@ class LabelFusionFilter(RaterInputs):
         if isinstance(images, FusedImages):
             return images
         raise InputError(
-            f"{self.GetName()}: of dask arrays there are label maps, probabilities, uncertainties "
-            "and measurements only; this output needs the images in memory: compute() them first"
+            "of dask arrays there are label maps, probabilities, uncertainties "
+            "and measurements only; this output needs the images in memory: compute() them first",
+            owner=self.GetName(),
         )
 
     @property
@@ -220,14 +222,14 @@ class LabelFusionFilter(RaterInputs):
         """
         if kind not in UNCERTAINTY_KINDS:
             raise ParameterError(
-                f"{self.GetName()}: kind of uncertainty must be one of {UNCERTAINTY_KINDS}, "
-                f"got {kind!r}"
+                f"kind of uncertainty must be one of {UNCERTAINTY_KINDS}, got {kind!r}",
+                owner=self.GetName(),
             )
         return self._outputs.uncertainty_image(kind)
 
     @made_later
     def GetDiagnostics(self) -> Diagnostics:
-        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+        """Checks of the last Execute, each with its number; made on demand."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
@@ -264,14 +266,13 @@ class LabelFusionFilter(RaterInputs):
         if given == AUTOMATIC_LABEL:
             return max(labels) + 1
         if not holds(dtype, [given]):
-            raise ParameterError(
-                f"{self.GetName()}: LabelForUndecidedPixels must fit the inputs' type {dtype}, "
-                f"got {given}"
+            raise self._wrong(
+                "LabelForUndecidedPixels", f"must fit the inputs' type {dtype}, got {given}"
             )
         return int(given)
 
     def _warn_of_doubts(self, case: FusionCase, starts: StartSummary) -> None:
-        """Warn of a result that says no more than one rater, or the opposite of what is meant."""
+        """Warn of a result of one rater only, or with switched labels."""
         if np.count_nonzero(case.patterns.present.any(axis=0)) == 1:
             self._warn("one rater only; the answer is that rater's labels")
         elif starts.switched[starts.winner]:
@@ -288,7 +289,7 @@ class UndecidedLabelMixin(ProcessObject):
     LabelForUndecidedPixels = Parameter(
         Integer(),
         AUTOMATIC_LABEL,
-        "Label of tied voxels; by default one more than the largest label.",
+        "Label of tied voxels; by default the largest label + 1.",
         default_doc="max label + 1",
         can_be_unset=True,
     )

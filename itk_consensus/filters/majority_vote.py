@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
+from itk_consensus.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
@@ -17,7 +17,7 @@ from itk_consensus.votes.voting import VoteRules
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
-    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
@@ -27,7 +27,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     needs = "votes"
     whole_because = ""
     method = "vote"
-    summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
+    summary = "Assumes equally good raters; the baseline to beat. Smoothing adds spatial context."
 
     Threshold = Parameter(
         optional(Real(0.0, 1.0)),
@@ -35,7 +35,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
         "A label needs more than this share of the votes; None: more than any other label.",
         default_doc="none",
     )
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
+    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What to do with tied voxels.")
     SmoothingSigma = Parameter(
         LENGTH,
         0.0,

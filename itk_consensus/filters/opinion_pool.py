@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
+from itk_consensus.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
@@ -38,7 +37,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     whole_because = ""
     method = "log-opinion-pool"
     summary = (
-        "Assumes opinions whose confidence means something: probability maps of networks, or "
+        "Assumes opinions with meaningful confidence: probability maps of networks, or "
         "masks of equal error. Weights of 1 treat raters as independent. Genest & Zidek 1986."
     )
 
@@ -54,16 +53,16 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     Temperature = Parameter(
         OneOf((Real(low=0.0, exclusive=True), Reals(low=TEMPERATURE_FLOOR))),
         1.0,
-        "Divides the exponents, of all raters or of each; above 1 the pool doubts more.",
+        "Divides the exponents, for all raters or for each; above 1 the result is less certain.",
     )
     Prior = prior_parameter("equal shares")
     ErrorRate = Parameter(
         Real(0.0, 0.5, exclusive=True),
         PoolSettings.error_rate,
-        "Probability that a label is wrong; probabilities are kept as far from 0 and 1.",
+        "Probability that a label is wrong; probabilities stay this far from 0 and 1.",
     )
     TieRule = Parameter(
-        Choice(TIE_RULES), PoolSettings.tie_rule, "What labels of equal probability become."
+        Choice(TIE_RULES), PoolSettings.tie_rule, "What to do where labels are equally probable."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
@@ -84,7 +83,5 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     def _temperatures(self, raters: int) -> Any:
         given = np.array(self.Temperature, dtype=np.float64)
         if given.ndim and len(given) != raters:
-            raise ParameterError(
-                f"{self.GetName()}: Temperature must be one number or {raters}, got {len(given)}"
-            )
+            raise self._wrong("Temperature", f"must be one number or {raters}, got {len(given)}")
         return given

@@ -15,7 +15,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
-from itk_consensus.filters.printing import holds_image
+from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images.families.image_family import Family, LoadedImages
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
@@ -156,7 +156,7 @@ def fuse_patterns(
     undecided = filter_._undecided_label(labels, dtype)
     fusion = filter_._fuse(case)
     if not isinstance(fusion, PatternFusion):
-        raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
+        raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
     owner = filter_.GetName()
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided, owner)
 
@@ -186,8 +186,10 @@ def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
     cast: NDArray[Any] = values.astype(promised)
     if not np.array_equal(cast, values):
         raise InputError(
-            f"{owner}: label {values.max()} does not fit the chunks' type {promised}; "
-            "set LabelForUndecidedPixels, or cast the inputs to a wider type"
+            f"label {values.max()} does not fit the chunks' type {promised}; "
+            "set {LabelForUndecidedPixels}, or cast the inputs to a wider type",
+            owner=owner,
+            mentions=("LabelForUndecidedPixels",),
         )
     return cast
 

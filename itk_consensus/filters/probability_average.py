@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import Choice
+from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
@@ -26,11 +26,13 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     whole_because = ""
     method = "probability-average"
     summary = (
-        "Assumes probabilities that mean what they say: the mean over an ensemble of networks. "
+        "Assumes calibrated probabilities: the mean over an ensemble of networks. "
         "On label images it is the vote."
     )
 
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What labels of equal mean become.")
+    TieRule = Parameter(
+        Choice(TIE_RULES), "undecided", "What to do where labels are equally probable."
+    )
 
     def _fuse(self, case: FusionCase) -> Fusion:
         weights = self._weights(case.votes.number_of_raters)

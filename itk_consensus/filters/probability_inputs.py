@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.constraints import Integer, optional
+from itk_consensus.errors import InputError, Where
 from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
@@ -34,7 +34,7 @@ _LOOK_AT_ONCE = 1 << 20
 
 
 class ProbabilityInputsMixin(LabelFusionFilter):
-    """What inputs mean, told from what they are and never from a guess.
+    """How inputs are interpreted, by their types and never by a guess.
 
     - Images of an integer type are label images.
     - If any input is a scalar of a floating type, all are foreground probabilities.
@@ -47,7 +47,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     ClassAxis = Parameter(
         optional(Integer()),
         None,
-        "Axis of each input array along which the probabilities of its classes lie.",
+        "Axis of each input array that holds the probabilities of the classes.",
         default_doc="none",
     )
 
@@ -58,9 +58,10 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         super()._require_chunks(shape, types)
         if any(dtype.kind == "f" for dtype in types):
             raise InputError(
-                f"{self.GetName()}: inputs in chunks must hold labels of an integer type, as "
+                f"inputs in chunks must hold labels of an integer type, as "
                 "probabilities are not fused in chunks; in memory they need about "
-                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: bring them there first"
+                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: bring them there first",
+                owner=self.GetName(),
             )
 
     def _case_of(
@@ -93,11 +94,12 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         for index, length in lengths.items():
             if length != classes:
                 raise InputError(
-                    f"{self.GetName()}: input {index} must be {_form(classes)} as the first input "
-                    f"is, got {_form(length)}"
+                    f"must be {_form(classes)} as the first input is, got {_form(length)}",
+                    owner=self.GetName(),
+                    input_index=index,
                 )
         if classes == 1:
-            raise InputError(f"{self.GetName()}: lists must be of at least two classes, got one")
+            raise InputError("lists must be of at least two classes, got one", owner=self.GetName())
         flat = [image for rater in images for image in (rater or [None] * classes)]
         return flat, classes
 
@@ -105,12 +107,14 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         """The classes of one array, which lie along an axis."""
         if image is None:
             return None
-        where = f"{self.GetName()}: input {index}"
+        where = Where(owner=self.GetName(), input_index=index)
         dimension = len(np.shape(image))
         if convert.has_components(image, where) or not -dimension <= axis < dimension:
             raise InputError(
-                f"{where} must be an array that has an axis ClassAxis = {axis}, "
-                f"got {type(image).__name__} of {dimension} axes"
+                f"must be an array that has an axis {{ClassAxis}} = {axis}, "
+                f"got {type(image).__name__} of {dimension} axes",
+                mentions=("ClassAxis",),
+                **where,
             )
         before = (slice(None),) * (axis % dimension)
         return [image[(*before, number)] for number in range(np.shape(image)[axis])]
@@ -127,8 +131,9 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             return 0
         if len(numbers) > 1:
             raise InputError(
-                f"{self.GetName()}: inputs must have as many classes each, "
-                f"got images of {sorted(numbers)} components"
+                f"inputs must have as many classes each, got images of {sorted(numbers)} "
+                "components",
+                owner=self.GetName(),
             )
         return numbers.pop()
 
@@ -160,17 +165,18 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         return any(array is not None and array.dtype.kind == "f" for array in arrays)
 
     def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
-        where = f"{self.GetName()}: input {index}"
+        where = Where(owner=self.GetName(), input_index=index)
         impossible = first_impossible(opinion, mask)
         if impossible is not None:
             raise InputError(
-                f"{where} must hold {self._otherwise}, probabilities from 0 to 1, "
-                f"found {impossible:g}"
+                f"must hold {self._otherwise}, probabilities from 0 to 1, found {impossible:g}",
+                **where,
             )
         if len(opinion) > 1 and not sum_to_one(opinion, mask):
             raise InputError(
-                f"{where} must hold class probabilities: its {len(opinion)} classes do not sum to "
-                "1 everywhere; if they are raters, give each as an image of its own"
+                f"must hold class probabilities: its {len(opinion)} classes do not sum to "
+                "1 everywhere; if they are raters, give each as an image of its own",
+                **where,
             )
 
 

@@ -79,7 +79,7 @@ class Computed:
 
 
 def default_of(parameter: Parameter[Any]) -> Any:
-    """What a parameter is if nobody sets it."""
+    """The value of a parameter that is not set."""
     if callable(parameter.default):
         return Computed(parameter.default_text)
     return parameter.default

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Choice, ImageLike, Integer, Real, Reals, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Choice, Integer, Real, Reals, optional
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     ExpectationMaximizationMixin,
     from_variant,
 )
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.fusion.iteration import StopRule
@@ -45,12 +44,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         Real(), 1.0, "The pixel value that is foreground; every other value is background."
     )
     MaximumIterations = Parameter(
-        Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+        Integer(1, 2**32 - 1), 2**32 - 1, "Maximum number of EM iterations.", default_doc="no cap"
     )
     Tolerance = Parameter(
         Real(low=0.0),
         1e-7,
-        "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
+        "EM stops when no sensitivity or specificity changes by more than this; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
     SensitivityPrior = Parameter(
@@ -103,9 +102,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     def _reject_confidence_weight(self, beside: str) -> None:
         """Where the prior is not the mean of the masks, there is nothing to scale."""
         if self.ConfidenceWeight != 1.0:
-            raise ParameterError(
-                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with {beside} "
-                f"it must stay 1, got {self.ConfidenceWeight:g}"
+            raise self._wrong(
+                "ConfidenceWeight",
+                f"scales the mean of the masks; with {{{beside}}} "
+                f"it must stay 1, got {self.ConfidenceWeight:g}",
+                beside,
             )
 
     def _both_labels(self) -> list[int]:
@@ -124,14 +125,17 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         others = [int(value) for value in values if value not in (0, missing)]
         if others:
             raise InputError(
-                f"{self.GetName()}: ForegroundValue {self.ForegroundValue:g} occurs in no input; "
-                f"the inputs hold {_listed([int(value) for value in values])}"
+                f"{self.ForegroundValue:g} occurs in no input; "
+                f"the inputs hold {_listed([int(value) for value in values])}",
+                owner=self.GetName(),
+                parameter="ForegroundValue",
             )
         types = {array.dtype for array in arrays if array is not None}
         if not any(fits(self.ForegroundValue, dtype) for dtype in types):
             raise InputError(
-                f"{self.GetName()}: ForegroundValue must be a label that the inputs can hold, "
-                f"got {self.ForegroundValue:g}"
+                f"must be a label that the inputs can hold, got {self.ForegroundValue:g}",
+                owner=self.GetName(),
+                parameter="ForegroundValue",
             )
 
     def _store(self, result: StapleResult) -> None:
@@ -203,9 +207,10 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             return None
         prior = np.asarray(self._load_one(self.Prior, loaded, "Prior"), dtype=np.float32)
         if not ((prior > 0) & (prior < 1)).all():
-            raise ParameterError(
-                f"{self.GetName()}: Prior must be an image of probabilities inside (0, 1), "
-                f"got values from {np.min(prior):g} to {np.max(prior):g}"
+            raise self._wrong(
+                "Prior",
+                f"must be an image of probabilities inside (0, 1), "
+                f"got values from {np.min(prior):g} to {np.max(prior):g}",
             )
         # Equal votes under different priors are different patterns; float32 bits tell them apart.
         return np.ascontiguousarray(prior).view(np.uint32)
@@ -228,20 +233,23 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
 
     @property
     def _is_plain(self) -> bool:
-        """Whether nothing is asked for that needs patterns."""
+        """Whether no parameter needs patterns."""
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 
     def _require_plain_soft_inputs(self, votes: SoftVotes) -> None:
         if not self._is_plain or not isinstance(self.Prior, (float, type(None))):
             raise ParameterError(
-                f"{self.GetName()}: probabilities among the inputs are fused from one start, under "
-                "one prior, without SmoothnessWeight and ExcludeConsensusVoxels"
+                "probabilities among the inputs are fused from one start, under "
+                "one prior, without {SmoothnessWeight} and {ExcludeConsensusVoxels}",
+                owner=self.GetName(),
+                mentions=("SmoothnessWeight", "ExcludeConsensusVoxels"),
             )
         if len(votes.labels) > 2:
             raise InputError(
-                f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
-                f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
+                f"inputs must hold labels or probabilities of two classes, got "
+                f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter",
+                owner=self.GetName(),
             )
 
     def _settings(self, patterns: DecisionPatterns) -> StapleSettings:

@@ -104,8 +104,9 @@ class TileWork:
     def answer(self, context: TileContext, request: Request) -> TileAnswer:
         if request.method == "dice_optimal_image":
             raise InputError(
-                f"{self.filter_.GetName()}: the Dice-optimal map of a smoothed vote needs the "
-                "probabilities of all voxels at once: bring the inputs into memory first"
+                "the Dice-optimal map of a smoothed vote needs the "
+                "probabilities of all voxels at once: bring the inputs into memory first",
+                owner=self.filter_.GetName(),
             )
         return TileAnswer(context, request)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from itk_consensus.filters.constraints import LENGTH
+from itk_consensus.constraints import LENGTH
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin

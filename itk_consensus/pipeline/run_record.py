@@ -63,7 +63,7 @@ class RunRecord:
         """Where a store is to be, links followed; raise if no store can be there without harm."""
         place = Path(os.path.realpath(output))
         if not place.parent.is_dir():
-            raise FileError(f"{output}: the folder {place.parent} does not exist")
+            raise FileError(f"the folder {place.parent} does not exist", path=output)
         writes = [Claim(str(output), place), Claim(str(output), _beside(place))]
         require_no_overlap([claim for path in inputs for claim in reading(path)], writes)
         return place

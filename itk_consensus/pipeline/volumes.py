@@ -87,14 +87,14 @@ class VolumeFile:
         try:
             return np.asarray(self._array("r")[box])
         except Exception as error:  # a damaged chunk may fail anywhere in its codec
-            raise FileError(f"{self.path}: a chunk cannot be read: {error}") from error
+            raise FileError(f"a chunk cannot be read: {error}", path=self.path) from error
 
     def write(self, box: Box, voxels: NDArray[Any]) -> None:
         """Write the voxels of a box into a store."""
         try:
             self._array("r+")[box] = voxels
         except Exception as error:  # of the file system, or of a store that is gone
-            raise FileError(f"{self.path}: a chunk cannot be written: {error}") from error
+            raise FileError(f"a chunk cannot be written: {error}", path=self.path) from error
 
     def _array(self, mode: str) -> Any:
         # Opened anew each time: what is kept may be of a store that was written over.
@@ -128,7 +128,7 @@ def open_volume(path: Path) -> VolumeFile:
         raise
     except Exception as error:  # damaged metadata may fail anywhere in the parser
         reason = f"{type(error).__name__}: {error}"
-        raise FileError(f"{path}: cannot be read as a zarr store: {reason}") from error
+        raise FileError(f"cannot be read as a zarr store: {reason}", path=path) from error
     _require_sound(volume)
     return volume
 
@@ -138,7 +138,7 @@ def _require_regular_files(folder: Path) -> None:
     try:
         entries = list(os.scandir(folder))
     except OSError as error:
-        raise FileError(f"{folder}: cannot be read as a zarr store: {error.strerror}") from error
+        raise FileError(f"cannot be read as a zarr store: {error.strerror}", path=folder) from error
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             _require_regular_files(Path(entry.path))
@@ -152,7 +152,7 @@ def _open_store(path: Path) -> VolumeFile:
         return _described(path, "", node, {}, (), {})
     entry = _multiscales(node.attrs)
     if not entry:
-        raise FileError(f"{path}: must hold an array or an OME-Zarr image, it is a plain group")
+        raise FileError("must hold an array or an OME-Zarr image, it is a plain group", path=path)
     levels = [node[dataset["path"]] for dataset in entry["datasets"]]
     factors = tuple(
         tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
@@ -216,8 +216,9 @@ def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) ->
     kinds = [axis.get("type", "space") == "space" for axis in axes]
     if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
         raise FileError(
-            f"{path}: axes before the last three must be those of time and channels, all others "
-            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}"
+            f"axes before the last three must be those of time and channels, all others "
+            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}",
+            path=path,
         )
 
 

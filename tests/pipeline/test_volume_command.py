@@ -64,7 +64,7 @@ def test_labels_that_a_binary_method_ignores_are_named(
     words = [*stores[:2], "-o", str(tmp_path / "f.zarr"), "--method", "STAPLE"]
     code, text = run(words, capsys)
     assert code == 0
-    assert "staple fuses label 1 and takes 2 for background" in text
+    assert "staple fuses label 1 and treats 2 as background" in text
 
 
 def test_nobody_is_a_copy_who_marked_nothing(

@@ -1,4 +1,4 @@
-"""A bound on harm: where an answer leaves the vote without a reason that can be named, it returns.
+"""A bound on harm: where a result leaves the vote without a known reason, it returns to it.
 
 A consensus leaves the vote to smooth what raters do not share, to ask only those who found an
 object about its outline, and to add what `detection` says is there. Whatever it was made by, three
@@ -98,7 +98,7 @@ class BoundedLabel(NamedTuple):
 def bound_harm(
     masks: RaterMasks, index: int, decision: NDArray[Any], voters: LabelVoters, box: Box
 ) -> BoundedLabel:
-    """Hold a label's answer to the vote.
+    """Apply the bound to the result of a label.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def bound_harm(
     index : int
         Of the label, which is not absent.
     decision : (\\*box) ndarray of int
-        Label indices, in a box around all that anybody marked.
+        Label indices, in a box around all that any rater marked.
     voters : LabelVoters
         Who was asked about it.
     """
@@ -143,7 +143,7 @@ class _Case(NamedTuple):
         return connecting(self.answer.ndim)
 
     def wrongly_lost(self) -> tuple[Mask, int]:
-        """Components of the vote that the answer lost, and that its raters marked alike."""
+        """Components of the vote that the result lost although their raters marked them alike."""
         lost = lost_components(self.vote, self.answer, self.answer.ndim > 3)
         pieces, number = scipy.ndimage.label(lost, self.connected)
         if not number:

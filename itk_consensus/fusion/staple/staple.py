@@ -253,7 +253,9 @@ def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> F
     foreground = frequencies[1] * settings.confidence_weight
     if not 0 < foreground < 1:
         raise ParameterError(
-            f"{owner}: ConfidenceWeight must keep the prior g = mean * weight inside (0, 1), "
-            f"got g = {frequencies[1]:.6g} * {settings.confidence_weight:g} = {foreground:.6g}"
+            f"must keep the prior g = mean * weight inside (0, 1), "
+            f"got g = {frequencies[1]:.6g} * {settings.confidence_weight:g} = {foreground:.6g}",
+            owner=owner,
+            parameter="ConfidenceWeight",
         )
     return in_pairs(foreground)
