@@ -34,6 +34,7 @@ FLOORS = {
     "filters": 4,
     "samples": 4,
     "report": 5,
+    "review": 5,
     "pipeline": 6,
     "cli": 7,
 }

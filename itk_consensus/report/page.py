@@ -14,6 +14,7 @@ from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import measurements_of
 from itk_consensus.images import convert
+from itk_consensus.images.content import voxel_hash
 from itk_consensus.images.files import write_text
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.dispute_figures import dispute_figures, switch_style
@@ -26,7 +27,6 @@ from itk_consensus.report.provenance import (
     output_links,
     parameter_table,
     version_table,
-    voxel_hash,
 )
 from itk_consensus.report.reviewed_case import ReviewedCase
 

@@ -25,11 +25,6 @@ from itk_consensus.report.markup import Markup, data_table, tag
 _LIBRARIES = ("numpy", "scipy", "SimpleITK")
 
 
-def voxel_hash(labels: NDArray[Any]) -> str:
-    """SHA-256 of labels as little-endian 64-bit integers in C order, whatever their type was."""
-    return hashlib.sha256(np.ascontiguousarray(labels, "<i8").tobytes()).hexdigest()
-
-
 def image_hash(image: NDArray[Any]) -> str:
     """SHA-256 of an image's voxels in C order, in the image's own type."""
     return hashlib.sha256(np.ascontiguousarray(image).tobytes()).hexdigest()
