@@ -3794,7 +3794,7 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     Those are voxels that a fuser left undecided or a reader did not annotate; they become a
     structure of their own, "liver undecided", so that a file keeps them.
     """
-def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers') -> None:
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
@@ -3810,8 +3810,10 @@ def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], pa
         How the consensus was found, e.g. ``filter.GetName()``.
     raters : sequence of paths
         The readers' objects; the file refers to those of them that are structure sets.
+    origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
+        Who drew them; what a person decided on is no longer automatic.
     """
-def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers') -> None:
+def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.
 
     Parameters
@@ -3824,6 +3826,8 @@ def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any]
         algorithm, beside the version of this package.
     raters : sequence of paths
         The readers' SEG objects, which the file refers to.
+    origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
+        Who drew them; what a person decided on is no longer automatic.
     """
 def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.
