@@ -20,6 +20,7 @@ COMMANDS = {
     "fuse": "fuse label images into one label map",
     "agreement": "how well raters agree, with each other and with a consensus",
     "report": "fuse, and write one HTML page that shows the dispute and what to trust",
+    "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
     "batch": "fuse many cases, with one table and a page of the worst first",
     "info": "size, spacing, pixel type and labels of files, and whether they share one space",

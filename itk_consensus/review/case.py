@@ -19,7 +19,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.dicom.segmentation import NOT_ANNOTATED
 from itk_consensus.images.dicom.series import DicomSeries
-from itk_consensus.images.files import read_quietly, write_image
+from itk_consensus.images.files import read_quietly, split_image_name, write_image
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.structure_files import is_dicom, read_structures, write_structures
 from itk_consensus.images.structures import (
@@ -213,7 +213,7 @@ def case_of_filter(
     """
     rated, fused = rated_map(filter_), filter_.fused
     if names is None and files is not None:
-        names = [Path(file).name for file in files]
+        names = [split_image_name(file)[0] for file in files]
     named = checked_names(names, len(rated.maps), "review")
     if files is None:
         hashed = [
@@ -274,7 +274,7 @@ def case_of_structures(
         tuple(loaded),
         tuple(disputes),
         unlisted,
-        tuple(inputs_of_files([path.name for path in paths], paths, record)),
+        tuple(inputs_of_files([split_image_name(p)[0] for p in paths], paths, record)),
         like.geometry,
         fuser.method,
         fuser.MissingLabel,

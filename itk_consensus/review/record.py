@@ -151,6 +151,7 @@ class ReviewRecord(Part):
     version: Annotated[str, text]  #: Of this package
     method: Annotated[str, text]  #: That made the consensus
     blinded: Annotated[bool, boolean]
+    done: Annotated[bool, boolean]  #: Whether the reviewer said that nobody need look again
     inputs: Annotated[tuple[ReviewInput, ...], each(part(ReviewInput), 1)]
     grid: Annotated[ReviewedGrid, part(ReviewedGrid)]
     undecided: Annotated[int, _VOXELS]  #: How many disputes are
@@ -270,17 +271,18 @@ class RecordWriter:
         self._missing_label, self._unlisted = missing_label, unlisted_voxels
         self._drawn_as = drawn_as or {}
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, done: bool = False) -> None:
         """Write the record as it is now, replacing the file in one step."""
-        write_text(path, self.record().to_json())
+        write_text(path, self.record(done=done).to_json())
 
-    def record(self) -> ReviewRecord:
+    def record(self, *, done: bool = False) -> ReviewRecord:
         """The record as it is now."""
         grid = self.geometry
         return ReviewRecord(
             itk_consensus.__version__,
             self.method,
             self.blinded,
+            done,
             self.inputs,
             ReviewedGrid(grid.size, grid.spacing, grid.origin, grid.direction),
             len(self.review.undecided),

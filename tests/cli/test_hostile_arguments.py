@@ -102,6 +102,10 @@ PLACES = {
         "report good.nii other.nii --method vote -o HERE",
         "report good.nii other.nii --method vote -o page.html --image HERE",
     ),
+    "review": (
+        "review HERE good.nii other-size.nii",
+        "review good.nii other-size.nii --no-browser --port HERE",
+    ),
     "adjudicate": (
         "adjudicate HERE -o out.nii",
         "adjudicate good.review.json HERE -o out.nii",

@@ -99,7 +99,7 @@ def test_other_inputs_are_refused_in_one_line(
     files = [str(path) for path in readers]
     for inputs, words in (
         ([files[0], str(other), *files[2:]], "other.nii.gz: is none of the inputs"),
-        (files[:3], "dan.nii.gz was reviewed, and is not among the inputs"),
+        (files[:3], "dan was reviewed, and is not among the inputs"),
     ):
         code = main(["adjudicate", str(record), *inputs, "-o", str(tmp_path / "o.nii")])
         said = capsys.readouterr().err
