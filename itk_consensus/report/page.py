@@ -1,4 +1,4 @@
-"""One fusion as one HTML page for a meeting: it needs no network, no script and no other file."""
+"""One fusion as one HTML page for a meeting: it needs no network and no other file."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from itk_consensus.report.provenance import (
     version_table,
 )
 from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.viewer import viewer
 
 PathLike = str | os.PathLike[str]
 
@@ -46,6 +47,8 @@ def report(
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
     raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
+    Small cases can be gone through slice by slice, and decisions about disputes exported as the
+    record of a review; larger ones keep to a size limit, and the page says so.
 
     Parameters
     ----------
@@ -86,13 +89,19 @@ def page_text(
         hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
     else:
         hashes = file_hashes(case.names, files)
+    paths = None if files is None else [Path(file) for file in files]
     what = "their voxels as 64-bit integers" if files is None else "their files"
     if underlay is not None:
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
         section("Should it be believed?", *_verdict(filter_, case), id_="verdict"),
-        section("Where they differ", dispute_figures(case, underlay), id_="dispute"),
+        section(
+            "Where they differ",
+            dispute_figures(case, underlay),
+            *viewer(filter_, case.names, paths, page, underlay),
+            id_="dispute",
+        ),
         section("Raters", *_raters(filter_, case), id_="raters"),
     ]
     if case.agreement.labels:

@@ -122,7 +122,7 @@ class ReviewScene:
             )
             node.GetDisplayNode().SetVisibility3D(True)
             node.GetDisplayNode().SetPreferredDisplayRepresentationName3D("Closed surface")
-            node.GetDisplayNode().SetOpacity3D(0.75)
+            node.GetDisplayNode().SetOpacity3D(1.0)
         for number, label in enumerate(self.labels[structure]):
             color = _RESULT_COLORS[number % len(_RESULT_COLORS)]
             self._set_segment(node, structure, label, labels == label, color)
