@@ -73,7 +73,8 @@ class ProcessObject:
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work.
+        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        that are made later can be aborted, too; the Execute's other results stay.
         """
     def AddCommand(self, event: int, command: Any) -> int:
         """Call `command`, a callable or a SimpleITK Command, at each such event."""
@@ -147,6 +148,11 @@ class LabelFusionFilter(ProcessObject):
         """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
     def GetRaterMasks(self) -> Sequence[Image | None] | None:
         """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+    @overload
+    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...
+    @overload
+    def Execute(self, images: Sequence[ImageT | None], /) -> ImageT: ...
+    @overload
     def Execute(self, *images: Any) -> Any:
         """Fuse label images.
 
@@ -3720,8 +3726,15 @@ def read_dicom_segmentation(path: PathLike, series: DicomSeries, *, absent_frame
         What slices are for which the object has no frame at all: background, or not annotated
         (`NOT_ANNOTATED` in every mask). Where any segment has a frame the reader has been.
     """
-def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
-    """Read the slices of one series, from a folder or from a list of files."""
+def read_dicom_series(source: PathLike | Sequence[PathLike], *, number: int | None = None) -> DicomSeries:
+    """Read the slices of one series, from a folder or from a list of files.
+
+    Parameters
+    ----------
+    number : int, optional
+        Which series, from 1 on, where there are several; they are counted by the names of their
+        files. ``itk-consensus info FOLDER`` lists them.
+    """
 def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Structure]:
     """Read every segment with its name, colour and terminology.
 

@@ -78,12 +78,12 @@ def _column(
     return column
 
 
-def encode(drawn: Drawn, *, foreground: int | None = None, threads: int = 1) -> DecisionPatterns:
+def encode(drawn: Drawn, *, foreground: int | None = None) -> DecisionPatterns:
     if foreground is None:
         stack = LabelStack.multilabel(drawn.arrays, **drawn.common())
     else:
         stack = LabelStack.binary(drawn.arrays, float(foreground), **drawn.common())
-    return DecisionPatterns.from_stack(stack, strata=drawn.strata, threads=threads)
+    return DecisionPatterns.from_stack(stack, strata=drawn.strata)
 
 
 def assert_is_brute_force(patterns: DecisionPatterns, drawn: Drawn, foreground: int | None = None):

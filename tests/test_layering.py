@@ -18,7 +18,8 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 FLOORS = {
     "array_types": 0,
     "errors": 0,
-    "stopping": 0,
+    "blas_threads": 0,
+    "work": 0,
     "escaping": 0,
     "_kernels": 0,
     "votes": 1,

@@ -13,6 +13,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus import pipeline
 from itk_consensus.errors import ConsensusWarning, InputError, NotExecutedError, ParameterError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -186,6 +187,22 @@ def test_a_vector_image_is_one_reader_per_component() -> None:
     with pytest.raises(RuntimeError, match="not supported"):
         sitk.LabelVoting(vector)
     assert array(ic.LabelVoting(vector)) == array(ic.LabelVoting(three()))
+    assert vector.GetPixelID() == sitk.sitkVectorUInt8  # as a photograph has: nothing tells
+    with pytest.raises(ic.InputError, match="as RGB has"):
+        ic.LabelVoting([vector, vector])
+
+
+def test_the_threader_of_itk_is_not_ours_to_choose() -> None:
+    """Kernels here have threads of their own, which end with each call."""
+    assert hasattr(sitk.STAPLEImageFilter, "SetGlobalDefaultThreader")
+    assert not hasattr(ic.STAPLEImageFilter, "SetGlobalDefaultThreader")
+    # What a user calls on SimpleITK's class goes on working, and changes no answer.
+    before, threader = array(ic.LabelVoting(three())), sitk.ProcessObject.GetGlobalDefaultThreader()
+    try:
+        sitk.ProcessObject.SetGlobalDefaultThreader("Platform")
+        assert array(ic.LabelVoting(three())) == before
+    finally:
+        sitk.ProcessObject.SetGlobalDefaultThreader(threader)
 
 
 def test_functions_take_keywords() -> None:
@@ -217,6 +234,9 @@ def test_itks_function_of_staple_returns_doubles_here() -> None:
     assert type(theirs) is itk.Image[itk.F, 2]
     assert type(ours) is itk.Image[itk.D, 2]
     np.testing.assert_allclose(itk.array_from_image(ours), itk.array_from_image(theirs), atol=1e-6)
+    asked = pipeline.STAPLEImageFilter.New(*images, ttype=(type(images[0]), itk.Image[itk.F, 2]))
+    asked.Update()
+    assert type(asked.GetOutput()) is itk.Image[itk.F, 2]
 
 
 def test_itks_filters_take_more_pixel_types_here() -> None:

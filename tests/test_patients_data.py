@@ -1,10 +1,17 @@
-"""Patients' data stay where they were: no name goes into an output, a file, a page or a repr."""
+"""Patients' data stay where they were: no identity goes into outputs, files, pages or reprs."""
 
 from __future__ import annotations
 
+import gzip
+import io
+import logging
+import subprocess
 import sys
+import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,68 +31,103 @@ from itk_consensus.images.kept_metadata import Keep
 
 pydicom = pytest.importorskip("pydicom")
 sys.path.insert(0, str(Path(__file__).parent / "images"))
-from dicom_objects import SHAPE, position, write_contours, write_series  # noqa: E402
+from dicom_objects import position, write_contours, write_seg, write_series  # noqa: E402
+from planted_patient import (  # noqa: E402
+    GEOMETRY,
+    GROUPS,
+    KIND,
+    NAME,
+    UNREADABLE_BY_GDCM,
+    VALUES,
+    every_tag,
+    plant,
+    tells,
+    what_tells,
+)
 
-NAME, DATE, UID = "ZWERGNASE", "19340229", "2.25.31415926535897932384"
-GROUPS = (0x0008, 0x0010, 0x0020, 0x0040)
-TEXTS = ("PN", "LO", "SH", "LT", "ST", "UT", "UC", "AE", "CS")
-#: What tells a file's kind and place; nobody's name.
-NEEDED = (0x00080005, 0x00080016, 0x00080018, 0x00080060, 0x0020000E, 0x00200052)
-
-
-def plant(dataset: Any) -> int:
-    """Write a name into every tag of the groups that can hold one, a date and a UID likewise."""
-    from pydicom.datadict import DicomDictionary
-
-    number = 0
-    for tag, (vr, *_) in DicomDictionary.items():
-        if tag >> 16 not in GROUPS or tag in NEEDED:
-            continue
-        value = NAME if vr in TEXTS else {"DA": DATE, "DT": DATE, "UI": UID}.get(vr)
-        if value is not None:
-            dataset.add_new(tag, vr, value)
-            number += 1
-    return number
+SHAPE = (4, 24, 28)
 
 
-def tells(text: Any) -> bool:
-    """Whether somebody's name, birthday or study can be read in it."""
-    raw = text if isinstance(text, bytes) else str(text).encode(errors="replace")
-    return (
-        any(word.encode() in raw for word in (NAME, DATE, UID)) or NAME.encode("utf-16-le") in raw
-    )
+def planted_series(folder: Path, *, unreadable: tuple[str, ...] = ()) -> list[Any]:
+    """A CT of somebody who is in every tag, and what was written."""
+    write_series(folder, SHAPE)
+    slices = []
+    for number, path in enumerate(sorted(folder.iterdir())):
+        one = pydicom.dcmread(path)
+        plant(one, number, unreadable=unreadable)
+        drawn = np.zeros(SHAPE[1:], np.uint16)
+        drawn[4:15, 5 : 12 + number % 3] = 1
+        one.PixelData = drawn.tobytes()
+        one.save_as(path)
+        slices.append(one)
+    return slices
 
 
 @pytest.fixture(scope="module")
 def series(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A DICOM series of somebody whose name is everywhere."""
     folder = tmp_path_factory.mktemp("patient") / "series"
-    write_series(folder)
-    for path in folder.iterdir():
-        one = pydicom.dcmread(path)
-        assert plant(one) > 300
-        drawn = np.zeros(SHAPE[1:], np.uint16)
-        drawn[4:15, 5 : 12 + int(one.InstanceNumber) % 3] = 1
-        one.PixelData = drawn.tobytes()
-        one.save_as(path)
+    planted_series(folder)
     return folder
 
 
-@pytest.fixture
-def masks(series: Path) -> list[sitk.Image]:
-    """Three readers' slices, on one grid, with all that DICOM says of the patient."""
+def test_every_tag_of_the_four_groups_is_planted_with_every_kind_of_value(series: Path) -> None:
+    """Of pydicom's dictionary, and what was planted is found again by what looks for it."""
+    one = pydicom.dcmread(sorted(series.iterdir())[0])
+    known = {tag for tag in pydicom.datadict.DicomDictionary if tag >> 16 in GROUPS}
+    assert known <= set(every_tag()) <= set(one.keys())
+    assert {kind for kinds in every_tag().values() for kind in kinds} <= {*VALUES, "SQ"}
+    assert {0x00203100, 0x002031FF} <= set(one.keys())
+    silent = {tag for tag in every_tag() if not tells(one[tag].value)}
+    assert silent <= {*GEOMETRY, *KIND}
+    assert sum(element.tag.is_private for element in one) > 100
+    assert all(tells(element.value) for element in one if element.tag.is_private)
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Three readers' masks of one slice as DICOM images, without what GDCM cannot read."""
+    folder = tmp_path_factory.mktemp("readers") / "masks"
+    slices = planted_series(folder, unreadable=UNREADABLE_BY_GDCM)
+    paths = sorted(folder.iterdir())[:3]
+    for path, one in zip(paths, slices, strict=False):
+        one.ImagePositionPatient = slices[0].ImagePositionPatient
+        one.save_as(path)
+    return paths
+
+
+@pytest.fixture(scope="module")
+def masks(readers: list[Path]) -> list[sitk.Image]:
+    """The readers' masks, with all that DICOM says of the patient."""
     read = []
-    for path in sorted(series.iterdir())[:3]:
+    for path in readers:
         reader = sitk.ImageFileReader()
         reader.SetFileName(str(path))
         reader.LoadPrivateTagsOn()
-        image = sitk.Cast(reader.Execute()[:, :, 0], sitk.sitkUInt8)
+        image = sitk.Cast(reader.Execute(), sitk.sitkUInt8)
         for key in reader.GetMetaDataKeys():
             image.SetMetaData(key, reader.GetMetaData(key))
-        image.SetOrigin((0.0, 0.0))
+        for tag, (kind, *_) in every_tag().items():
+            key = f"{tag >> 16:04x}|{tag & 0xFFFF:04x}"
+            if not image.HasMetaDataKey(key) and kind != "SQ":
+                image.SetMetaData(key, str(VALUES[kind]))
+        image.SetMetaData("NRRD_space", "left-posterior")  # which may be kept
         read.append(image)
-    assert sum(NAME in read[0].GetMetaData(key) for key in read[0].GetMetaDataKeys()) > 100
+    told = [key for key in read[0].GetMetaDataKeys() if tells(read[0].GetMetaData(key))]
+    assert len({key for key in told if int(key[:4], 16) in GROUPS}) > 500
     return read
+
+
+@contextmanager
+def nothing_is_told(caplog: pytest.LogCaptureFixture) -> Iterator[list[Any]]:
+    """Collect texts; at the end neither these nor warnings nor log lines tell of the patient."""
+    texts: list[Any] = []
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
+        yield texts
+    texts += [remark.message for remark in remarks]
+    texts += [caplog.text, *(vars(record) for record in caplog.records)]
+    assert not [told for text in texts if (told := what_tells(text))]
 
 
 def outputs_of(filter_: Any, images: list[Any]) -> Iterator[Any]:
@@ -100,18 +142,34 @@ def outputs_of(filter_: Any, images: list[Any]) -> Iterator[Any]:
 
 @pytest.mark.parametrize("fuser", FUSERS, ids=lambda fuser: fuser.__name__)
 def test_no_output_of_any_fuser_tells_the_patient(
-    fuser: Any, masks: list[sitk.Image], tmp_path: Path
+    fuser: Any, masks: list[sitk.Image], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    filter_ = fuser()
-    for number, output in enumerate(outputs_of(filter_, masks)):
-        keys = output.GetMetaDataKeys()
-        assert not [key for key in keys if tells(output.GetMetaData(key)) or "|" in key]
-        for suffix in ("nrrd", "mha", "nii"):
-            path = tmp_path / f"{number}.{suffix}"
-            sitk.WriteImage(output, str(path), useCompression=False)
-            assert not tells(path.read_bytes())
-    told = [filter_, repr(filter_), repr(filter_.fused), filter_.GetDiagnostics()]
-    assert not [text for text in told if tells(text)]
+    with nothing_is_told(caplog) as texts:
+        filter_ = fuser()
+        for number, output in enumerate(outputs_of(filter_, masks)):
+            keys = output.GetMetaDataKeys()
+            assert not [key for key in keys if "|" in key]
+            texts += [output, *map(output.GetMetaData, keys)]
+            for suffix in ("nrrd", "mha", "nii"):
+                path = tmp_path / f"{number}.{suffix}"
+                sitk.WriteImage(output, str(path), useCompression=False)
+                texts.append(path.read_bytes())
+        diagnostics = filter_.GetDiagnostics()
+        for shown in (filter_, filter_.fused, diagnostics, getattr(filter_, "run", None)):
+            texts += [str(shown), repr(shown)]
+
+
+def test_reports_and_statistics_tell_nobody(
+    masks: list[sitk.Image], caplog: pytest.LogCaptureFixture
+) -> None:
+    """What notebooks show, too: a report, the agreement and a band, as text and as HTML."""
+    with nothing_is_told(caplog) as texts:
+        agreement = ic.AgreementFilter()
+        agreement.Execute(masks)
+        consensus = ic.ConsensusFilter()
+        consensus.Execute(masks)
+        for shown in (agreement, agreement.GetResult(), consensus, ic.Agreement(masks)):
+            texts += [str(shown), repr(shown), getattr(shown, "_repr_html_", str)()]
 
 
 @pytest.mark.parametrize("fuser", [ic.STAPLEImageFilter, ic.ConsensusFilter])
@@ -126,8 +184,6 @@ def test_keep_meta_data_keeps_all_of_it(fuser: Any, masks: list[sitk.Image]) -> 
 def test_drop_ins_keep_as_much_metadata_as_simpleitk_none(
     name: str, masks: list[sitk.Image]
 ) -> None:
-    for image in masks:
-        image.SetMetaData("NRRD_space", "left-posterior")
     theirs, ours = getattr(sitk, name)(masks), getattr(ic, name)(masks)
     assert theirs.GetMetaDataKeys() == ours.GetMetaDataKeys() == ()
     assert ic.Consensus(masks).GetMetaDataKeys() == ("NRRD_space",)
@@ -151,8 +207,25 @@ def test_what_describes_the_grid_of_files_is_kept_and_their_texts_are_not(tmp_pa
      "ITK_FileNotes", "descrip", "intent_name", "NRRD_content", "filename_or_obj", "Comment", ""],
 )  # fmt: skip
 def test_the_allow_list_lets_no_identity_through(key: str) -> None:
-    assert not Keep.DESCRIPTION(key)
-    assert Keep.EVERYTHING(key)
+    assert not Keep.DESCRIPTION(key, "1")
+    assert Keep.EVERYTHING(key, "1")
+
+
+@pytest.mark.parametrize(
+    ("key", "kept"),
+    [("NRRD_space", "left-posterior-superior"), ("NRRD_space", "3D-right-handed-time"),
+     ("NRRD_kinds[0]", "domain"), ("NRRD_kinds[0]", "3D-masked-symmetric-matrix"),
+     ("NRRD_centerings[2]", "cell"), ("NRRD_units[1]", '"mm"'), ("units", "micrometer"),
+     ("qform_code_name", "NIFTI_XFORM_SCANNER_ANAT"), ("xyzt_units", "10"), ("space", "LPS"),
+     ("affine", np.eye(4)), ("spatial_shape", (3, 4, 5)), ("original_channel_dim", "no_channel"),
+     ("NRRD_measurement frame", "(1,0,0) (0,1,0) (0,0,1)"), ("direction", torch.eye(3))],
+)  # fmt: skip
+def test_descriptive_keys_hold_words_of_their_format_or_numbers(key: str, kept: Any) -> None:
+    """Anybody can write a name under any key."""
+    assert Keep.DESCRIPTION(key, kept)
+    assert not Keep.NOTHING(key, kept)
+    for told in (NAME, f"{kept} {NAME}", [NAME], np.array([NAME]), np.array([NAME], object)):
+        assert not Keep.DESCRIPTION(key, told)
 
 
 def test_itk_images_tell_nobody(masks: list[sitk.Image]) -> None:
@@ -162,10 +235,12 @@ def test_itk_images_tell_nobody(masks: list[sitk.Image]) -> None:
         image.GetMetaDataDictionary()["0010|0010"] = NAME
         image.GetMetaDataDictionary()["NRRD_space"] = "left-posterior"
         images.append(image)
-    assert tuple(ic.Consensus(images).GetMetaDataDictionary().GetKeys()) == ("NRRD_space",)
-    assert tuple(ic.LabelVoting(images).GetMetaDataDictionary().GetKeys()) == ()
-    kept = ic.LabelVoting(images, keepMetaData=True).GetMetaDataDictionary()
-    assert kept["0010|0010"] == NAME
+    # A dictionary of itk's dies with its image, so these have names.
+    fused, voted = ic.Consensus(images), ic.LabelVoting(images)
+    whole = ic.LabelVoting(images, keepMetaData=True)
+    assert tuple(fused.GetMetaDataDictionary().GetKeys()) == ("NRRD_space",)
+    assert tuple(voted.GetMetaDataDictionary().GetKeys()) == ()
+    assert whole.GetMetaDataDictionary()["0010|0010"] == NAME
 
 
 @pytest.mark.parametrize(
@@ -220,67 +295,419 @@ def square(low: int, high: int, z: int) -> np.ndarray:
     return np.array([position(x, y, z) for x, y in corners])
 
 
-@pytest.fixture
-def contours(series: Path, tmp_path: Path) -> list[Path]:
+@pytest.fixture(scope="module")
+def contours(series: Path) -> list[Path]:
     """Two readers' RTSTRUCTs of the patient."""
     slices = [pydicom.dcmread(path) for path in sorted(series.iterdir())]
     paths = []
     for number in range(2):
         path = write_contours(
-            tmp_path / f"reader{number}.dcm",
-            {"liver": [square(3, 12 + number, 2), square(3, 13, 3)]},
+            series.with_name(f"contours{number}.dcm"),
+            {"liver": [square(3, 12 + number, 1), square(3, 13, 2)]},
             slices,
         )
         dataset = pydicom.dcmread(path)
-        plant(dataset)
+        plant(dataset, 10 + number)
+        dataset.save_as(path)
+        paths.append(path)
+    return paths
+
+
+def bare(one: Any) -> Any:
+    """A slice without what was planted, but with its UIDs: highdicom reads what it is planted."""
+    for tag in every_tag():
+        if tag not in GEOMETRY + KIND and not pydicom.datadict.dictionary_keyword(tag).endswith(
+            "UID"
+        ):
+            del one[tag]
+    one.PatientID = one.PatientName = one.PatientBirthDate = one.PatientSex = one.StudyID = ""
+    one.AccessionNumber = one.StudyDate = one.StudyTime = one.ReferringPhysicianName = ""
+    return one
+
+
+@pytest.fixture(scope="module")
+def segmentations(series: Path) -> list[Path]:
+    """Two readers' SEGs of the patient."""
+    slices = [bare(pydicom.dcmread(path)) for path in sorted(series.iterdir())]
+    paths = []
+    for number in range(2):
+        drawn = np.zeros(SHAPE, bool)
+        drawn[1:3, 4:14, 5 : 12 + number] = True
+        path = write_seg(series.with_name(f"seg{number}.dcm"), {"liver": drawn}, slices, None)
+        dataset = pydicom.dcmread(path)
+        plant(dataset, 20 + number)
         dataset.save_as(path)
         paths.append(path)
     return paths
 
 
 def test_series_and_structures_show_nobody(
-    series: Path, contours: list[Path], capfd: pytest.CaptureFixture[str]
+    series: Path,
+    contours: list[Path],
+    segmentations: list[Path],
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    given = ic.read_dicom_series(series)
-    assert tells(given.slices[0].PatientName)
-    readers = {path.stem: ic.read_dicom_contours(path, given) for path in contours}
-    matched = ic.match_structures(readers)
-    fused = ic.FuseStructures(matched.masks(), ic.MajorityVoteFilter())
-    shown = [given, readers, matched, fused, readers["reader0"][0]]
-    assert not [one for one in shown if tells(str(one)) or tells(repr(one))]
+    with nothing_is_told(caplog) as texts:
+        given = ic.read_dicom_series(series)
+        structures = {path.stem: ic.read_dicom_contours(path, given) for path in contours}
+        structures |= {p.stem: ic.read_dicom_segmentation(p, given) for p in segmentations}
+        matched = ic.match_structures(structures)
+        fused = ic.FuseStructures(matched.masks(), ic.MajorityVoteFilter())
+        for shown in (given, structures, matched, fused, structures["seg0"][0]):
+            texts += [str(shown), repr(shown)]
+        texts.append("".join(capfd.readouterr()))
     assert not fused["liver"].GetMetaDataKeys()
-    assert not tells("".join(capfd.readouterr()))
+    assert "4 CT slices" in repr(given)
+    assert tells(given.slices[0].PatientName)  # who asks for it has it
 
 
-def test_errors_quote_no_value_of_a_data_set(series: Path, tmp_path: Path) -> None:
-    (tmp_path / "odd").mkdir()
-    one = pydicom.dcmread(next(series.iterdir()))
-    del one.ImagePositionPatient
-    one.save_as(tmp_path / "odd" / "a.dcm")
-    raw = (tmp_path / "odd" / "a.dcm").read_bytes()
-    with pytest.raises(ic.InputError, match="ImagePositionPatient") as raised:
-        ic.read_dicom_series(tmp_path / "odd")
-    assert not tells(raised.value)
-    spacing = raw.index(b"DS", raw.index(b"\x28\x00\x30\x00"))
-    damaged = raw[: spacing + 4] + NAME.encode() + raw[spacing + 4 + len(NAME) :]
-    (tmp_path / "odd" / "a.dcm").write_bytes(damaged)
+def told_within(dataset: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Paths of keywords to all elements that tell something."""
+    for element in dataset:
+        here = (*path, element.keyword or str(element.tag))
+        if element.VR == "SQ":
+            for item in element.value:
+                yield from told_within(item, here)
+        elif tells(element.value):
+            yield here
+
+
+#: What an object of a study must say of it; the planted sex is no term of the standard.
+IDENTITY = {
+    "PatientName", "PatientID", "PatientBirthDate", "StudyInstanceUID", "StudyDate", "StudyTime",
+    "StudyID", "AccessionNumber", "ReferringPhysicianName", "FrameOfReferenceUID",
+}  # fmt: skip
+OF_SEG = {
+    "SourceImageSequence ReferencedSOPInstanceUID",
+    "ReferencedSeriesSequence SeriesInstanceUID",
+    "ReferencedSeriesSequence ReferencedInstanceSequence ReferencedSOPInstanceUID",
+    "PerFrameFunctionalGroupsSequence DerivationImageSequence SourceImageSequence "
+    "ReferencedSOPInstanceUID",
+}
+_OF_FRAME = "ReferencedFrameOfReferenceSequence"
+_OF_STUDY = f"{_OF_FRAME} RTReferencedStudySequence"
+_OF_SERIES = f"{_OF_STUDY} RTReferencedSeriesSequence"
+OF_RTSTRUCT = {
+    f"{_OF_FRAME} FrameOfReferenceUID",
+    f"{_OF_STUDY} ReferencedSOPInstanceUID",
+    f"{_OF_SERIES} SeriesInstanceUID",
+    f"{_OF_SERIES} ContourImageSequence ReferencedSOPInstanceUID",
+    "ROIContourSequence ContourSequence ContourImageSequence ReferencedSOPInstanceUID",
+    "StructureSetROISequence ReferencedFrameOfReferenceUID",
+    "PredecessorStructureSetSequence ReferencedSOPInstanceUID",
+}
+
+
+def written_for(write: Callable[..., None], path: Path, source: Path, raters: list[Path]) -> Any:
+    series = ic.read_dicom_series(source)
+    drawn = np.zeros(SHAPE, np.uint8)
+    drawn[1:3, 4:9, 4:9] = 1
+    mask = sitk.GetImageFromArray(drawn)
+    mask.CopyInformation(series.grid())
+    write({"liver": mask}, path, series, method="MajorityVote", raters=raters)
+    return pydicom.dcmread(path)
+
+
+def test_a_seg_carries_the_identity_that_dicom_asks_for_and_no_more(
+    series: Path, segmentations: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """highdicom would take over all modules of patient, study, specimen and equipment."""
+    with nothing_is_told(caplog):  # as warnings and log lines
+        seg = written_for(ic.write_dicom_segmentation, tmp_path / "a.dcm", series, segmentations)
+    assert {" ".join(path) for path in told_within(seg)} == IDENTITY | OF_SEG
+    assert not [element.tag for element in seg.iterall() if element.tag.is_private]
+
+
+def test_an_rtstruct_carries_the_identity_that_dicom_asks_for_and_no_more(
+    series: Path, contours: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with nothing_is_told(caplog):
+        contoured = written_for(ic.write_dicom_contours, tmp_path / "a.dcm", series, contours)
+    assert {" ".join(path) for path in told_within(contoured)} == IDENTITY | OF_RTSTRUCT
+    assert not [element.tag for element in contoured.iterall() if element.tag.is_private]
+
+
+@pytest.mark.parametrize(
+    ("characters", "name"),
+    [("ISO_IR 100", "Müßig^Jörg^^Dr.^KBE"),
+     (["", "ISO 2022 IR 87"], "Yamada^Tarou=山田^太郎=やまだ^たろう"),
+     ("ISO_IR 192", "Wáng^XiǎoDōng=王^小东"), ("GB18030", "Wang^XiaoDong=王^小东")],
+)  # fmt: skip
+@pytest.mark.parametrize("write", [ic.write_dicom_segmentation, ic.write_dicom_contours])
+def test_names_are_carried_whole_in_every_character_set(
+    write: Callable[..., None], characters: Any, name: str, tmp_path: Path
+) -> None:
+    write_series(tmp_path / "ct", SHAPE)
+    for path in (tmp_path / "ct").iterdir():
+        one = pydicom.dcmread(path)
+        one.SpecificCharacterSet, one.PatientName, one.PatientSex = characters, name, "F"
+        one.save_as(path)
+    written = written_for(write, tmp_path / "a.dcm", tmp_path / "ct", [])
+    assert str(written.PatientName) == name
+    assert written.PatientSex == "F"
+
+
+@pytest.mark.parametrize("write", [ic.write_dicom_segmentation, ic.write_dicom_contours])
+def test_free_text_instead_of_a_date_or_a_sex_is_left_out(
+    write: Callable[..., None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    keywords = ("StudyDate", "StudyTime", "PatientBirthDate", "PatientSex")
+    write_series(tmp_path / "ct", SHAPE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises((ic.InputError, ic.FileError)) as raised:
-            ic.read_dicom_series(tmp_path / "odd")
-    assert not tells(raised.value)
-    assert raised.value.__cause__ is None
+        for path in (tmp_path / "ct").iterdir():
+            one = pydicom.dcmread(path)
+            for keyword in keywords:
+                with pydicom.config.disable_value_validation():
+                    setattr(one, keyword, NAME)
+            one.save_as(path)
+    assert all(tells(pydicom.dcmread(path).get(keyword)) for keyword in keywords)
+    with nothing_is_told(caplog) as texts:
+        written = written_for(write, tmp_path / "a.dcm", tmp_path / "ct", [])
+        texts.append((tmp_path / "a.dcm").read_bytes())
+    assert [written.get(keyword) for keyword in keywords] == [""] * 4
 
 
-def test_no_command_prints_or_writes_the_patient(
-    masks: list[sitk.Image],
+def test_the_first_file_that_a_process_reads_is_read_as_silently(
+    series: Path, tmp_path: Path
+) -> None:
+    """Loggers of pydicom come with its import, after which a warning may already be logged."""
+    one = pydicom.dcmread(next(series.iterdir()))
+    (tmp_path / "ct").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one.SpecificCharacterSet = NAME
+        one.save_as(tmp_path / "ct" / "a.dcm")
+    program = (
+        "import logging, sys; logging.basicConfig(level=1)\n"
+        "from itk_consensus.images.dicom.series import read_dicom_series\n"
+        "print(read_dicom_series(sys.argv[1]))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "ct"], capture_output=True, check=True
+    )
+    assert b"1 CT slice" in ran.stdout
+    assert not what_tells(ran.stdout + ran.stderr)
+
+
+def test_threads_that_read_dicom_leave_warnings_and_loggers_as_they_were(tmp_path: Path) -> None:
+    """Filters of warnings are the process's: restored in the wrong order, all would be lost."""
+    write_series(tmp_path / "ct", (3, 4, 4))
+    before, interval = list(warnings.filters), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            read = list(pool.map(ic.read_dicom_series, [tmp_path / "ct"] * 16))
+    finally:
+        sys.setswitchinterval(interval)
+    assert len({one.geometry for one in read}) == 1
+    assert warnings.filters == before
+    assert not logging.getLogger("pydicom").filters
+
+
+@pytest.mark.parametrize("tag", KIND, ids=["character set", "class", "modality"])
+def test_what_a_file_is_gets_named_in_terms_of_the_standard_only(
+    tag: int,
+    series: Path,
+    contours: list[Path],
+    segmentations: list[Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A name where a modality, a class or a character set should be is quoted by nothing."""
+    value = VALUES["UI"] if tag == 0x00080016 else NAME
+    for source in (*series.iterdir(), contours[0], segmentations[0]):
+        one = pydicom.dcmread(source)
+        is_slice = source.parent == series
+        one.add_new(tag, "UI" if tag == 0x00080016 else "CS", value)
+        (tmp_path / "ct").mkdir(exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one.save_as(tmp_path / ("ct" if is_slice else "") / source.name)
+    with nothing_is_told(caplog) as texts:
+        given = ic.read_dicom_series(tmp_path / "ct")
+        texts += [str(given), repr(given)]
+        calls: list[Callable[[], Any]] = [
+            lambda: ic.read_dicom_contours(tmp_path / "contours0.dcm", given),
+            lambda: ic.read_dicom_contours(tmp_path / "seg0.dcm", given),
+            lambda: ic.read_dicom_segmentation(tmp_path / "seg0.dcm", given),
+            lambda: ic.read_dicom_segmentation(tmp_path / "contours0.dcm", given),
+            lambda: written_for(ic.write_dicom_segmentation, tmp_path / "a", tmp_path / "ct", []),
+            lambda: written_for(ic.write_dicom_contours, tmp_path / "b", tmp_path / "ct", []),
+        ]
+        for call in calls:
+            try:
+                call()
+            except (ic.InputError, ic.FileError) as error:
+                texts += traceback.format_exception(error)
+    if tag == 0x00080060:
+        assert "4 DICOM slices" in repr(given)
+
+
+def changed(path: Path, folder: Path, change: Callable[[Any], Any]) -> Path:
+    """A copy of a DICOM file in a folder, with something changed."""
+    one = pydicom.dcmread(path)
+    change(one)
+    folder.mkdir(exist_ok=True)
+    one.save_as(folder / path.name)
+    return folder / path.name
+
+
+def of_another_series(one: Any) -> None:
+    one.SeriesInstanceUID = f"{VALUES['UI']}.7.7"
+
+
+def of_another_frame(one: Any) -> None:
+    one.FrameOfReferenceUID = f"{VALUES['UI']}.8.8"
+
+
+def without(keyword: str) -> Callable[[Any], None]:
+    return lambda one: delattr(one, keyword)
+
+
+def damaged(path: Path) -> None:
+    """Write a name over the pixel spacing."""
+    raw = path.read_bytes()
+    spacing = raw.index(b"DS", raw.index(b"\x28\x00\x30\x00"))
+    path.write_bytes(raw[: spacing + 4] + NAME.encode() + raw[spacing + 4 + len(NAME) :])
+
+
+def test_errors_about_dicom_name_no_series_by_its_uid_and_quote_no_value(
+    series: Path,
+    contours: list[Path],
+    segmentations: list[Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Errors say how many slices of which modality, by number, and how to choose."""
+    first, *others = sorted(series.iterdir())
+    for folder, change in (
+        ("mixed", of_another_series),
+        ("frames", of_another_frame),
+        ("no frame", without("FrameOfReferenceUID")),
+        ("no series", without("SeriesInstanceUID")),
+        ("no place", without("ImagePositionPatient")),
+        ("damaged", lambda one: None),
+    ):
+        changed(first, tmp_path / folder, change)
+        for path in others if folder in ("mixed", "frames") else ():
+            changed(path, tmp_path / folder, lambda one: None)
+    damaged(tmp_path / "damaged" / first.name)
+    for path in others:
+        changed(path, tmp_path / "other", of_another_series)
+        changed(path, tmp_path / "elsewhere", of_another_frame)
+    given = ic.read_dicom_series(series)
+    apart = ic.read_dicom_series(tmp_path / "other")
+    chosen = ic.read_dicom_series(tmp_path / "mixed", number=1)
+    elsewhere = ic.read_dicom_series(tmp_path / "elsewhere")
+    lone = changed(contours[0], tmp_path, without("ReferencedFrameOfReferenceSequence"))
+    wanted: list[tuple[str, Callable[[], Any]]] = [
+        (r"holds 2 series \(1: 1 CT slice; 2: 3 CT slices\); choose one by its number .*--ser",
+         lambda: ic.read_dicom_series(tmp_path / "mixed")),
+        ("be 1 to 2, got 3", lambda: ic.read_dicom_series(tmp_path / "mixed", number=3)),
+        ("must be 1 to 2", lambda: ic.read_dicom_series(tmp_path / "mixed", number=True)),
+        (r"frames \(4 CT slices\): lies in 2 frames of ref",
+         lambda: ic.read_dicom_series(tmp_path / "frames")),
+        ("has no FrameOfRef", lambda: ic.read_dicom_series(tmp_path / "no frame")),
+        ("has no SeriesInst", lambda: ic.read_dicom_series(tmp_path / "no series")),
+        ("ImagePositionPatient", lambda: ic.read_dicom_series(tmp_path / "no place")),
+        ("", lambda: ic.read_dicom_series(tmp_path / "damaged")),
+        (r"another series than series .*other \(3 CT slices\); give the one it refers to",
+         lambda: ic.read_dicom_contours(contours[0], apart)),
+        (r"another series than series 1 of 2 of .* \(1 CT slice\); it is number 2 there",
+         lambda: ic.read_dicom_segmentation(segmentations[0], chosen)),
+        (r"another frame of reference than series .*elsewhere",
+         lambda: ic.read_dicom_contours(contours[0], elsewhere)),
+        ("another frame of", lambda: ic.read_dicom_segmentation(segmentations[0], elsewhere)),
+        ("refers to no series", lambda: ic.read_dicom_contours(lone, given)),
+        ("is a DICOM SEG, not an", lambda: ic.read_dicom_contours(segmentations[0], given)),
+        ("is a DICOM RTSTRUCT, not a", lambda: ic.read_dicom_segmentation(contours[0], given)),
+    ]  # fmt: skip
+    with nothing_is_told(caplog) as texts:
+        for message, call in wanted:
+            with pytest.raises((ic.InputError, ic.FileError, ic.GeometryError), match=message) as r:
+                call()
+            texts += traceback.format_exception(r.value)
+
+
+def test_a_series_is_chosen_by_its_number_and_uids_are_shown_to_who_asks(
     series: Path,
     contours: list[Path],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    folder = tmp_path / "both"
+    for path in series.iterdir():
+        changed(path, folder, lambda one: None)
+    changed(next(series.iterdir()), tmp_path / "scout", of_another_series).rename(folder / "~.dcm")
+    command = ["fuse", "--per-structure", "--series", folder, *contours]
+    with nothing_is_told(caplog) as texts:
+        assert main([*map(str, command), "-o", str(tmp_path / "a.seg.nrrd")]) != 0
+        refused = "".join(capfd.readouterr())
+        assert "2 series (1: 4 CT slices; 2: 1 CT slice)" in refused
+        options = ["--series-number", "1", "-o", str(tmp_path / "a.seg.nrrd")]
+        assert main([*map(str, command), *options]) == 0
+        assert main(["info", str(folder)]) == 0
+        listed = "".join(capfd.readouterr())
+        assert "series 1 of 2: 4 CT slices" in listed
+        texts += [refused, listed, (tmp_path / "a.seg.nrrd").read_bytes()]
+    assert main(["info", str(folder), "--show-identity"]) == 0
+    assert f"SeriesInstanceUID {VALUES['UI']}.7.7" in capfd.readouterr().out
+    chosen = ic.read_dicom_series(folder, number=2)
+    assert chosen.uid == f"{VALUES['UI']}.7.7"
+
+
+def test_notes_of_one_reader_about_a_segment_are_not_the_consensuss(tmp_path: Path) -> None:
+    """Terminology is; tags beside it, and whatever fields a module added, are not."""
+    drawn = np.zeros((3, 9, 9), np.uint8)
+    drawn[1, 2:6, 2:6] = 1
+    terms = "TerminologyEntry:x~SCT^123037004^Anatomical Structure~SCT^10200004^Liver~^^~y~^^~^^"
+    notes = {"Tags": f"Reader:{NAME}|{terms}|", "ID": NAME, "Comment": NAME}
+    one = ic.Structure("liver", sitk.GetImageFromArray(drawn), details=notes)
+    for name in "ab":
+        ic.write_slicer_segmentation([one], tmp_path / f"{name}.seg.nrrd")
+        assert tells((tmp_path / f"{name}.seg.nrrd").read_bytes())
+    words = [*(str(tmp_path / f"{name}.seg.nrrd") for name in "ab"), "--per-structure", "-o"]
+    assert main(["fuse", *words, str(tmp_path / "c.seg.nrrd")]) == 0
+    written = (tmp_path / "c.seg.nrrd").read_bytes()
+    assert not tells(written)
+    assert terms.encode() in written
+
+
+class Terminal(io.StringIO):
+    """A stderr on which progress is drawn."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def contents(path: Path) -> bytes:
+    """All that can be read in a file, with the keys of an image."""
+    raw = path.read_bytes()
+    if raw[:2] == b"\x1f\x8b":
+        raw = gzip.decompress(raw)
+    if path.suffix in (".nrrd", ".mha", ".nii"):
+        image = sitk.ReadImage(str(path))
+        raw += "".join(image.GetMetaData(key) for key in image.GetMetaDataKeys()).encode()
+    return raw
+
+
+def test_no_command_prints_or_writes_the_patient(
+    readers: list[Path],
+    masks: list[sitk.Image],
+    series: Path,
+    contours: list[Path],
+    segmentations: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     monkeypatch.chdir(tmp_path)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
     Path("in").mkdir()
     Path("out").mkdir()
     inputs = []
@@ -288,29 +715,51 @@ def test_no_command_prints_or_writes_the_patient(
         inputs.append(f"in/{number}.nrrd")
         sitk.WriteImage(mask, inputs[-1])
         assert tells(Path(inputs[-1]).read_bytes())
+    probability = sitk.Cast(
+        sum(sitk.Cast(mask, sitk.sitkFloat64) for mask in masks) / 3.0, sitk.sitkFloat64
+    )
+    for key in masks[0].GetMetaDataKeys():
+        probability.SetMetaData(key, masks[0].GetMetaData(key))
+    rows = ["case,probability,reference,raters"]
+    for number in range(10):
+        sitk.WriteImage(probability, f"in/p{number}.nrrd")
+        rows.append(f"{number},in/p{number}.nrrd,in/{number % 2 * 2}.nrrd,{';'.join(inputs)}")
+    Path("calibration.csv").write_text("\n".join(rows) + "\n")
     Path("cases.csv").write_text(f"case,raters\none,{';'.join(inputs)}\n")
+    per_structure = ["fuse", "--per-structure", "--series", series]
     runs: list[list[Any]] = [
         ["fuse", *inputs, "-o", "out/fused.nrrd", "--probability", "out/p.nrrd", "--uncertainty",
          "out/u.mha", "--json", "out/f.json", "--report", "out/f.html"],
-        ["fuse", *inputs, "-o", "out/staple.nrrd", "--method", "staple", "--json", "out/s.json"],
+        ["fuse", *inputs, "-o", "out/staple.nii.gz", "--method", "staple", "--json", "out/s.json"],
+        ["fuse", *readers, "-o", "out/dicom.mha", "--json", "out/d.json", "--report", "out/d.html"],
         ["agreement", *inputs, "--csv", "out/a.csv", "--json", "out/a.json"],
+        ["agreement", *readers],
         ["report", *inputs, "-o", "out/r.html"],
         ["info", *inputs],
+        ["info", *readers, series],
         ["batch", "cases.csv", "-o", "out/batch", "--jobs", "1"],
-        ["fuse", "--per-structure", "--series", series, *contours, "-o", "out/s.seg.nrrd"],
+        ["calibrate", "calibration.csv", "-o", "out/calibration.json", "--alpha", "0.2"],
+        ["band", "in/p0.nrrd", "--raters", *inputs, "--calibration", "out/calibration.json", "-o",
+         "out/band.nrrd"],
+        [*per_structure, *contours, "-o", "out/s.seg.nrrd"],
+        [*per_structure, *segmentations, "-o", "out/t.seg.nrrd"],
     ]  # fmt: skip
-    said = ""
-    for arguments in runs:
-        code = main([str(word) for word in arguments])
-        printed = "".join(capfd.readouterr())
-        said += printed
-        assert code == 0, f"{arguments[0]}: {printed}"
-    assert not tells(said)
-    written = [path for path in Path("out").rglob("*") if path.is_file()]
-    assert len(written) >= 11
-    for path in written:
-        raw = path.read_bytes()
-        if path.suffix in (".nrrd", ".mha"):
-            image = sitk.ReadImage(str(path))
-            raw += "".join(image.GetMetaData(key) for key in image.GetMetaDataKeys()).encode()
-        assert not tells(raw), path
+    failing: list[list[Any]] = [
+        ["fuse", inputs[0], contours[0], "-o", "out/x.nrrd"],
+        ["fuse", inputs[0], segmentations[0], "-o", "out/x.nrrd"],
+        ["fuse", readers[0], series / "000.dcm", "-o", "out/x.nrrd"],
+        ["fuse", "--per-structure", *contours, "-o", "out/x.seg.nrrd"],
+        ["info", contours[0]],
+        ["info", *readers, inputs[0], sorted(series.iterdir())[-1]],
+    ]
+    with nothing_is_told(caplog) as texts:
+        for arguments in (*runs, *failing):
+            code = main([str(word) for word in arguments])
+            printed = "".join([*capfd.readouterr(), terminal.getvalue()])
+            terminal.truncate(terminal.seek(0))
+            texts.append(printed)
+            assert (code == 0) is (arguments in runs), f"{arguments}: {printed}"
+        assert "#" in "".join(texts)  # the progress was drawn
+        written = [path for path in Path("out").rglob("*") if path.is_file()]
+        assert len(written) >= 17
+        texts += map(contents, written)

@@ -37,6 +37,14 @@ _IMAGES = """\
 Image = Any
 ImageT = TypeVar("ImageT")
 """
+#: Images of one kind in a list give one of the same kind, as of the function forms.
+_EXECUTE_OF_ONE_KIND = (
+    "    @overload",
+    "    def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...",
+    "    @overload",
+    "    def Execute(self, images: Sequence[ImageT | None], /) -> ImageT: ...",
+    "    @overload",
+)
 _KNOWN = {"Any", "ArrayLike", "Callable", "Image", "ImageT", "Iterable", "Mapping", "NDArray"}
 _KNOWN |= {"Sequence", "TypeVar"}
 
@@ -102,6 +110,8 @@ def _class_stub(cls: type) -> Iterator[str]:
     for name, member in sorted(_written_methods(cls).items(), key=lambda item: item[0]):
         redefined = name in vars(cls) and name in ("Execute", "GetLabelImage")
         if name not in derived and (name not in inherited or redefined):
+            if cls is LabelFusionFilter and name == "Execute":
+                yield from _EXECUTE_OF_ONE_KIND
             yield from _method_stub(name, member, "    ")
     yield ""
 

@@ -35,7 +35,7 @@ from speed.timing import Effort
 from speed.volumes import size_text
 
 import itk_consensus
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import default_threads
 
 __all__ = ["main", "render_markdown", "run"]
 

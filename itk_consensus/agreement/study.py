@@ -13,8 +13,8 @@ from itk_consensus.agreement.overlap import PairCounts
 from itk_consensus.agreement.result import AgreementResult, LabelAgreement
 from itk_consensus.agreement.surfaces import Surface, distances_between
 from itk_consensus.neighbourhood.boxes import voxel_sides
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.work import report
 
 #: Cubic millimetres in a millilitre.
 MM3_PER_ML = 1000.0
@@ -37,7 +37,6 @@ def study_agreement(
     settings: AgreementSettings,
     *,
     reference: str | None = None,
-    progress: Progress = lambda _: None,
 ) -> AgreementResult:
     """Compare every two raters, label by label; background 0 is left out.
 
@@ -52,12 +51,10 @@ def study_agreement(
     reference : str, optional
         The consensus is compared with each rater; it is no rater, so kappa, alpha, conformity and
         every mean over pairs leave it out.
-    progress : callable
-        Called with the share of the labels that are done.
     """
     among_raters = patterns if reference is None else _without_last_rater(patterns)
     pairs, ratings = PairCounts.of(patterns), Ratings.of(among_raters)
-    progress(0.0)
+    report(0.0)
     space = voxel_sides(spacing)
     unit = "ml" if len(space) == 3 else "mm^2"
     voxel = float(np.prod(space)) / (MM3_PER_ML if unit == "ml" else 1.0)
@@ -66,7 +63,7 @@ def study_agreement(
     conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
     labels = []
     for index, value in enumerate(patterns.labels):
-        progress(index / patterns.number_of_labels)
+        report(index / patterns.number_of_labels)
         if value == 0:
             continue
         by_region = {r: ratings.against_the_rest(index, r) for r in REGIONS}
@@ -108,7 +105,7 @@ def _with_surfaces(
     tolerance: float,
 ) -> LabelAgreement:
     surfaces = _surfaces(patterns, label, len(spacing))
-    compared = distances_between(surfaces, spacing, tolerance, patterns.threads)
+    compared = distances_between(surfaces, spacing, tolerance)
     shape = (4, len(surfaces), len(surfaces))
     found = np.empty(shape)
     for i, surface in enumerate(surfaces):

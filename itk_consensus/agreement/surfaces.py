@@ -33,12 +33,12 @@ class Surface:
         places = np.flatnonzero(mask & ~_inner(mask))
         return cls(mask.shape, places.astype(np.uint32) if mask.size < 2**32 else places)
 
-    def distance(self, spacing: Sequence[float], threads: int) -> Floats:
+    def distance(self, spacing: Sequence[float]) -> Floats:
         """Distance of every voxel of the box in mm, flat."""
         edge = np.zeros(self.shape, bool)
         edge.reshape(-1)[self.places] = True
         # Negative inside the set of surface voxels, whose distance to themselves is 0.
-        signed = signed_distance(edge, spacing, threads=threads)
+        signed = signed_distance(edge, spacing)
         return np.asarray(np.maximum(signed, 0, out=signed).reshape(-1))
 
 
@@ -90,7 +90,7 @@ def surface_distances(there: OneWay, back: OneWay) -> SurfaceDistances:
 
 
 def distances_between(
-    surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float, threads: int
+    surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
 ) -> dict[tuple[int, int], SurfaceDistances]:
     """Of every two surfaces, by their indices in order.
 
@@ -106,7 +106,7 @@ def distances_between(
     one_way: dict[tuple[int, int], OneWay] = {}
     drawn = [index for index, surface in enumerate(surfaces) if surface.places.size]
     for target in drawn:
-        distance = surfaces[target].distance(spacing, threads)
+        distance = surfaces[target].distance(spacing)
         for index in drawn:
             one_way[index, target] = OneWay.of(distance[surfaces[index].places], tolerance)
     found = {}

@@ -186,13 +186,13 @@ def fit_scaling(table: ScalingTable, method: str) -> Scaling:
     return LogitScaling.fit(table, with_bias=method == "temperature_bias")
 
 
-def region_of(case: ProbabilityCase, margin: float, threads: int) -> NDArray[np.bool_]:
+def region_of(case: ProbabilityCase, margin: float) -> NDArray[np.bool_]:
     """What any rater marked, or else the consensus, widened by a margin in mm."""
     union = reduce(np.logical_or, [np.asarray(m) != 0 for m in case.raters or (case.consensus,)])
     region = np.zeros(union.shape, dtype=bool)
     if union.any():
         box = box_around(union, margin, case.spacing)
-        region[box] = signed_distance(union[box], case.spacing, threads=threads) <= margin
+        region[box] = signed_distance(union[box], case.spacing) <= margin
     return region
 
 

@@ -40,7 +40,7 @@ class ScoredCase:
     kind: str | None  #: See `ProbabilityCase.kind`
 
 
-def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> ScoredCase:
+def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> ScoredCase:
     """Score a calibration case; `owner` is the filter and case, for messages."""
     check_contour(case, owner)
     reference = case.reference_labels()
@@ -49,9 +49,9 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str, threads:
             f"{owner}: the reference is voxel for voxel the consensus itself; a circular "
             "reference calibrates nothing, so hold a rater out of the consensus"
         )
-    spreads = label_spreads(case, options, owner, threads)
+    spreads = label_spreads(case, options, owner)
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
-    maps = score_maps(case, options, spreads, box, threads)
+    maps = score_maps(case, options, spreads, box)
     distributions = maps.distributions(reference)
     return ScoredCase(distributions, spreads, case.spacing[::-1], case.rater_count, case.kind)
 
@@ -65,13 +65,13 @@ def check_contour(case: ProbabilityCase, owner: str) -> None:
 
 
 def score_maps(
-    case: ProbabilityCase, options: BandOptions, spreads: Spreads, box: Box, threads: int
+    case: ProbabilityCase, options: BandOptions, spreads: Spreads, box: Box
 ) -> ScoreMaps:
     """Scores of every label in a box that holds the consensus."""
     where = (case.consensus, box, case.spacing, options.region_margin)
     if options.score == "probability":
-        return probability_scores(case.probabilities, *where, threads)
-    return distance_scores(*where, spreads or (1.0,) * case.labels, threads)
+        return probability_scores(case.probabilities, *where)
+    return distance_scores(*where, spreads or (1.0,) * case.labels)
 
 
 def band_box(
@@ -86,13 +86,13 @@ def band_box(
     return box_around(case.consensus != 0, max(reach, 0.0), case.spacing)
 
 
-def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str, threads: int) -> Spreads:
+def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Spreads:
     """How far apart the raters are about each label, in mm; empty if the score does not use it."""
     if not options.uses_spread:
         return ()
     if case.raters is not None:
-        stack = LabelStack.multilabel(case.raters, threads=threads, owner=f"{owner}: raters")
-        patterns = DecisionPatterns.from_stack(stack, threads=threads)
+        stack = LabelStack.multilabel(case.raters, owner=f"{owner}: raters")
+        patterns = DecisionPatterns.from_stack(stack)
         disputed = disputed_voxels_of_raters(patterns, case.labels)
     elif options.probability_is_vote_fraction:
         disputed = disputed_voxels_of_fractions(case.probabilities)

@@ -111,7 +111,6 @@ def distance_scores(
     spacing: Sequence[float],
     margin: float,
     spreads: Sequence[float],
-    threads: int | None = None,
 ) -> ScoreMaps:
     """Signed distance to each label of the consensus, over that label's spread.
 
@@ -127,13 +126,13 @@ def distance_scores(
         One per label, in mm; 1 to score in mm. Of two labels both have the same.
     """
     labels = consensus[box]
-    distance = signed_distance(labels != 0, spacing, threads=threads)
+    distance = signed_distance(labels != 0, spacing)
     region = distance <= margin
     foreground = distance / spreads[0]
     if len(spreads) == 2:
         return ScoreMaps(box, (-foreground, foreground), region)
     others = [
-        signed_distance(labels == label, spacing, threads=threads) / spread
+        signed_distance(labels == label, spacing) / spread
         for label, spread in enumerate(spreads[1:], start=1)
     ]
     return ScoreMaps(box, (-foreground, *others), region)
@@ -145,10 +144,9 @@ def probability_scores(
     box: Box,
     spacing: Sequence[float],
     margin: float,
-    threads: int | None = None,
 ) -> ScoreMaps:
     """Minus the log-odds of each label; beyond the region only the background fits."""
-    region = signed_distance(consensus[box] != 0, spacing, threads=threads) <= margin
+    region = signed_distance(consensus[box] != 0, spacing) <= margin
     scores = [_misfit(p[box]) for p in probabilities]
     if len(scores) == 1:
         scores.insert(0, -scores[0])

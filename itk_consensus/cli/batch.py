@@ -19,7 +19,7 @@ from itk_consensus.pipeline.batch import INDEX, TABLE, run_batch
 from itk_consensus.pipeline.cases import BatchCase, find_cases
 from itk_consensus.pipeline.one_case import FAILED, CaseResult, Plan
 from itk_consensus.report.text import PROGRAM, pairs, section
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import default_threads
 
 _DESCRIPTION = """\
 Fuse many cases, with one table and a page of the worst first.
@@ -67,19 +67,20 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
     cases = _cases(arguments)
     parameters = given_parameters(arguments, arguments.fuser)
     arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
+    jobs = min(arguments.jobs, len(cases))
     plan = Plan(
         arguments.method,
         arguments.output,
         parameters,
         arguments.reports,
-        max(default_threads() // arguments.jobs, 1),
+        max(default_threads() // max(jobs, 1), 1),
         arguments.overwrite,
     )
     is_list = os.path.isfile(arguments.cases)
     results = run_batch(
         cases,
         plan,
-        jobs=min(arguments.jobs, len(cases)),
+        jobs=jobs,
         scheduler=arguments.scheduler,
         after_case=_progress(len(cases), console),
         sources=[Path(arguments.cases)] if is_list else [],

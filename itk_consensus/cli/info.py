@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.exit_codes import SOMETHING_FOUND
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
+from itk_consensus.images.dicom.series import described, series_within
 from itk_consensus.images.geometry import DEFAULT_TOLERANCE
 from itk_consensus.report.image_file import differences_in_space
+from itk_consensus.report.text import section
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
     """Give the parser what the command takes."""
     parser.set_defaults(run=_info, parser=parser)
     parser.epilog = "The exit code is 1 if the files do not share one space."
-    add_file(parser, "files", nargs="+", help="image files")
+    add_file(parser, "files", nargs="+", help="image files, and folders of DICOM series")
+    parser.add_argument(
+        "--show-identity",
+        action="store_true",
+        help="also print what DICOM calls a series (SeriesInstanceUID), which leads to the patient",
+    )
 
 
 def _info(arguments: argparse.Namespace, console: Console) -> int:
     files = []
-    for file in read_files(arguments.files, console, 1.0):
+    for folder in (path for path in arguments.files if path.is_dir()):
+        console.answer(_series_of(folder, arguments.show_identity))
+    images = [path for path in arguments.files if not path.is_dir()]
+    for file in read_files(images, console, 1.0):
         console.answer(file.description())
         files.append(file.without_voxels())
+    if not files:
+        return 0
     differing = differences_in_space(files, DEFAULT_TOLERANCE, DEFAULT_TOLERANCE)
     if differing:
         console.answer("\n".join(differing))
     elif len(files) > 1:
         console.answer(f"All {len(files)} files share one space.")
     return SOMETHING_FOUND if differing else 0
+
+
+def _series_of(folder: Path, show_identity: bool) -> str:
+    """The series of a folder by the numbers that --series-number takes."""
+    _, found = series_within(folder)
+    lines = []
+    for number, (uid, slices) in enumerate(found.items(), start=1):
+        lines.append(f"series {number} of {len(found)}: {described(slices)}")
+        if show_identity:
+            lines.append(f"SeriesInstanceUID {uid}")
+    return section(str(folder), lines)

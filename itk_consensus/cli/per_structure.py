@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.options import add_file, given_parameters, naming_options
@@ -14,6 +15,7 @@ from itk_consensus.filters.fuse_structures import FuseStructures
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.dicom.segmentation import ABSENT_FRAMES, NOT_ANNOTATED
 from itk_consensus.images.dicom.series import read_dicom_series
+from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (
     CONTOURS,
     is_dicom,
@@ -43,6 +45,13 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
         "--series",
         metavar="FOLDER",
         help="the DICOM series that was outlined; needed where DICOM is read or written",
+    )
+    group.add_argument(
+        "--series-number",
+        type=int,
+        metavar="N",
+        help="which series of the folder, from 1 on, where it holds several; "
+        "'itk-consensus info FOLDER' lists them",
     )
     group.add_argument(
         "--absent-frames",
@@ -80,7 +89,9 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
     if is_dicom(arguments.output) and arguments.series is None:
         arguments.parser.error("DICOM refers to the series that was outlined; give --series")
-    series = None if arguments.series is None else read_dicom_series(arguments.series)
+    series = None
+    if arguments.series is not None:
+        series = read_dicom_series(arguments.series, number=arguments.series_number)
     options = {} if arguments.absent_frames is None else {"absent_frames": arguments.absent_frames}
     readers = {str(path): read_structures(path, series, **options) for path in arguments.inputs}
     if len(readers) < len(arguments.inputs):
@@ -89,7 +100,7 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     with naming_options(fuser, arguments.method):
         fused = FuseStructures(matched.masks(), fuser)
     consensus = separate_undecided(
-        [replace(_first(matched, name), name=name, mask=mask) for name, mask in fused.items()]
+        [_consensus(_first(matched, name), name, mask) for name, mask in fused.items()]
     )
     for one in consensus:
         if one.name not in fused:
@@ -103,6 +114,11 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
 def _first(matched: MatchedStructures, name: str) -> Structure:
     """Whose colour and terminology the consensus takes on."""
     return next(one for one in matched.table[name] if one is not None)
+
+
+def _consensus(first: Structure, name: str, mask: Any) -> Structure:
+    """What all readers drew, under the first one's name, colour and terminology."""
+    return replace(first, name=name, mask=mask, details=shared_details(first))
 
 
 def _renaming(text: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.images import convert
+from itk_consensus.work import report, stage
 
 
 class AgreementFilter(FuserAtWorkMixin):
@@ -65,21 +66,22 @@ class AgreementFilter(FuserAtWorkMixin):
         with self._running():
             inputs, name = convert.as_list(images, self.GetName()), None
             if isinstance(reference, LabelFusionFilter):
-                name, reference = reference.method, self._consensus(reference, inputs)
+                with stage(0.0, 0.2):
+                    name, reference = reference.method, self._consensus(reference, inputs)
             elif reference is not None:
                 name = "reference"
-            self._report(0.2)
+            report(0.2)
             case = self._load(inputs) if name is None else self._load_with(reference, inputs)
-            self._report(0.5)
+            report(0.5)
             named = self._names(names, case.patterns.number_of_raters - (name is not None))
-            self._result = result = study_agreement(
-                case.patterns,
-                case.spacing,
-                named if name is None else [*named, name],
-                AgreementSettings(self.Surfaces, self.SurfaceTolerance),
-                reference=name,
-                progress=lambda share: self._report(0.5 + 0.49 * share),
-            )
+            with stage(0.5, 0.99):
+                self._result = result = study_agreement(
+                    case.patterns,
+                    case.spacing,
+                    named if name is None else [*named, name],
+                    AgreementSettings(self.Surfaces, self.SurfaceTolerance),
+                    reference=name,
+                )
             return handed_out(result)
 
     def GetResult(self) -> AgreementResult:

@@ -105,7 +105,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         means = np.array([voxels.take(weight).mean(dtype=float) for weight in weights])
         total = means.sum()
         self.MeanWeights = tuple((means / total).tolist()) if total > 0 else (0.0,) * len(means)
-        return local_vote(voxels, digits, weights, sigmas, case.threads)
+        return local_vote(voxels, digits, weights, sigmas)
 
     def _comparable(self, case: FusionCase) -> ComparableImages:
         given = self.AtlasImages or ()
@@ -120,7 +120,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
             for index, (image, labels) in enumerate(zip(given, case.loaded.arrays, strict=True))
         ]
         sigmas = self._sigmas(case, self.BiasScale, BIAS_SIDES)
-        return comparable(target, atlases, sigmas if any(sigmas) else None, threads=case.threads)
+        return comparable(target, atlases, sigmas if any(sigmas) else None)
 
     def _intensities(self, image: Any, case: FusionCase, parameter: str) -> NDArray[Any]:
         array = self._load_one(image, case.loaded, parameter)

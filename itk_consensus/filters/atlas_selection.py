@@ -80,7 +80,7 @@ class AtlasSelectionFilter(ProcessObject):
                     raise InputError(f"{name}: MaskImage must mark some voxels, it is empty")
             first, *atlases = loaded.arrays
             assert first is not None
-            alike = comparable(first, atlases, None, threads=self.NumberOfThreads)
+            alike = comparable(first, atlases, None)
             found = region_similarities(alike, region, self.Similarity)
             self.Similarities = tuple(found.tolist())
             return tuple(most_similar(found, self.NumberOfAtlases).tolist())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -99,9 +96,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = settings_from(self, BoundarySettings, radii=self._radii(case))
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(settings.radii))
-        observer, tick = self._counting_to(self.MaximumIterations)
-        gate = self._gate(case, partial(tick, 0.0))
-        result = boundary_simple(voxels, settings, gate=gate, observer=observer, tick=tick)
+        result = boundary_simple(voxels, settings, gate=self._gate(case))
         self.Weights = tuple(result.weights.tolist())
         self.Trace, self.Converged = result.trace, result.converged
         return result.fusion()
@@ -118,7 +113,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             )
         return radii
 
-    def _gate(self, case: FusionCase, tick: Callable[[], None]) -> NDArray[np.float64] | None:
+    def _gate(self, case: FusionCase) -> NDArray[np.float64] | None:
         """(J, N) factor of the weights, 1 + (EdgeBoost - 1) times the agreement with edges."""
         image = self._load_one(self.Image, case.loaded, "Image")
         if image is None or self.EdgeBoost == 1:
@@ -128,5 +123,5 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         radii = tuple(round(EDGE_REACH * radius) for radius in self._radii(case))
         scale = self.EdgeScale * case.smallest_side
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(radii))
-        agreement = edge_agreement(voxels, image, radii, case.spacing, scale, tick)
+        agreement = edge_agreement(voxels, image, radii, case.spacing, scale)
         return 1 + (self.EdgeBoost - 1) * agreement

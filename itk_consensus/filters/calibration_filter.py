@@ -22,6 +22,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
+from itk_consensus.work import report
 
 Record = TypeVar("Record", BandRecord, ScalingRecord)
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
@@ -117,7 +118,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
             )[0]
             self._invoke(ITERATION_EVENT)
-            self._report(self._run.progress)  # the number of cases is unknown; this lets Abort in
+            report(0.0)  # the number of cases is unknown; this lets Abort in
 
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""

@@ -37,11 +37,9 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
         patterns = case.patterns
         weights, opinions = self._weights(patterns.number_of_raters), self._opinions(case)
         if opinions is None:
-            masks = RaterMasks.from_stack(case.stack, patterns, weights, case.threads)
+            masks = RaterMasks.from_stack(case.stack, patterns, weights)
         else:
             masks = soft_masks(opinions, case.stack.rater_masks, case.stack.mask, weights)
-        found = coherence_vote(
-            masks, case.spacing, progress=lambda share: self._report(0.5 + 0.45 * share)
-        )
+        found = coherence_vote(masks, case.spacing)
         self._measure_resolution(found.masks, patterns.labels, case.spacing)
         return settled_fusion(patterns, found.decision, found.write_probability, found.frequencies)

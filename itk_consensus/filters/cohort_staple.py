@@ -14,12 +14,14 @@ from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
+from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.fusion.staple.cohort_staple import CohortResult, cohort_staple
 from itk_consensus.fusion.staple.staple_result import in_pairs
 from itk_consensus.images import convert
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import report, stage
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin):
@@ -60,18 +62,21 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         with self._running():
             self._check_parameters()
             loaded = [self._load(case, index) for index, case in enumerate(self._listed(cases))]
-            self._report(0.5)
-            result = self._fuse(loaded)
+            report(0.5)
+            with stage(0.5, 0.99):
+                result = self._fuse(loaded)
             self._fused = [
                 self._fused_images(case, posterior)
                 for case, posterior in zip(loaded, result.posteriors, strict=True)
             ]
             return self.GetProbabilityImages()
 
+    @made_later
     def GetProbabilityImages(self) -> list[Any]:
         """Foreground probability of each case of the last Execute."""
         return [fused.probability_image(fused.labels[1]) for fused in self._made(self._fused)]
 
+    @made_later
     def GetLabelImages(self) -> list[Any]:
         """Label map of each case of the last Execute: foreground where its probability >= 0.5."""
         return [fused.label_image() for fused in self._made(self._fused)]
@@ -105,14 +110,13 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )
-        return FusionCase(loaded, stack, self.NumberOfThreads)
+        return FusionCase(loaded, stack)
 
     def _fuse(self, cases: list[FusionCase]) -> CohortResult:
         self._check_foreground(cases, self.MissingLabel)
         result = cohort_staple(
             [case.patterns for case in cases],
             self._settings_with(self.Prior),
-            observer=self._after_iteration,
             owner=self.GetName(),
         )
         self._store(result.shared)

@@ -12,6 +12,7 @@ from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
+from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.collate import CollateResult, CollateSettings, collate
@@ -76,6 +77,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     _result = Output[CollateResult | None](None)
 
+    @made_later
     def GetLevelImage(self, level: int = 0) -> Any:
         """Probability, as float64, that a voxel is at one of ConsensusLevels, counted from 0."""
         case, fused = self._executed_case(), self.fused
@@ -97,8 +99,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
             raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        observer, _ = self._counting_to(self.MaximumIterations)
-        result = collate(case.patterns, self._settings(case), observer=observer)
+        result = collate(case.patterns, self._settings(case))
         self._result = result
         self.ElapsedIterations = len(result.trace)
         self.Converged = result.converged

@@ -33,6 +33,7 @@ from itk_consensus.filters.parameters import Measurement, Output, Parameter, set
 from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.work import report
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             self._record = None
             options = self._options()
             scored = [
-                score_case(case, options, f"{self.GetName()}: case {i}", self.NumberOfThreads)
+                score_case(case, options, f"{self.GetName()}: case {i}")
                 for i, case in enumerate(self._calibration_cases(probabilities, references, raters))
             ]
             told = {"fusion_method": self.FusionMethod, **(provenance or {})}
@@ -188,14 +189,13 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             self._check_record(record, options, case)
             check_contour(case, self.GetName())
             promise = self._promise(record, case)
-            threads = self.NumberOfThreads
-            spreads = label_spreads(case, options, self.GetName(), threads)
+            spreads = label_spreads(case, options, self.GetName())
             self._tell(record.unusual_spreads(spreads))
-            self._report(0.3)
+            report(0.3)
             box = band_box(case, options, spreads, record.tau)
-            maps = score_maps(case, options, spreads, box, threads)
+            maps = score_maps(case, options, spreads, box)
             sets = prediction_sets(maps.scores, record.tau)
-            self._report(0.9)
+            report(0.9)
             empty = ~sets.any(axis=0)
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty

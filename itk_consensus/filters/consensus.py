@@ -17,6 +17,7 @@ from itk_consensus.filters.listed_components import (
     lone_components,
 )
 from itk_consensus.filters.parameters import Deferred, Measurement, Output
+from itk_consensus.filters.process_object import made_later
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
 from itk_consensus.fusion.staple.staple import MULTILABEL, staple
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
@@ -79,6 +80,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         _ = self.fused
         return tuple(self._candidates)
 
+    @made_later
     def GetCandidateImage(self, name: str) -> Any:
         """The label map of a candidate of the last Execute; made when asked for."""
         fused = self.fused
@@ -91,8 +93,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        found = case.find_shared_consensus(lambda share: self._report(0.5 + 0.4 * share))
-        vars(case)["shared_consensus"] = found
+        found = case.shared_consensus
         frequencies = found.coherence.frequencies
         chosen = settled_fusion(patterns, found.decision, found.write_probability, frequencies)
         self.Choice = _choice(found)

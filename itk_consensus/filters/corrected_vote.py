@@ -15,6 +15,7 @@ from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.tiled_shares import TiledShares, TilesOf
+from itk_consensus.work import stage
 
 
 class CorrectedVoteFilter(TileVoteFilter):
@@ -49,16 +50,11 @@ class CorrectedVoteFilter(TileVoteFilter):
         if soft is not None:
             fusion, self.VoteShares = soft.corrected()
             return fusion
-        corrected = corrected_vote(
-            case.stack,
-            sigma,
-            case.spacing,
-            weights=weights,
-            threads=case.threads,
-            progress=lambda share: self._report(0.5 + 0.2 * share),
-        )
+        with stage(0.0, 0.5):
+            corrected = corrected_vote(case.stack, sigma, case.spacing, weights=weights)
         self.VoteShares = corrected.mixing
-        return corrected.fusion(lambda share: self._report(0.75 + 0.24 * share))
+        with stage(0.5, 1.0):
+            return corrected.fusion()
 
     def _vote_of(
         self, stack: LabelStack, tiles_of: TilesOf, mixed: MixedVotes | None

@@ -26,6 +26,7 @@ from itk_consensus.filters.parameters import Output
 from itk_consensus.filters.runs import Run
 from itk_consensus.images.files import PathLike, read_bytes, write_bytes
 from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.work import report
 
 if TYPE_CHECKING:
     from itk_consensus.deep.inference import Prediction
@@ -75,7 +76,7 @@ class DeepConsensusFilter(DeepTraining):
                     f"got {found[0]}D{_channels(found[1])}"
                 )
             reject_other_labels(given.summary(), model.labels, self.GetName())
-            self._report(0.1)
+            report(0.1)
             self._predict(model, given)
             return self.GetLabelImage()
 
@@ -103,7 +104,7 @@ class DeepConsensusFilter(DeepTraining):
 
         model.network.to(find_device(self.Device, self.GetName()))
         case = given.as_case(model.labels, model.rater_numbers)
-        decision = given.agreed_classes(model.labels, self.NumberOfThreads)
+        decision = given.agreed_classes(model.labels)
         disputed = decision == MISSING
         margin = 0.0 if self.LockUnanimousVoxels else self.RegionMargin
         spacing = given.loaded.geometry.array_spacing
@@ -118,7 +119,7 @@ class DeepConsensusFilter(DeepTraining):
                 overlap=self.WindowOverlap,
                 rater_weight=self._rater_weight(model),
                 mixed_precision=self.MixedPrecision == "cuda",
-                progress=lambda share: self._report(0.1 + 0.85 * share),
+                progress=lambda share: report(0.1 + 0.85 * share),
             )
 
         def write_evidence(out: NDArray[Any]) -> None:

@@ -59,9 +59,9 @@ class DeepInput:
         missing = self.stack.missing_label
         return CaseSummary(self.shape, len(self.channels), values, missing, self.rater_ids)
 
-    def agreed_classes(self, labels: Sequence[int], threads: int) -> NDArray[np.uint8]:
+    def agreed_classes(self, labels: Sequence[int]) -> NDArray[np.uint8]:
         """The class all raters chose at each voxel, or `MISSING` where they dispute it."""
-        patterns = DecisionPatterns.from_stack(self.stack, threads=threads)
+        patterns = DecisionPatterns.from_stack(self.stack)
         chosen = patterns.votes().argmax(1)
         classes = np.array([labels.index(int(value)) for value in patterns.labels], np.uint8)
         return patterns.expand(

@@ -27,6 +27,7 @@ from itk_consensus.filters.deep_parameters import DeepConsensusParameters
 from itk_consensus.filters.parameters import settings_from
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
 from itk_consensus.images.files import PathLike, read_bytes, require_writable, write_bytes
+from itk_consensus.work import report
 
 if TYPE_CHECKING:
     from itk_consensus.deep.model import ConsensusModel
@@ -86,7 +87,7 @@ class DeepTraining(DeepConsensusParameters):
         with self._running(), self._torch_threads():
             sources = case_sources(images, label_lists, truths, rater_ids, **self._reading())
             summaries = summaries_of(sources, self.GetName())
-            self._report(0.05)
+            report(0.05)
             mode = self._chosen_mode(truths, summaries)
             if warm_start:
                 if self.Mode == "auto" and truths is None and self._trained().mode == "joint":

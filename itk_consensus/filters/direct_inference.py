@@ -99,7 +99,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     _result = Output[Any](None)
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        result = direct_inference(case.patterns, self._settings(), observer=self._after_iteration)
+        result = direct_inference(case.patterns, self._settings())
         self._store(result)
         self._warn_of_doubts(case, result.starts)
         return PatternFusion(case.patterns, result.decision, result.shares)

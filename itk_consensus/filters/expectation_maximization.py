@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,7 +154,7 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
                 f"got {self.NumberOfInitializations}"
             )
         known = None if weight == "estimate" else weight
-        return MarkovField(case.patterns, case.spacing, known, partial(self._report, 0.5))
+        return MarkovField(case.patterns, case.spacing, known)
 
     def _check_raters(self, patterns: DecisionPatterns, asks_for_more: bool) -> bool:
         """Whether there are raters enough to estimate anything; if not, priors are an error."""

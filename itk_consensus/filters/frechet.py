@@ -36,9 +36,7 @@ class FrechetConsensusFilter(LabelFusionFilter):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        found = frechet_labels(
-            patterns, self.Measure, lambda share: self._report(0.5 + 0.49 * share)
-        )
+        found = frechet_labels(patterns, self.Measure)
         self.MeanOverlaps = {
             int(patterns.labels[index]): overlap for index, overlap in found.overlaps.items()
         }

@@ -7,6 +7,7 @@ from typing import Any
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.process_object import ITERATION_EVENT, PROGRESS_EVENT
+from itk_consensus.work import current, report
 
 
 class FuserAtWorkMixin(RaterInputs):
@@ -30,12 +31,14 @@ class FuserAtWorkMixin(RaterInputs):
             Who did it in the fuser's place, and for nobody else.
         """
 
+        work = current()
+
         def tell() -> None:
-            self._invoke(PROGRESS_EVENT)
+            work.move(worker.GetProgress())
             if self._run.is_aborting:
                 worker.Abort()
 
-        self._report(self._run.progress)  # Abort may have come before
+        report(0.0)  # Abort may have come before
         commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
         worker = fuser._lent(self._terms(), commands)
         worker._beside = beside

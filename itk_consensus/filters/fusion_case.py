@@ -19,7 +19,6 @@ from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, sha
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.neighbourhood.boxes import voxel_sides
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.class_probabilities import sum_to_one
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.encoding import MOST_FEW
@@ -34,7 +33,6 @@ class FusionCase:
 
     loaded: LoadedImages
     stack: LabelStack
-    threads: int | None = None  #: Threads of the kernels; None: all
     strata: NDArray[np.uint32] | None = None  #: What tells voxels apart beyond their votes
     #: What the stack held, once the caller's images are gone.
     kept: KeptStack | PackedVotes | None = None
@@ -43,17 +41,13 @@ class FusionCase:
     def patterns(self) -> DecisionPatterns:
         """The votes as decision patterns, encoded when first asked for."""
         stack = self.stack if self.kept is None else self.kept.restored()
-        return DecisionPatterns.from_stack(stack, strata=self.strata, threads=self.threads)
+        return DecisionPatterns.from_stack(stack, strata=self.strata)
 
     @cached_property
     def shared_consensus(self) -> SharedConsensus:
         """What the raters share, found when first asked for."""
-        return self.find_shared_consensus()
-
-    def find_shared_consensus(self, progress: Progress | None = None) -> SharedConsensus:
-        """Find it anew, calling `progress` with the share of the labels that are done."""
         stack = self.stack if self.kept is None and self.stack.arrays else None
-        return shared_consensus(self.patterns, self.spacing, stack=stack, progress=progress)
+        return shared_consensus(self.patterns, self.spacing, stack=stack)
 
     @cached_property
     def packed(self) -> PackedVotes | None:
@@ -68,9 +62,9 @@ class FusionCase:
         if "patterns" not in vars(self) and not stack.may_be_missing:
             if 2 ** sum(array is not None for array in stack.arrays) <= MOST_FEW:
                 return None
-            few = DecisionPatterns.if_few(stack, self.threads)
+            few = DecisionPatterns.if_few(stack)
             if few is None:
-                return PackedVotes.from_stack(stack, self.threads)
+                return PackedVotes.from_stack(stack)
             vars(self)["patterns"] = few
         patterns = self.patterns
         if len(patterns.counts) <= MOST_FEW or patterns.strata is not None:
@@ -94,7 +88,6 @@ class FusionCase:
         return (
             self.strata is None
             and other.strata is None
-            and self.threads == other.threads
             and have_same_votes(self.stack, other.stack)
         )
 
@@ -155,8 +148,7 @@ class RaterInputs(ProcessObject):
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
         """How inputs become labels; a binary filter overrides this."""
-        threads = self.NumberOfThreads
-        return LabelStack.multilabel(arrays, threads=threads, is_part=self._is_part, **common)
+        return LabelStack.multilabel(arrays, is_part=self._is_part, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
         """What tells voxels apart beyond their votes, if anything does."""
@@ -181,7 +173,7 @@ class RaterInputs(ProcessObject):
             rater_masks=self._rater_masks(loaded),
             owner=self.GetName(),
         )
-        return FusionCase(loaded, stack, self.NumberOfThreads, self._strata(loaded))
+        return FusionCase(loaded, stack, self._strata(loaded))
 
     def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:

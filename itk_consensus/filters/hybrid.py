@@ -19,6 +19,7 @@ from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Measurement, Parameter, parameters_of
 from itk_consensus.fusion.hybrid import Answer, contour_band, hybrid_fusion
 from itk_consensus.votes.fusions import Fusion
+from itk_consensus.work import stage
 
 
 @dataclass(frozen=True)
@@ -103,11 +104,12 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         # The dearer first: what it makes of the votes serves the other.
-        boundary = self._fused_by(self.BoundaryFilter or ConsensusFilter(), case)
-        self._report(0.8)
-        interior = self._fused_by(self.InteriorFilter or MajorityVoteFilter(), case)
-        band = self._band(case, interior)
-        self._report(0.9)
+        with stage(0.0, 0.6):
+            boundary = self._fused_by(self.BoundaryFilter or ConsensusFilter(), case)
+        with stage(0.6, 0.8):
+            interior = self._fused_by(self.InteriorFilter or MajorityVoteFilter(), case)
+        with stage(0.8, 1.0):
+            band = self._band(case, interior)
         self.BandVoxels = int(np.count_nonzero(band))
         labels = self._label_values(case)
         decision = interior.decision(labels)
@@ -123,7 +125,7 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
         else:
             vote = self._fused_by(MajorityVoteFilter(), case)
             contoured = vote.decision(self._label_values(case))
-        return contour_band(contoured, width, case.spacing, self.NumberOfThreads)
+        return contour_band(contoured, width, case.spacing)
 
 
 def _answer(fused: FusedImages, labels: list[int]) -> Answer:

@@ -19,6 +19,7 @@ from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.work import stage
 
 #: Default of IntensitySigma, in smallest voxel sides.
 SIGMA_SIDES = 8.0
@@ -70,8 +71,8 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
 
     def _fuse(self, case: FusionCase) -> Fusion:
         model = self._model(case)
-        fused = self._fused_by(self.Filter or ConsensusFilter(), case)
-        self._report(0.8)
+        with stage(0.0, 0.6):
+            fused = self._fused_by(self.Filter or ConsensusFilter(), case)
         choice = model.choose_weight()
         self.IntensityWeight, self.HeldOutGains = choice
         labels = self._label_values(case)
@@ -91,7 +92,7 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         seen = image[region].astype(np.float64)
         if not np.isfinite(seen).all():
             raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
-        return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas, case.threads)
+        return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas)
 
 
 def _refined(

@@ -67,9 +67,7 @@ class JointLabelFusionFilter(AtlasFusionFilter):
     ) -> list[NDArray[np.float32]]:
         present = [i for i, atlas in enumerate(images.atlases) if atlas is not None]
         given = images._replace(atlases=[images.atlases[i] for i in present])
-        found, shifts = joint_weights(
-            given, voxels.places, self._made(self._settings), threads=self.NumberOfThreads
-        )
+        found, shifts = joint_weights(given, voxels.places, self._made(self._settings))
         if self.NonNegativeWeights:
             np.maximum(found, 0, out=found)
         weights = [np.zeros(voxels.shape, np.float32) for _ in images.atlases]

@@ -29,7 +29,7 @@ from itk_consensus.filters.parameters import (
     measurements_of,
     parameters_of,
 )
-from itk_consensus.filters.process_object import ProcessObject
+from itk_consensus.filters.process_object import ProcessObject, made_later
 from itk_consensus.fusion.coherence.near_copies import near_copies
 from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.images import convert
@@ -38,6 +38,7 @@ from itk_consensus.votes.fusions import Fusion, PatternFusion
 from itk_consensus.votes.tiled_shares import TiledFusion
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
 from itk_consensus.votes.voting import StackVoteFusion
+from itk_consensus.work import report, stage
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -97,11 +98,12 @@ class LabelFusionFilter(RaterInputs):
             if convert.are_chunked(inputs):
                 return self._promise(inputs)
             case = self._load(inputs)
-            self._report(0.5)
+            report(0.5)
             labels = self._label_values(case)
             dtype = common_type(case.loaded.arrays, labels)
             undecided = self._undecided_label(labels, dtype)
-            fusion = self._fuse(case)
+            with stage(0.5, 0.99):
+                fusion = self._fuse(case)
             like = case.loaded.without_inputs()
             self._case = case
             self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided, self.GetName())
@@ -176,16 +178,19 @@ class LabelFusionFilter(RaterInputs):
     @property
     def votes(self) -> DecisionPatterns:
         """The votes of the last Execute, for other parts of the package to build on."""
-        return self._executed_case().patterns
+        with self._making_output():
+            return self._executed_case().patterns
 
     def GetLabels(self) -> tuple[int, ...]:
         """The labels that occur in the last Execute's inputs, in increasing order."""
         return self._outputs.labels
 
+    @made_later
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
         return self._outputs.label_image()
 
+    @made_later
     def GetProbabilityImage(self, label: int | None = None) -> Any:
         """Probability, as float64, that the truth is this label, after the last Execute.
 
@@ -194,6 +199,7 @@ class LabelFusionFilter(RaterInputs):
         """
         return self._outputs.probability_image(label)
 
+    @made_later
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
         """The map of one label with the highest expected Dice under its probability.
 
@@ -202,6 +208,7 @@ class LabelFusionFilter(RaterInputs):
         """
         return self._outputs.dice_optimal_image(label)
 
+    @made_later
     def GetUncertaintyImage(self, kind: UncertaintyKind = "entropy") -> Any:
         """How unsure the last Execute's probabilities leave each voxel, as float32; 0 is certain.
 
@@ -218,6 +225,7 @@ class LabelFusionFilter(RaterInputs):
             )
         return self._outputs.uncertainty_image(kind)
 
+    @made_later
     def GetDiagnostics(self) -> Diagnostics:
         """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))

@@ -25,4 +25,4 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     needs = "votes"
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        return StackVoteFusion(case.stack, majority_vote, threads=case.threads)
+        return StackVoteFusion(case.stack, majority_vote)

@@ -45,6 +45,4 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
     def _weigh(
         self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[np.uint16]]
     ) -> list[NDArray[np.float32]]:
-        return local_weights(
-            images, self._patch, self.Similarity, self.Power, threads=self.NumberOfThreads
-        )
+        return local_weights(images, self._patch, self.Similarity, self.Power)

@@ -68,7 +68,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
                 "ties": self.TieRule,
             }
             by_pattern = partial(majority_vote, **rules)
-            return StackVoteFusion(case.stack, by_pattern, **rules, threads=case.threads)
+            return StackVoteFusion(case.stack, by_pattern, **rules)
         return smoothed_vote(
             case.stack,
             sigma,
@@ -76,5 +76,4 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
             weights=weights,
             threshold=self.Threshold,
             ties=self.TieRule,
-            threads=case.threads,
-        ).fusion(lambda share: self._report(0.5 + 0.49 * share))
+        ).fusion()

@@ -148,7 +148,6 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
             case.patterns,
             self._settings(case),
             field=self._field(case),
-            observer=self._after_iteration,
         )
         self._store(result)
         self._warn_of_doubts(case, result.starts)

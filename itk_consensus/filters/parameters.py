@@ -194,7 +194,7 @@ class Measurement(_Declared[T]):
             raise NotExecutedError(f"{filter_.GetName()}: {self.name} is known only after Execute")
         value: T | Deferred[T] = run.measured[self.name]
         if isinstance(value, Deferred):
-            with filter_._seeing(run):  # it may look at other measurements
+            with filter_._making_output(run):  # it may look at other measurements
                 value = run.measured[self.name] = value.compute()
         return handed_out(value)
 

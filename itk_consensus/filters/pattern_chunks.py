@@ -24,6 +24,7 @@ from itk_consensus.votes.encoding import merge_tables
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack, distinct_values
 from itk_consensus.votes.voting import StackVoteFusion
+from itk_consensus.work import working
 
 #: A LabelFusionFilter, whose module imports this one.
 Filter = Any
@@ -58,6 +59,7 @@ class PatternWork:
     def depths(self) -> tuple[Depth, Depth]:
         return (0,) * self.dimension, (0,) * self.dimension
 
+    @working(threads=1)
     def encoded(self, block: Block) -> FusionCase:
         """A chunk as the filter loads it."""
         part = part_of(self.filter_, block.images, len(block.raters))
@@ -67,6 +69,7 @@ class PatternWork:
     def gather(self, number: int, block: Block, context: None) -> PatternSummary:
         return self.summary(self.encoded(block))
 
+    @working(threads=1)
     def summary(self, case: FusionCase) -> PatternSummary:
         """What is gathered of an encoded chunk."""
         table, stack = case.patterns, case.stack
@@ -100,6 +103,7 @@ class PatternWork:
         known = {k: v for k, v in filter_._measured.items() if not isinstance(v, Deferred)}
         return known | {"Labels": fused.labels}
 
+    @working(threads=1)
     def _executed(self, context: PatternSummary) -> tuple[Filter, FusedImages]:
         """Run the filter on a volume with a single voxel for each pattern, which counts for all."""
         filter_, table = part_of(self.filter_, {}, 0), context.table
@@ -117,6 +121,7 @@ class PatternWork:
     def write(self, block: Block, answer: PatternAnswer) -> Array:
         return self.looked_up(self.encoded(block).patterns, answer)
 
+    @working(threads=1)
     def looked_up(self, chunk: DecisionPatterns, answer: PatternAnswer) -> Array:
         """The answer of every voxel of an encoded chunk."""
         rows = rows_of(answer.table, chunk)
@@ -145,7 +150,7 @@ def fuse_patterns(
         What outputs take after; its arrays tell the raters' types, and their values should a
         binary filter's foreground be missing.
     """
-    case = FusionCase(like, LabelStack(like.arrays, patterns.labels), filter_.NumberOfThreads)
+    case = FusionCase(like, LabelStack(like.arrays, patterns.labels))
     vars(case)["patterns"] = patterns
     labels = filter_._label_values(case)
     dtype = common_type(like.arrays, labels)
@@ -168,10 +173,9 @@ def without_images(filter_: Filter) -> Filter:
 
 
 def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
-    """The same filter for one chunk, on one thread unless told: chunks are worked on at once."""
+    """The same filter for one chunk."""
     part = without_images(filter_)
     part._is_part = True
-    part._values.setdefault("NumberOfThreads", 1)
     lists: dict[str, dict[int, Any]] = {}
     for name, image in images.items():
         member = _MEMBER.fullmatch(name)
@@ -201,4 +205,4 @@ def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
 def _values(array: Array, is_blank: bool, rater: int) -> Array:
     if not is_blank:
         return np.empty(0, array.dtype)
-    return distinct_values(array, "PatternWork", rater, 1)
+    return distinct_values(array, "PatternWork", rater)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +15,21 @@ if TYPE_CHECKING:
 
 
 def measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
-    """A measurement, which may be an array or a record too large to print."""
+    """A measurement; of arrays the shape, and of records the fields."""
     value = filter_._measured[measurement.name]
     if isinstance(value, Deferred) and value.reads_inputs:
         return "(computed when asked for)"
-    value = measurement.value_of(filter_)
+    return _in_short(measurement.value_of(filter_))
+
+
+def _in_short(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    return f"({type(value).__name__})" if is_dataclass(value) else printed(value)
+    if not is_dataclass(value):
+        return printed(value)
+    names = [one.name for one in fields(value) if one.repr]
+    shown = ", ".join(f"{name}={_in_short(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({shown})"
 
 
 def printed(value: Any) -> str:

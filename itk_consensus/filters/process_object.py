@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import partial, wraps
 from threading import get_ident
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
 from itk_consensus.filters.constraints import Boolean, Integer, Real
@@ -22,7 +23,7 @@ from itk_consensus.filters.parameters import (
 from itk_consensus.filters.printing import measured, printed
 from itk_consensus.filters.runs import Run, Runs
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.stopping import asking
+from itk_consensus.work import working
 
 #: SimpleITK's numbers, which its users write as sitk.sitkIterationEvent.
 ANY_EVENT = 0
@@ -39,6 +40,7 @@ EVENTS[9] = "MultiResolutionIterationEvent"
 
 T = TypeVar("T")
 P = TypeVar("P", bound="ProcessObject")
+Arguments = ParamSpec("Arguments")
 
 #: A command, and the event it waits for.
 Command = tuple[int, Callable[[], Any]]
@@ -181,22 +183,16 @@ class ProcessObject(Runs, GlobalDefaults):
             return self._run.progress
         return at_work[-1].progress
 
-    def _report(self, progress: float, *, stops: bool = True) -> None:
-        """Move the progress, tell the observers, and stop here, if it can, on their Abort."""
-        self._run.progress = progress
+    def _move(self, run: Run, progress: float) -> None:
+        run.progress = max(run.progress, progress)  # what is done once more was counted before
         self._invoke(PROGRESS_EVENT)
-        if stops and self._run.is_aborting and progress < 1.0:
-            raise self._aborted(self._run)
 
     def _checkpoint(self, run: Run) -> None:
-        """Stop a kernel on Abort, unless it works on an answer; also in threads that help a run."""
+        """Stop the work on Abort, unless it is on an answer; also in threads that help a run."""
         if run.is_aborting and not run.is_answering:
-            raise self._aborted(run)
-
-    def _aborted(self, run: Run) -> ProcessAborted:
-        # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
-        run.is_answering = True
-        return ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+            # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
+            run.is_answering = True
+            raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
 
     def _goes_on(self) -> bool:
         """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
@@ -211,32 +207,11 @@ class ProcessObject(Runs, GlobalDefaults):
         self._invoke(ITERATION_EVENT)
         return self._goes_on()
 
-    def _counting_to(
-        self, most: int, *, whole: bool = False
-    ) -> tuple[Callable[[int], bool], Callable[[float], None]]:
-        """Observer of a loop of at most so many iterations, which moves the progress as well.
-
-        Also what tells how much of a long iteration is done. Abort ends it there, and the estimate
-        is that of the last one, unless only `whole` iterations leave any.
-        """
-        done = 0
-        self._run.is_answering = whole
-
-        def during_iteration(share: float, stops: bool = not whole) -> None:
-            self._report(0.5 + 0.49 * (done + share) / most, stops=stops)
-
-        def after_iteration(number: int) -> bool:
-            nonlocal done
-            done = number
-            during_iteration(0.0, stops=False)
-            return self._after_iteration(number)
-
-        return after_iteration, during_iteration
-
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work.
+        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        that are made later can be aborted, too; the Execute's other results stay.
         """
         own = self._runs.get(get_ident())
         for run in [own] if own is not None else list(self._runs.values()):
@@ -251,20 +226,47 @@ class ProcessObject(Runs, GlobalDefaults):
             with self._seeing(run):
                 try:
                     self._invoke(START_EVENT)
-                    with asking(partial(self._checkpoint, run)):
+                    with self._work(run):
                         yield
                 except BaseException as error:
                     if isinstance(error, ProcessAborted):
                         self._invoke(ABORT_EVENT)
                     self._last = Run(progress=run.progress)  # nothing that could be taken for it
                     raise
-                run.progress = 1.0
                 self._last = run
-                self._invoke(PROGRESS_EVENT)
+                self._move(run, 1.0)
                 self._invoke(END_EVENT)
         finally:
             # SimpleITK makes an ITK filter for each Execute, which is deleted after it.
             self._invoke(DELETE_EVENT)
+
+    @contextmanager
+    def _making_output(self, of: Run | None = None) -> Iterator[None]:
+        """Make an output of the last Execute, or a part of the one that this thread is in."""
+        if get_ident() in self._runs:
+            yield
+            return
+        run = replace(of or self._last, progress=0.0, is_aborting=False, is_answering=False)
+        with self._seeing(run):
+            try:
+                with self._work(run):
+                    yield
+            except ProcessAborted:
+                self._invoke(ABORT_EVENT)
+                raise
+            self._move(run, 1.0)
+
+    def _work(self, run: Run) -> AbstractContextManager[None]:
+        """Have algorithms and kernels work for a run of this filter."""
+        return working(
+            threads=self.NumberOfThreads,
+            owner=self.GetName(),
+            begin=0.0,
+            end=1.0,
+            moved=partial(self._move, run),
+            iterated=self._after_iteration,
+            ask=partial(self._checkpoint, run),
+        )
 
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""
@@ -312,6 +314,19 @@ class ProcessObject(Runs, GlobalDefaults):
     def DebugOff(self) -> None:
         """Set Debug to False."""
         self.Debug = False
+
+
+def made_later(
+    method: Callable[Concatenate[P, Arguments], T],
+) -> Callable[Concatenate[P, Arguments], T]:
+    """Have a method, which makes an output of the last Execute, work as Execute does."""
+
+    @wraps(method)
+    def make(filter_: P, /, *args: Arguments.args, **options: Arguments.kwargs) -> T:
+        with filter_._making_output():
+            return method(filter_, *args, **options)
+
+    return make
 
 
 def _is_ours(module: str) -> bool:

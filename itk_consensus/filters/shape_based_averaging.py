@@ -54,7 +54,4 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
             spacing=case.spacing,
             weights=self._weights(case.patterns.number_of_raters),
         )
-        average = shape_based_average(
-            case.patterns, settings, observer=lambda done: self._report(0.5 + 0.49 * done)
-        )
-        return average.fusion()
+        return shape_based_average(case.patterns, settings).fusion()

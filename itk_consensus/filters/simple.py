@@ -46,14 +46,11 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Converged = Measurement(bool, "Whether the selection became stable.")
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        observer, tick = self._counting_to(self.MaximumIterations)
         result = selective_simple(
             case.patterns,
             deviations=self.Deviations,
             maximum_iterations=self.MaximumIterations,
             ties=self.TieRule,
-            observer=observer,
-            tick=tick,
         )
         self.Weights = tuple(result.weights.tolist())
         self.DroppedRaters = tuple(np.flatnonzero(result.dropped).tolist())

@@ -12,6 +12,7 @@ from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Rea
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
+from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.shared_parameters import label_prior, prior_parameter
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.spatial.performance_field import (
@@ -105,6 +106,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     # -- fields -----------------------------------------------------------------------------
 
+    @made_later
     def GetConfusionField(self, rater: int, observed: int, true: int) -> Any:
         """Image (float32) of the probability that a rater says `observed` where `true` is true."""
         case = self._executed_case()
@@ -151,9 +153,7 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        # An iteration lets go of the last one's estimate while it makes its own.
-        observer, tick = self._counting_to(self.MaximumIterations, whole=True)
-        result = spatial_staple(case.patterns, self._settings(case), observer=observer, tick=tick)
+        result = spatial_staple(case.patterns, self._settings(case))
         self._result = result
         self.ElapsedIterations = len(result.change)
         self.Converged = result.converged

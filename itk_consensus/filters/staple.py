@@ -116,7 +116,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         if any(bool((case.patterns.patterns == 1).any()) for case in cases):
             return
         arrays = [array for case in cases for array in case.stack.arrays]
-        values = label_table(arrays, self.GetName(), self.NumberOfThreads)
+        values = label_table(arrays, self.GetName())
         if self.ForegroundValue in values:
             return  # it occurs, but only outside the mask
         others = [int(value) for value in values if value not in (0, missing)]
@@ -209,7 +209,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        watched: dict[str, Any] = {"observer": self._after_iteration, "owner": self.GetName()}
+        watched: dict[str, Any] = {"owner": self.GetName()}
         result: StapleEstimate
         fusion: Fusion
         if self._soft:

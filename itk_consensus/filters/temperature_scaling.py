@@ -28,6 +28,7 @@ from itk_consensus.filters.constraints import Choice
 from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
+from itk_consensus.work import report
 
 
 class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
@@ -71,12 +72,12 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             self._record = self._comparison = None
             tables, rater_counts = [], set()
             for case in self._calibration_cases(*images):
-                region = region_of(case, self.RegionMargin, self.NumberOfThreads)
+                region = region_of(case, self.RegionMargin)
                 voxels = [p[region] for p in self._inputs(case, case.rater_count)]
                 tables.append(ScalingTable.of(voxels, case.reference_labels()[region]))
                 rater_counts.add(case.rater_count)
             self._check_cases(tables, rater_counts)
-            self._report(0.5)
+            report(0.5)
             choice = choose_scaling(tables, self.Method)
             scaling = choice.scaling
             self._comparison = self._compare(scaling, self._calibration_cases(*images))
@@ -135,7 +136,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
                     f"{self.GetName()}: the calibration was made with {record.labels} labels, "
                     f"this has {case.labels}; calibrate again for it"
                 )
-            self._report(0.2)
+            report(0.2)
             scaled = record.scaling.apply(self._inputs(case, record.rater_count))
             images = [convert.to_image(array, loaded) for array in scaled]
             return images if isinstance(probability, (list, tuple)) else images[0]
@@ -167,7 +168,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
 
     def _compare_case(self, case: ProbabilityCase, scaling: Scaling) -> ScalingComparison:
         scaled = scaling.apply(self._inputs(case, case.rater_count))
-        return compare(case, scaled, region_of(case, self.RegionMargin, self.NumberOfThreads))
+        return compare(case, scaled, region_of(case, self.RegionMargin))
 
 
 def _worse(method: str, report: ScalingReport, choice: ScalingChoice) -> Iterator[str]:

@@ -22,6 +22,7 @@ from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
 from itk_consensus.votes.tiled_shares import TilesOf
 from itk_consensus.votes.vote_tiles import VoteTiles, label_frequencies
 from itk_consensus.votes.voting import StackVote
+from itk_consensus.work import working
 
 
 class VoteSummary(NamedTuple):
@@ -72,6 +73,7 @@ class TileWork:
     def _sigma(self) -> float:
         return float(self.filter_.SmoothingSigma) * min(voxel_sides(self.spacing))
 
+    @working(threads=1)
     def gather(self, number: int, block: Block, context: Any) -> VoteSummary | MixedCounts:
         if number == 0:
             stack = self._case(block).stack
@@ -113,6 +115,7 @@ class TileWork:
         labels = tuple(int(label) for label in context.summary.labels)
         return {"SmoothingSigmaInMillimetres": self._sigma, "Labels": labels} | measured
 
+    @working(threads=1)
     def write(self, block: Block, answer: TileAnswer) -> Array:
         case, context, request = self._case(block), answer.context, answer.request
         vote = self.filter_._vote_of(*self._tiled(case.stack, context), context.mixed)
@@ -138,7 +141,6 @@ class TileWork:
             spacing=self.spacing,
             weights=self.filter_._weights(len(self.present)),
             frequencies=context.frequencies,
-            threads=1,
         )
         return replace(stack, labels=context.summary.labels), tiles_of
 
@@ -146,7 +148,7 @@ class TileWork:
 def _counts(stack: LabelStack) -> NDArray[np.int64]:
     if not len(stack.labels):
         return np.zeros((sum(array is not None for array in stack.arrays), 0), np.int64)
-    return StackVote(stack, threads=1).counts
+    return StackVote(stack).counts
 
 
 def _merged_votes(summaries: Sequence[VoteSummary]) -> VoteSummary:

@@ -27,9 +27,7 @@ class Answer(NamedTuple):
     write_uncertainty: WriteUncertainty
 
 
-def contour_band(
-    labels: NDArray[Any], width: float, spacing: Sequence[float], threads: int | None = None
-) -> NDArray[np.bool_]:
+def contour_band(labels: NDArray[Any], width: float, spacing: Sequence[float]) -> NDArray[np.bool_]:
     """Voxels within `width` mm of a voxel with another label, on both sides of every contour.
 
     In 4D the first axis holds independent volumes.
@@ -41,7 +39,7 @@ def contour_band(
     for value, box in boxes.items():
         if value != commonest:
             wide = grown(box, margin, labels.shape)
-            distance = signed_distance(labels[wide] == value, spacing, threads=threads)
+            distance = signed_distance(labels[wide] == value, spacing)
             band[wide] |= np.abs(distance, out=distance) <= width
     return band
 

@@ -1,4 +1,4 @@
-"""The one loop of everything that iterates: step, trace, stop, tell the observer."""
+"""The one loop of everything that iterates: step, trace, stop, tell who watches."""
 
 from __future__ import annotations
 
@@ -11,18 +11,10 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import ProcessAborted
+from itk_consensus.work import current, stage
 
 State = TypeVar("State")
 Score = TypeVar("Score")
-
-#: Called after each iteration with its number from 1; returning False stops the loop.
-IterationObserver = Callable[[int], bool]
-
-
-def unobserved(_: int) -> bool:
-    """The observer of a loop that nobody watches."""
-    return True
-
 
 #: Smallest tolerance that means something next to probabilities, which sum to one.
 _NO_CHANGE = float(np.finfo(np.float64).eps)
@@ -77,26 +69,32 @@ def iterate(
     step: Callable[[State], Step[State, Score]],
     start: State,
     maximum_iterations: int,
-    observer: IterationObserver | None = None,
+    *,
+    whole: bool = False,
 ) -> Run[State, Score]:
-    """Repeat a step until it is done, the cap is reached or the observer says stop.
+    """Repeat a step until it is done, the cap is reached or who watches the work says stop.
 
     A step that is aborted counts for nothing: what the one before it left is the result, if there
-    was one.
+    was one. Only `whole` steps are made where a step uses up what the one before it left.
     """
+    work = current()
+    asked = () if whole else work.asked
     state, done = start, False
     del start  # a start may be large, and is needed no more
     trace: list[Score] = []
     while not done and len(trace) < maximum_iterations:
+        number = len(trace)
         try:
-            made = step(state)
+            with stage(number / maximum_iterations, (number + 1) / maximum_iterations, asked=asked):
+                made = step(state)
         except ProcessAborted:
             if not trace:
                 raise
             break
         state, done = made.state, made.done
         trace.append(made.score)
-        if observer is not None and not observer(len(trace)):
+        work.move(len(trace) / maximum_iterations)
+        if not work.iterated(len(trace)):
             break
     return Run(state, trace, done)
 

@@ -15,6 +15,7 @@ from typing import IO, Any
 import SimpleITK as sitk
 
 from itk_consensus.errors import FileError
+from itk_consensus.images.families.simpleitk_family import PIXEL_KIND
 from itk_consensus.images.headers import binary, text
 from itk_consensus.images.headers.header import (
     Header,
@@ -43,6 +44,8 @@ _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
 # Readers that trust their headers; they get no file whose header was not understood here.
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
+#: Formats whose components are colours, also of what was saved as numbers with a palette.
+_PHOTOGRAPHS = {"PNGImageIO", "JPEGImageIO", "BMPImageIO"}
 _USE = "use .nii.gz, .nrrd or .mha"
 _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
@@ -79,11 +82,15 @@ def read_image(path: PathLike) -> Any:
     try:
         reader.ReadImageInformation()
         reject_layers(reader, path)
-        return reader.Execute()
+        image = reader.Execute()
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path}: cannot be read as an image: {_reason(error)}") from error
+    is_photograph = reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS
+    if is_photograph and image.GetNumberOfComponentsPerPixel() > 1:
+        image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK has it of files that say so
+    return image
 
 
 def files_of(path: PathLike) -> list[Path]:

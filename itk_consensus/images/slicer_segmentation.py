@@ -96,6 +96,13 @@ def write_slicer_segmentation(
         _call_the_first_axis_a_list(draft)
 
 
+def shared_details(structure: Structure) -> dict[str, str]:
+    """Of what a file says of a segment, the terminology; the rest is one reader's own."""
+    tags = structure.details.get("Tags", "").split("|")
+    entries = [tag for tag in tags if tag.startswith(f"{_TERMINOLOGY}:")]
+    return {"Tags": f"{entries[0]}|"} if entries else {}
+
+
 def require_segmentation_name(path: Path) -> None:
     """Raise unless Slicer takes a file of this name for a segmentation."""
     if not path.name.lower().endswith(".seg.nrrd"):

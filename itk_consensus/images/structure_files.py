@@ -8,7 +8,8 @@ from typing import Any
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.dicom.contour_writing import write_dicom_contours
-from itk_consensus.images.dicom.contours import read_dicom_contours
+from itk_consensus.images.dicom.contours import STRUCTURE_SET, read_dicom_contours
+from itk_consensus.images.dicom.identity import modality_of, without_remarks
 from itk_consensus.images.dicom.segmentation import read_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.dicom.writing import write_dicom_segmentation
@@ -24,6 +25,7 @@ from itk_consensus.images.structures import Structure
 CONTOURS = ".rtstruct.dcm"
 
 
+@without_remarks()
 def read_structures(
     path: PathLike, series: DicomSeries | None = None, **options: Any
 ) -> list[Structure]:
@@ -39,10 +41,11 @@ def read_structures(
     if str(path).lower().endswith(".nrrd"):
         like = None if series is None else series.grid()
         return read_slicer_segmentation(path, like=like)
-    modality = read_dicom(path, stop_before_pixels=True).get("Modality")
+    dataset = read_dicom(path, stop_before_pixels=True)
     if series is None:
-        raise InputError(f"{path}: is a DICOM {modality}; the series it outlines must be given")
-    if modality == "RTSTRUCT":
+        kind = modality_of(dataset) or "file"
+        raise InputError(f"{path}: is a DICOM {kind}; the series it outlines must be given")
+    if dataset.get("SOPClassUID") == STRUCTURE_SET:
         return read_dicom_contours(path, series)
     return read_dicom_segmentation(path, series, **options)
 

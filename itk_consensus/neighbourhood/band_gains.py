@@ -16,7 +16,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.neighbourhood.gaussian import Scales, Singles, four_gaussians, reach_of
 from itk_consensus.neighbourhood.rater_field import RaterField
 from itk_consensus.neighbourhood.tiles import TRUNCATE, four_axes, tile_sizes
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 Tile = tuple[int, int, int, int]
 
@@ -54,7 +54,6 @@ def band_powers(
     *,
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
-    threads: int | None = None,
 ) -> BandPowers:
     """Power of each rater's bands of scale, averaged, and the part of it that raters share.
 
@@ -69,9 +68,7 @@ def band_powers(
     steps : sequence of int
         1 or 2 per axis.
     tile : four int, optional
-        In points of the grid.
-    threads : int, optional
-        All processors by default. Neither shows in the result.
+        In points of the grid. It does not show in the result.
     """
     kernels = [four_gaussians(sigmas, truncate) for sigmas in scales]
     points = grid_shape(raters.shape, steps)
@@ -89,7 +86,7 @@ def band_powers(
         four_axes(raters.shape),
         on_four_axes(steps),
         tile or coarse,
-        threads or default_threads(),
+        current().threads,
         power,
         shared,
         number,
@@ -104,7 +101,6 @@ def keep_shared(
     sharpness: tuple[float, float],
     least_power: float,
     detail: Singles | None = None,
-    threads: int | None = None,
 ) -> None:
     """Turn shared power into the gain of a band, in place.
 
@@ -122,8 +118,6 @@ def keep_shared(
         Weaker bands are dropped.
     detail : (\\*grid) ndarray of float32, optional
         Written to.
-    threads : int, optional
-        All processors by default.
     """
     _kernels.keep_shares(
         power,
@@ -133,7 +127,7 @@ def keep_shared(
         raters if isinstance(raters, float) else 0.0,
         least_power,
         *sharpness,
-        threads or default_threads(),
+        current().threads,
     )
 
 
@@ -145,7 +139,6 @@ def keep_bands(
     *,
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
-    threads: int | None = None,
 ) -> Singles:
     """What is kept of the bands of the raters' mean, over its coarsest level.
 
@@ -164,7 +157,7 @@ def keep_bands(
         kept.detail,
         on_four_axes(kept.steps),
         tile or band_tile(raters.shape, kernels),
-        threads or default_threads(),
+        current().threads,
         answer,
     )
     return answer

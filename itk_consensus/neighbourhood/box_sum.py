@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import in_space
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 
-def box_sum(
-    volume: NDArray[Any], radii: Sequence[int], *, threads: int | None = None
-) -> NDArray[Any]:
+def box_sum(volume: NDArray[Any], radii: Sequence[int]) -> NDArray[Any]:
     """Replace every voxel by the sum over its box, clipped at the border; returns `volume`.
 
     Parameters
@@ -25,8 +23,6 @@ def box_sum(
         Changed in place. Sums are kept in its own type between axes, and in float64 along them.
     radii : sequence of int >= 0
         Half width of the box per axis: it spans 2 r + 1 voxels.
-    threads : int, optional
-        All processors by default. The result does not depend on it.
     """
     writable = volume.flags.c_contiguous and volume.flags.writeable
     if volume.dtype not in (np.float32, np.float64) or not writable:
@@ -38,7 +34,7 @@ def box_sum(
         raise InputError(f"box_sum: radii must be {volume.ndim} integers >= 0, got {radii}")
     # A box wider than the volume is the whole volume; clipping it here keeps indices small.
     within = [min(int(r), size) for r, size in zip(radii, volume.shape, strict=True)]
-    _kernels.box_sum(volume, within, threads or default_threads())
+    _kernels.box_sum(volume, within, current().threads)
     return volume
 
 

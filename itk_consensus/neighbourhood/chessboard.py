@@ -20,6 +20,7 @@ from itk_consensus.neighbourhood.boxes import space_axes
 from itk_consensus.neighbourhood.tiles import four_axes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_weights import LabelWeights
+from itk_consensus.work import current
 
 #: Flat indices in a volume, no wider than it needs.
 Places = NDArray[np.unsignedinteger[Any]]
@@ -96,7 +97,7 @@ class Chessboard:
             counted,
             weight,
             NEGLIGIBLE,
-            self.patterns.threads,
+            current().threads,
         )
         return Sweep(LabelLists(*beliefs), *sums)
 
@@ -105,7 +106,7 @@ class Chessboard:
     ) -> tuple[float, float]:
         """Slope and negated curvature of the log pseudo-likelihood of the weight."""
         return _kernels.field_weight_slope(
-            self._grid, colour, own, others, weight, self.patterns.threads
+            self._grid, colour, own, others, weight, current().threads
         )
 
     def counts(self, colour: int, beliefs: LabelLists, counted: Floats) -> Floats:
@@ -117,7 +118,7 @@ class Chessboard:
             self.patterns.patterns,
             counted,
             self.patterns.number_of_labels,
-            self.patterns.threads,
+            current().threads,
         )
 
     def candidates(
@@ -152,7 +153,7 @@ class Chessboard:
                 is_open.view(np.uint8),
                 reach,
                 least,
-                self.patterns.threads,
+                current().threads,
             )
         )
 

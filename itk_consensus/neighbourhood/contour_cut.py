@@ -13,7 +13,7 @@ from itk_consensus.neighbourhood.band_gains import KeptShares, Tile, band_tile, 
 from itk_consensus.neighbourhood.gaussian import Scales, Singles, four_gaussians
 from itk_consensus.neighbourhood.rater_field import RaterField
 from itk_consensus.neighbourhood.tiles import TRUNCATE, four_axes
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 
 class Side(NamedTuple):
@@ -47,13 +47,12 @@ def count_cut(
     *,
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
-    threads: int | None = None,
 ) -> CutCounts:
     """What raters say on both sides of a mask, and where the mask's own answer keeps its volume.
 
     Parameters
     ----------
-    raters, weights, kept, scales, truncate, tile, threads
+    raters, weights, kept, scales, truncate, tile
         As for `keep_bands`.
     chosen, counted : (\\*shape) ndarray of bool
         The mask; and the voxels that count.
@@ -75,7 +74,7 @@ def count_cut(
         kept.detail,
         on_four_axes(kept.steps),
         tile or band_tile(raters.shape, kernels),
-        threads or default_threads(),
+        current().threads,
     )
     return CutCounts(
         Side(*outside), Side(*inside), Side(*far_outside), Side(*far_inside), before, at
@@ -87,7 +86,6 @@ def cut_answer(
     kept: KeptShares,
     levels: tuple[float, float, float, float],
     chosen: Mask | None = None,
-    threads: int | None = None,
 ) -> None:
     """Write which voxels lie above the contour, or else turn the answer into their probability.
 
@@ -101,15 +99,13 @@ def cut_answer(
         an answer is a tie: it is not chosen.
     chosen : (\\*shape) ndarray of bool, optional
         Written to; without it the answer is.
-    threads : int, optional
-        All processors by default.
     """
     _kernels.cut(
         kept.detail,
         four_axes(answer.shape),
         on_four_axes(kept.steps),
         *levels,
-        threads or default_threads(),
+        current().threads,
         answer,
         None if chosen is None else chosen.view(np.uint8),
     )

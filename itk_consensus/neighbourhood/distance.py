@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import in_space
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 
 def signed_distance(
@@ -19,7 +19,6 @@ def signed_distance(
     spacing: Sequence[float],
     *,
     dtype: DTypeLike = np.float64,
-    threads: int | None = None,
 ) -> NDArray[Any]:
     """Distance in mm to the other side of the contour: negative inside, positive outside.
 
@@ -35,8 +34,6 @@ def signed_distance(
         Voxel size per array axis.
     dtype : float32 or float64
         Of the result.
-    threads : int, optional
-        All processors by default. The result does not depend on it.
     """
     inside = np.ascontiguousarray(np.asarray(mask) != 0).view(np.uint8)
     sizes = [float(size) for size in spacing]
@@ -45,5 +42,5 @@ def signed_distance(
             f"signed_distance: spacing must be {inside.ndim} positive numbers, got {spacing}"
         )
     distance = np.empty(inside.shape, dtype)
-    _kernels.signed_distance(inside, in_space(sizes, 0.0), distance, threads or default_threads())
+    _kernels.signed_distance(inside, in_space(sizes, 0.0), distance, current().threads)
     return distance

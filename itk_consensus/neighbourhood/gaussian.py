@@ -14,7 +14,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import voxel_sides
 from itk_consensus.neighbourhood.rater_field import RaterField
 from itk_consensus.neighbourhood.tiles import TRUNCATE, four_axes, half_gaussian, tile_sizes
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 #: What lies beyond the edge: its last voxel, or nothing.
 Border = Literal["nearest", "zero"]
@@ -31,7 +31,6 @@ def smooth_volume(
     *,
     truncate: float = TRUNCATE,
     border: Border = "nearest",
-    threads: int | None = None,
 ) -> NDArray[Any]:
     """Smooth a volume in place by a Gaussian; returns `volume`.
 
@@ -45,8 +44,6 @@ def smooth_volume(
         Standard deviations after which the Gaussian is cut off.
     border : str
         Whether the last voxel goes on beyond the edge, or zeros come.
-    threads : int, optional
-        All processors by default. The result does not depend on it.
     """
     writable = volume.flags.c_contiguous and volume.flags.writeable
     if volume.dtype not in (np.float32, np.float64) or not writable:
@@ -61,8 +58,7 @@ def smooth_volume(
     if volume.size:
         weights = [half_gaussian(float(sigma), truncate) for sigma in sigmas]
         nearest = border == "nearest"
-        workers = threads or default_threads()
-        _kernels.gaussian(volume, np.empty_like(volume), weights, nearest, workers)
+        _kernels.gaussian(volume, np.empty_like(volume), weights, nearest, current().threads)
     return volume
 
 
@@ -90,7 +86,6 @@ def band_means(
     present: NDArray[Any] | None = None,
     truncate: float = TRUNCATE,
     tile: tuple[int, int, int, int] | None = None,
-    threads: int | None = None,
     wanted: Sequence[str] = OPTIONAL,
 ) -> BandMeans:
     """Split every rater's mask into bands of scale, and average them.
@@ -109,8 +104,7 @@ def band_means(
     truncate : float
         Standard deviations after which the Gaussian is cut off.
     tile : four int, optional
-    threads : int, optional
-        All processors by default. Neither shows in the result.
+        It does not show in the result.
     wanted : sequence of str
         Which of `OPTIONAL` to make.
     """
@@ -132,7 +126,7 @@ def band_means(
         kernels,
         full,
         tile or tile_sizes(full, reach_of(kernels)),
-        threads or default_threads(),
+        current().threads,
         *found,
     )
     return found

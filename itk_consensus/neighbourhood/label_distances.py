@@ -15,6 +15,7 @@ from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import Box, in_space
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.work import current
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class LabelDistances:
         out: NDArray[Any],
     ) -> None:
         votes = self._votes_by_code
-        codes, threads = self.patterns.codes, self.patterns.threads
+        codes, threads = self.patterns.codes, current().threads
         assert codes is not None, "the votes by code have asked for codes"
         size = [part.stop - part.start for part in region]
         # A box of distances per thread: many at a time only where they are small.

@@ -13,7 +13,7 @@ from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.gaussian import four_gaussians
 from itk_consensus.neighbourhood.tiles import TRUNCATE, four_axes, tile_sizes
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 Singles = NDArray[np.float32]
 
@@ -29,7 +29,6 @@ class LocalShares:
     labels: int
     #: Standard deviation in voxels per axis; 0: none. Four axes hold volumes along the first.
     sigmas: Sequence[float]
-    threads: int | None = None  #: None: all processors. It does not show in the result.
 
     def __post_init__(self) -> None:
         volumes: list[NDArray[Any]] = [*self.digits, *self.weights, self.asked]
@@ -62,7 +61,7 @@ class LocalShares:
             gaussian,
             shape,
             tile_sizes(shape, [len(axis) - 1 for axis in gaussian], self.labels),
-            self.threads or default_threads(),
+            current().threads,
             label,
             winners,
             shares,

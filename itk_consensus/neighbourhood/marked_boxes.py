@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import scipy
 
@@ -11,22 +9,20 @@ from itk_consensus import _kernels
 from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.neighbourhood.tiles import four_axes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import current, report
 
 
-def boxes_of_stack(stack: LabelStack, threads: int | None = None) -> list[Box | None]:
+def boxes_of_stack(stack: LabelStack) -> list[Box | None]:
     """One box per label of the table, None where nobody says it; of at most four axes.
 
     Parameters
     ----------
     stack : LabelStack
         Its mask is not looked at.
-    threads : int, optional
-        All processors by default.
     """
     shape = four_axes(stack.shape)
-    workers = threads or default_threads()
-    found = _kernels.label_boxes(stack.votes(), len(stack.labels), shape, workers)
+    found = _kernels.label_boxes(stack.votes(), len(stack.labels), shape, current().threads)
     axes = slice(4 - len(stack.shape), None)
     return [
         tuple(slice(int(low), int(high)) for low, high in box[axes]) if box[0, 1] else None
@@ -34,14 +30,12 @@ def boxes_of_stack(stack: LabelStack, threads: int | None = None) -> list[Box | 
     ]
 
 
-def boxes_of_patterns(
-    patterns: DecisionPatterns, tick: Callable[[], None] = lambda: None
-) -> list[Box | None]:
-    """The same of the voxels behind patterns, inside their mask; ticks before each rater."""
+def boxes_of_patterns(patterns: DecisionPatterns) -> list[Box | None]:
+    """The same of the voxels behind patterns, inside their mask."""
     boxes: list[Box | None] = [None] * patterns.number_of_labels
     numbers = np.where(patterns.present, patterns.patterns.astype(np.int32) + 1, 0)
     for rater in np.ascontiguousarray(numbers.T):
-        tick()
+        report(0.0)
         for label, box in enumerate(scipy.ndimage.find_objects(patterns.expand(rater))):
             boxes[label] = _around(boxes[label], box)
     return boxes

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 Singles = NDArray[np.float32]
 
@@ -23,7 +23,6 @@ def patch_weights(
     *,
     beta: float,
     alpha: float,
-    threads: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
     """Weights (M + alpha I)^-1 1, scaled to sum to 1, M as in fusion/atlas/joint_fusion.py.
 
@@ -61,7 +60,7 @@ def patch_weights(
         alpha,
         weights,
         shifts,
-        threads or default_threads(),
+        current().threads,
     )
     # Of many atlases at many voxels these are the largest array there is.
     return weights, steps.astype(np.int16)[shifts]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.neighbourhood.tiles import four_axes, tile_sizes
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import current
 
 
 def spread(
@@ -17,7 +17,6 @@ def spread(
     radii: Sequence[int],
     *,
     tile: tuple[int, int, int, int] | None = None,
-    threads: int | None = None,
 ) -> NDArray[np.bool_]:
     """Voxels with a flagged one at most so many voxels away along every axis.
 
@@ -27,8 +26,7 @@ def spread(
     radii : sequence of int
         Per array axis; nothing spreads along axes before the last three.
     tile : four int, optional
-    threads : int, optional
-        All processors by default. Neither shows in the result.
+        It does not show in the result.
     """
     full = four_axes(flags.shape)
     near = radii[-3:]
@@ -39,7 +37,7 @@ def spread(
         reach,
         full,
         tile or tile_sizes(full, reach),
-        threads or default_threads(),
+        current().threads,
         found.view(np.uint8),
     )
     return found

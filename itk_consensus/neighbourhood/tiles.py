@@ -7,16 +7,14 @@ ones in front, the volumes of a 4D image are cut apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import space_axes, voxel_sides
-
-#: Called with the share of the work that is done.
-Progress = Callable[[float], None]
+from itk_consensus.work import current, report
 
 #: Standard deviations after which a Gaussian is cut off.
 TRUNCATE = 4.0
@@ -109,13 +107,10 @@ def tile_sizes(
     return 1, depth, height, width
 
 
-def tile_groups(
-    count: int, threads: int, progress: Progress | None = None
-) -> Iterator[tuple[int, int]]:
+def tile_groups(count: int) -> Iterator[tuple[int, int]]:
     """Ranges that cover all tiles; progress is reported after each of them."""
-    step = TILES_AT_ONCE * threads
+    step = TILES_AT_ONCE * current().threads
     for first in range(0, count, step):
         last = min(first + step, count)
         yield first, last
-        if progress is not None:
-            progress(last / count)
+        report(last / count)

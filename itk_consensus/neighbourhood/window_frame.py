@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.array_types import Floats, Floats32
 from itk_consensus.errors import InputError
-from itk_consensus.neighbourhood.tiles import Progress, four_axes
+from itk_consensus.neighbourhood.tiles import four_axes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.label_weights import LabelWeights, Weighted
+from itk_consensus.work import current, report
 
 #: Weights are scaled to whole numbers by at most 2 to this, so that their sums are exact.
 _MOST_BITS = 36
@@ -92,9 +93,7 @@ class WindowFrame:
         """
         rows = 1 + len(self.gaps) if self.gaps.any() else 1
         seen = self._of_piece(part, piece, rows)
-        _kernels.annotated_in_windows(
-            self._frame, part, piece, self.gaps, seen, self.patterns.threads
-        )
+        _kernels.annotated_in_windows(self._frame, part, piece, self.gaps, seen, current().threads)
         return seen
 
     def scale_factors(
@@ -103,7 +102,7 @@ class WindowFrame:
         """(J, n) sigma of what each rater said at a piece's voxels, and its sum over all labels."""
         said, total = (self._of_piece(part, piece, len(self.gaps)) for _ in range(2))
         _kernels.window_scale_factors(
-            self._frame, part, piece, kappa, self.gaps, seen, said, total, self.patterns.threads
+            self._frame, part, piece, kappa, self.gaps, seen, said, total, current().threads
         )
         return said, total
 
@@ -131,7 +130,6 @@ class WindowFrame:
         log_prior: Floats | None,
         least: float,
         cut: float,
-        progress: Progress = lambda _: None,
     ) -> list[Weighted]:
         """Log probability of a voxel's votes, in one part, together with each true label.
 
@@ -151,18 +149,16 @@ class WindowFrame:
             A vote is never less probable.
         cut : float
             Labels that are further below a voxel's most probable one are left out.
-        progress : callable
-            Called with the share of the part that is done.
         """
         off_diagonal = np.where(np.eye(len(alpha), dtype=bool), np.nan, targets)
         mixed = _mixed(off_diagonal)
         pieces: list[Any] = []
         number = len(self.pieces(part))
         for piece in range(number):
-            progress(piece / number)
+            report(piece / number)
             seen = self.annotated(part, piece)
             factors = self.scale_factors(part, piece, kappa, seen)
-            progress((piece + 0.5) / number)
+            report((piece + 0.5) / number)
             joints = _kernels.window_joints(
                 self._frame,
                 part,
@@ -179,7 +175,7 @@ class WindowFrame:
                 least,
                 self._bits,
                 cut,
-                self.patterns.threads,
+                current().threads,
             )
             pieces.append(joints)
         return list(LabelWeights.joined(pieces, len(alpha), len(self)).of)

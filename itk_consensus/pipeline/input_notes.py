@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.votes.label_stack import distinct_values
+from itk_consensus.work import working
 
 
 class InputNotes(NamedTuple):
@@ -59,13 +60,14 @@ def _are_same(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return all(map(np.array_equal, one, other))
 
 
+@working(threads=1)
 def _labels(
     rater: NDArray[Any], lowest: Any, highest: Any, *, owner: str, number: int
 ) -> NDArray[Any]:
     """The labels of a block; nothing fits between two that are neighbours."""
     if rater.dtype.kind in "biu" and int(highest) - int(lowest) <= 1:
         return np.array([lowest, highest])
-    return distinct_values(rater, owner, number, 1)
+    return distinct_values(rater, owner, number)
 
 
 def ignored_labels(filter_: Any, found: set[Any]) -> list[Any]:

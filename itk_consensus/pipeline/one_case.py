@@ -28,6 +28,7 @@ from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import naming_raters, report
 from itk_consensus.report.text import shown
+from itk_consensus.work import working
 
 RECORD = "case.json"
 PAGE = "report.html"
@@ -106,7 +107,8 @@ class CaseFiles(NamedTuple):
 def run_case(case: BatchCase, plan: Plan) -> CaseResult:
     """Fuse a case unless its record says it is done; an error becomes a failed row."""
     try:
-        return _run(case, plan)
+        with working(threads=plan.threads):
+            return _run(case, plan)
     except Exception as error:  # one bad case must not cost the others
         return failed(case, f"{type(error).__name__}: {' '.join(str(error).split())}")
 

@@ -52,7 +52,7 @@ class ReviewedCase:
             inside = np.asarray(patterns.codes != patterns.outside_code)
         stack = LabelStack.multilabel([*maps, consensus], missing_label=missing, mask=inside)
         agreement = study_agreement(
-            DecisionPatterns.from_stack(stack, threads=patterns.threads),
+            DecisionPatterns.from_stack(stack),
             spacing,
             [*named, "consensus"],
             AgreementSettings(surfaces),

@@ -19,7 +19,8 @@ from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import Box, grown
 from itk_consensus.votes.encoding import MOST_FEW, Table, encode, encode_if_few, merge_tables
-from itk_consensus.votes.label_stack import LabelStack, default_threads, label_array
+from itk_consensus.votes.label_stack import LabelStack, label_array
+from itk_consensus.work import current
 
 #: Up to so many votes (patterns times raters) work on the whole table at once; beyond, intermediate
 #: arrays would be many times larger than the images, so it is done in blocks of this size.
@@ -43,7 +44,6 @@ class DecisionPatterns:
     slots: NDArray[np.int64] | None = None  #: (P,) the code that stands for each pattern
     number_of_codes: int = 0  #: Codes are below this
     outside_code: int | None = None  #: The code of voxels outside the mask
-    threads: int = 1  #: Threads the kernels use. Results never depend on it.
 
     @classmethod
     def from_stack(
@@ -51,21 +51,18 @@ class DecisionPatterns:
         stack: LabelStack,
         *,
         strata: NDArray[np.uint32] | None = None,
-        threads: int | None = None,
     ) -> DecisionPatterns:
         """Encode a stack; `strata` separates voxels that must not share a pattern."""
-        threads = threads or default_threads()
-        encoding = encode(stack, strata, threads)
-        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
+        encoding = encode(stack, strata)
+        return cls(labels=stack.labels, **encoding._asdict())
 
     @classmethod
-    def if_few(cls, stack: LabelStack, threads: int | None = None) -> DecisionPatterns | None:
+    def if_few(cls, stack: LabelStack) -> DecisionPatterns | None:
         """The same, or None where patterns are many: nearly as many as voxels, in noise."""
-        threads = threads or default_threads()
-        encoding = encode_if_few(stack, None, threads, np.dtype(np.uint16))
+        encoding = encode_if_few(stack, None, np.dtype(np.uint16))
         if encoding is None or len(encoding.counts) > MOST_FEW:
             return None
-        return cls(labels=stack.labels, threads=threads, **encoding._asdict())
+        return cls(labels=stack.labels, **encoding._asdict())
 
     @property
     def number_of_raters(self) -> int:
@@ -215,7 +212,7 @@ class DecisionPatterns:
                 f"DecisionPatterns.expand: out must be {values.dtype} {self.codes.shape}, "
                 f"C-contiguous and writable, got {out.dtype} {out.shape}"
             )
-        _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), self.threads)
+        _kernels.expand(self.codes.reshape(-1), table, out.reshape(-1), current().threads)
         return out
 
     def crop(self, region: tuple[slice, ...]) -> DecisionPatterns:
@@ -264,7 +261,9 @@ class DecisionPatterns:
         shape = self.codes.shape
         flags = np.zeros(self.number_of_codes, dtype=np.uint8)
         flags[self.slots] = flagged
-        first, last = _kernels.row_extents(self.codes.reshape(-1), shape[-1], flags, self.threads)
+        first, last = _kernels.row_extents(
+            self.codes.reshape(-1), shape[-1], flags, current().threads
+        )
         if last.max() < 0:
             return tuple(slice(0, 0) for _ in shape)
         rows = np.argwhere((last >= 0).reshape(shape[:-1]))

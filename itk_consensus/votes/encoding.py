@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import current
 
 #: Up to here every possible pattern gets its own code and no hashing is needed.
 MOST_DIRECT_CODES = 65_536
@@ -34,11 +35,11 @@ class Encoding(NamedTuple):
     outside_code: int | None
 
 
-def encode(stack: LabelStack, strata: NDArray[np.uint32] | None, threads: int) -> Encoding:
+def encode(stack: LabelStack, strata: NDArray[np.uint32] | None) -> Encoding:
     """Encode a stack in one compiled pass, by the cheaper of two ways."""
     # The narrow try is cheap: it gives up at the 65,536th pattern, before memory is doubled.
     for width in (np.uint16, np.uint32):
-        encoded = encode_if_few(stack, strata, threads, np.dtype(width))
+        encoded = encode_if_few(stack, strata, np.dtype(width))
         if encoded is not None:
             return encoded
     raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
@@ -47,7 +48,6 @@ def encode(stack: LabelStack, strata: NDArray[np.uint32] | None, threads: int) -
 def encode_if_few(
     stack: LabelStack,
     strata: NDArray[np.uint32] | None,
-    threads: int,
     width: np.dtype[Any],
 ) -> Encoding | None:
     """Encode a stack, but give up, early, where patterns outnumber codes of this width."""
@@ -55,8 +55,8 @@ def encode_if_few(
     votes = stack.votes()
     number_of_codes = radix ** len(votes) + int(stack.mask is not None)
     if number_of_codes <= MOST_DIRECT_CODES and strata is None:
-        return _encode_direct(stack, votes, radix, number_of_codes, threads)
-    return _encode_hashed(stack, votes, radix, strata, threads, width)
+        return _encode_direct(stack, votes, radix, number_of_codes)
+    return _encode_hashed(stack, votes, radix, strata, width)
 
 
 def _encode_direct(
@@ -64,12 +64,11 @@ def _encode_direct(
     votes: list[_kernels.RaterVotes],
     radix: int,
     number_of_codes: int,
-    threads: int,
 ) -> Encoding:
     """Give every possible pattern its own code, which is its rank in sorted order."""
     codes = np.empty(stack.shape, dtype=np.uint8 if number_of_codes <= 256 else np.uint16)
     counts = _kernels.encode_direct(
-        votes, radix, _flat(stack.mask), codes.reshape(-1), number_of_codes, threads
+        votes, radix, _flat(stack.mask), codes.reshape(-1), number_of_codes, current().threads
     )
     outside = None if stack.mask is None else number_of_codes - 1
     slots = np.flatnonzero(counts if outside is None else counts[:-1])
@@ -92,7 +91,6 @@ def _encode_hashed(
     votes: list[_kernels.RaterVotes],
     radix: int,
     strata: NDArray[np.uint32] | None,
-    threads: int,
     width: np.dtype[Any],
 ) -> Encoding | None:
     """Number the patterns as they come, then renumber them in sorted order.
@@ -102,7 +100,7 @@ def _encode_hashed(
     first = int(stack.mask is not None)
     codes = np.empty(stack.shape, dtype=width)
     parts = _kernels.encode_hashed(
-        votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), threads
+        votes, radix, _flat(stack.mask), _flat(strata), codes.reshape(-1), current().threads
     )
     if parts is None:
         return None
@@ -112,7 +110,7 @@ def _encode_hashed(
     for (begin, end, *_), rank in zip(parts, ranks, strict=True):
         table = np.concatenate([np.zeros(first, dtype=np.int64), rank + first]).astype(width)
         if len(table):
-            _kernels.renumber(codes.reshape(-1), begin, end, table, threads)
+            _kernels.renumber(codes.reshape(-1), begin, end, table, current().threads)
     return Encoding(
         _with_missing_raters(digits, stack),
         counts,

@@ -19,6 +19,7 @@ from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.work import current
 
 #: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
 #: most, shared by tied ones; or the same, patterns that tie being left out.
@@ -51,7 +52,6 @@ class VoteTable:
     labels: int  #: K
     #: (P,) the row of the prior that each pattern has; None: all have the first.
     prior_rows: NDArray[np.uint32] | None = None
-    threads: int = 1  #: Results never depend on it
     #: A step leaves out labels that are less probable than a pattern's best by more nats than this.
     #: By default only shares that underflow. 40, shares below 5e-18, changes no other share but
     #: makes confusion matrices sparse and steps fast; so tiny a cell can then grow no more.
@@ -82,8 +82,8 @@ class VoteTable:
         """The table of some patterns."""
         digits = np.ascontiguousarray(patterns.patterns)
         weights = np.asarray(weights, float)
-        labels, threads = patterns.number_of_labels, patterns.threads
-        return cls(digits, weights, labels, prior_rows, threads, negligible)
+        labels = patterns.number_of_labels
+        return cls(digits, weights, labels, prior_rows, negligible)
 
     def expectation(
         self, theta: Floats, prior: Floats, *, mass_by_row: bool = False
@@ -101,7 +101,7 @@ class VoteTable:
         logs = self._logs(theta, prior)
         return ExpectedCounts(
             *_kernels.expected_counts(
-                self.digits, self.weights, *logs, mass_by_row, self.negligible, self.threads
+                self.digits, self.weights, *logs, mass_by_row, self.negligible, current().threads
             )
         )
 
@@ -112,7 +112,9 @@ class VoteTable:
         """
         kind = VOTE_SHARES.index(shares)
         return ExpectedCounts(
-            *_kernels.vote_expectation(self.digits, self.weights, self.labels, kind, self.threads)
+            *_kernels.vote_expectation(
+                self.digits, self.weights, self.labels, kind, current().threads
+            )
         )
 
     def decisions(self, theta: Floats, prior: Floats, tolerance: float) -> NDArray[np.int32]:
@@ -121,7 +123,7 @@ class VoteTable:
         Log posteriors within `tolerance` of the highest are tied.
         """
         logs = self._logs(theta, prior)
-        return _kernels.posterior_decision(self.digits, *logs, tolerance, self.threads)
+        return _kernels.posterior_decision(self.digits, *logs, tolerance, current().threads)
 
     def probabilities(
         self, theta: Floats, prior: Floats, wanted: Sequence[int] | None = None
@@ -132,7 +134,7 @@ class VoteTable:
         """
         labels = list(range(theta.shape[3]) if wanted is None else wanted)
         logs = self._logs(theta, prior)
-        return _kernels.posterior_shares(self.digits, *logs, labels, self.threads)
+        return _kernels.posterior_shares(self.digits, *logs, labels, current().threads)
 
     def _logs(
         self, theta: Floats, prior: Floats

@@ -6,7 +6,7 @@ image's own memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
+from itk_consensus.work import one_by_one
 
 #: Voxels that are looked up at a time.
 _VOXELS_AT_ONCE = 1 << 18
@@ -188,7 +189,7 @@ class DisputedFusion:
 
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         unsure = np.empty(len(self.winners), out.dtype)
-        uncertainty(kind, map(self.probability, range(labels)), unsure)
+        uncertainty(kind, one_by_one(self.probability, range(labels)), unsure)
         self.others.write_uncertainty(kind, labels, out)
         self.voxels.write(unsure, out)
 
@@ -253,16 +254,15 @@ class VolumeFusion:
             self.unsure(kind, out)
             return
         if self.write is None:
-            uncertainty(kind, map(self.probability, range(labels)), out)
+            uncertainty(kind, one_by_one(self.probability, range(labels)), out)
             return
         write, share = self.write, np.empty(out.shape, out.dtype)
 
-        def shares() -> Iterator[NDArray[Any]]:
-            for label in range(labels):
-                write(label, share)
-                yield share
+        def written(label: int) -> NDArray[Any]:
+            write(label, share)
+            return share
 
-        uncertainty(kind, shares(), out)
+        uncertainty(kind, one_by_one(written, range(labels)), out)
 
 
 def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:

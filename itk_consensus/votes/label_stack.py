@@ -6,7 +6,6 @@ equally long, every value a whole number, every mask uint8.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.errors import InputError
+from itk_consensus.work import current
 
 AnyArray = NDArray[Any]
 
@@ -25,13 +25,6 @@ MOST_LABELS = 65_535
 
 #: Voxels looked at before asking whether that was enough.
 _LOOK_AT_ONCE = 1 << 16
-
-
-def default_threads() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -82,7 +75,6 @@ class LabelStack:
         missing_label: float | None = None,
         mask: AnyArray | None = None,
         rater_masks: Sequence[AnyArray | None] | None = None,
-        threads: int | None = None,
         owner: str = "LabelStack",
         is_part: bool = False,
     ) -> LabelStack:
@@ -91,7 +83,7 @@ class LabelStack:
         Part of a larger volume may be missing altogether, and then has no labels.
         """
         present = _prepare(arrays, owner)
-        labels = label_table(present, owner, threads)
+        labels = label_table(present, owner)
         if missing_label is not None:
             labels = label_array([int(v) for v in labels if int(v) != missing_label], owner)
         if labels.size == 0 and not is_part:
@@ -175,9 +167,7 @@ class LabelStack:
         )
 
 
-def label_table(
-    arrays: Sequence[AnyArray | None], owner: str, threads: int | None = None
-) -> NDArray[Any]:
+def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
     """The sorted whole-number values that occur in any of the arrays."""
     first: dict[np.dtype[Any], AnyArray] = {}
     values: set[int] = set()
@@ -186,9 +176,7 @@ def label_table(
             continue
         # Most voxels of a stack are unanimous: what the first array of a type has is not new.
         reference = first.setdefault(array.dtype, array)
-        found = distinct_values(
-            array, owner, index, threads, None if reference is array else reference
-        )
+        found = distinct_values(array, owner, index, None if reference is array else reference)
         values.update(_whole_numbers(found, owner, index).tolist())
     return label_array(values, owner)
 
@@ -212,12 +200,11 @@ def distinct_values(
     array: AnyArray,
     owner: str,
     index: int,
-    threads: int | None = None,
     reference: AnyArray | None = None,
 ) -> AnyArray:
     """Sorted values of one rater's contiguous array; those of a reference may be left out."""
     known = None if reference is None else reference.reshape(-1)
-    found = _kernels.distinct(array.reshape(-1), MOST_LABELS, threads or default_threads(), known)
+    found = _kernels.distinct(array.reshape(-1), MOST_LABELS, current().threads, known)
     if found is None:
         raise InputError(
             f"{owner}: input {index} has more than {MOST_LABELS} distinct values; "

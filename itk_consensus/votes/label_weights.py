@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus import _kernels
 from itk_consensus.array_types import Floats32
+from itk_consensus.work import current
 
 #: Voxels, ascending, and a value for each.
 Weighted = tuple[NDArray[np.uint32], Floats32]
@@ -76,14 +77,14 @@ class LabelWeights:
 
 
 def normalised(
-    joints: list[Weighted], before: list[Weighted], within: slice, least: float, threads: int
+    joints: list[Weighted], before: list[Weighted], within: slice, least: float
 ) -> tuple[float, float]:
     """Turn log joints of all labels at some voxels into weights: log evidence, weight moved since.
 
     Weights below `least` are left out.
     """
     number = within.stop - within.start
-    sums = _kernels.normalise_joints(within.start, number, joints, before, least, threads)
+    sums = _kernels.normalise_joints(within.start, number, joints, before, least, current().threads)
     # Label by label, so that there are never two of all.
     for label, (voxels, weights) in enumerate(joints):
         some = weights > 0

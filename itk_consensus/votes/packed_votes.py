@@ -17,7 +17,8 @@ from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import ExpectedCounts
-from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import current
 
 #: (256, 8) whether a byte has each of its bits.
 _BITS = (np.arange(256)[:, None] >> np.arange(8)) & 1 == 1
@@ -32,13 +33,12 @@ class PackedVotes:
     present: NDArray[np.bool_]  #: (J,) raters who are not None
     mask: NDArray[np.uint8] | None  #: (N,) voxels that count
     shape: tuple[int, ...]  #: Of the volume
-    threads: int  #: Results never depend on it
     #: (N,) how many voxels each one stands for, if they are the rows of a pattern table; sums are
     #: then to the last bit those of the volume that the table was made from.
     counts: NDArray[np.int64] | None = None
 
     @classmethod
-    def from_stack(cls, stack: LabelStack, threads: int | None = None) -> PackedVotes:
+    def from_stack(cls, stack: LabelStack) -> PackedVotes:
         """Pack a stack."""
         if len(stack.labels) != 2 or stack.may_be_missing:
             raise InputError(
@@ -46,12 +46,11 @@ class PackedVotes:
                 f"{len(stack.labels)} labels"
                 f"{' and voxels that may be missing' if stack.may_be_missing else ''}"
             )
-        threads = threads or default_threads()
         extent = int(np.prod(stack.shape))
         present = np.array([array is not None for array in stack.arrays])
         mask = None if stack.mask is None else stack.mask.reshape(-1)
-        planes = _kernels.pack_votes(stack.votes(), extent, threads)
-        return cls(planes, present, mask, stack.shape, threads)
+        planes = _kernels.pack_votes(stack.votes(), extent, current().threads)
+        return cls(planes, present, mask, stack.shape)
 
     @classmethod
     def from_patterns(cls, patterns: DecisionPatterns) -> PackedVotes:
@@ -60,7 +59,7 @@ class PackedVotes:
         votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
         planes = np.packbits(votes, axis=0, bitorder="little")
         rows = patterns.counts.shape
-        return cls(planes, present, None, rows, patterns.threads, patterns.counts)
+        return cls(planes, present, None, rows, patterns.counts)
 
     def restored(self) -> LabelStack:
         """The stack that was packed, as zeros and ones; a byte for each vote."""
@@ -94,7 +93,7 @@ class PackedVotes:
         prior : (S, 2) ndarray
         """
         starts = [
-            self._sums(*_kernels.packed_counts(*self._voxels, tables, self.threads))
+            self._sums(*_kernels.packed_counts(*self._voxels, tables, current().threads))
             for tables in self._tables(theta, prior)
         ]
         return ExpectedCounts(
@@ -119,7 +118,7 @@ class PackedVotes:
         # Bits of the last byte that no rater has are never set, so these entries are not read.
         padded = np.zeros(8 * len(self.planes) + 1)
         padded[: raters + 1] = foreground
-        return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, self.threads))
+        return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, current().threads))
 
     def write_probability(self, theta: Floats, prior: Floats, out: NDArray[Any]) -> None:
         """Write the probability of label 1 under (J, 2, 1, 2) theta; 0 outside the mask."""
@@ -130,7 +129,9 @@ class PackedVotes:
                 f"got {out.dtype} {out.shape}"
             )
         (tables,) = self._tables(theta, prior)
-        _kernels.packed_probability(self.planes, self.mask, tables, out.reshape(-1), self.threads)
+        _kernels.packed_probability(
+            self.planes, self.mask, tables, out.reshape(-1), current().threads
+        )
 
     @property
     def _voxels(

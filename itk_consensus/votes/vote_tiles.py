@@ -13,17 +13,17 @@ from itk_consensus import _kernels
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.boxes import Box, space_axes
 from itk_consensus.neighbourhood.tiles import (
-    Progress,
     four_axes,
     gaussian_weights,
     tile_groups,
     tile_sizes,
 )
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
 from itk_consensus.votes.ties import TIE_RULES, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.work import current
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,6 @@ class VoteTiles:
     shape: tuple[int, ...]
     reach: tuple[int, ...]  #: Voxels that the Gaussian covers to each side, per four axes
     tile: tuple[int, int, int, int]  #: Size of a tile per four axes. Results do not depend on it.
-    threads: int  #: Results do not depend on it
     _field: _kernels.VoteField
 
     @classmethod
@@ -59,7 +58,6 @@ class VoteTiles:
         weights: Floats | None = None,
         frequencies: Floats | None = None,
         tile: tuple[int, int, int, int] | None = None,
-        threads: int | None = None,
     ) -> VoteTiles:
         """Tiles of a stack, or of the voxels of its patterns.
 
@@ -76,17 +74,16 @@ class VoteTiles:
         frequencies : (K,) ndarray, optional
             Of the labels; of these votes by default, but they may be part of a larger volume.
         tile : four int, optional
-        threads : int, optional
-            All processors by default.
         """
         raters, mask, present, shape, may_miss = (
             _stack_votes(votes) if isinstance(votes, LabelStack) else _pattern_votes(votes)
         )
-        workers = threads or default_threads()
         size = len(votes.labels)
         kept = np.ones(len(present)) if weights is None else np.asarray(weights)[present]
         if frequencies is None:
-            counts = _kernels.count_votes(raters, mask, int(np.prod(shape)), size + 1, workers)
+            counts = _kernels.count_votes(
+                raters, mask, int(np.prod(shape)), size + 1, current().threads
+            )
             frequencies = label_frequencies(counts[:, :size], kept)
         gaussian = gaussian_weights(sigma, spacing, shape)
         reach = tuple(len(axis) - 1 for axis in gaussian)
@@ -98,7 +95,6 @@ class VoteTiles:
             shape,
             reach,
             tile or tile_sizes(full, reach, size),
-            workers,
             field,
         )
 
@@ -113,7 +109,6 @@ class VoteTiles:
         threshold: float | None = None,
         unmixing: Floats | None = None,
         tolerance: float = ROUNDING,
-        progress: Progress | None = None,
     ) -> NDArray[Any]:
         """Label index of the largest smoothed share per voxel, or a code of `votes.ties`.
 
@@ -128,7 +123,7 @@ class VoteTiles:
         """
         narrow = len(self.labels) < np.iinfo(np.int16).max
         decision = np.empty(self.shape, np.int16 if narrow else np.int32)
-        for group in tile_groups(self._count, self.threads, progress):
+        for group in tile_groups(self._count):
             _kernels.decide_votes(
                 self._field,
                 unmixing,
@@ -137,7 +132,7 @@ class VoteTiles:
                 tolerance,
                 self.tile,
                 group,
-                self.threads,
+                current().threads,
                 decision,
             )
         return decision
@@ -153,9 +148,9 @@ class VoteTiles:
         if out.dtype != np.float64:
             out[...] = self.share(label, unmixing=unmixing)
             return
-        for group in tile_groups(self._count, self.threads):
+        for group in tile_groups(self._count):
             _kernels.smoothed_share(
-                self._field, unmixing, label, self.tile, group, self.threads, out
+                self._field, unmixing, label, self.tile, group, current().threads, out
             )
 
     def write_uncertainty(
@@ -163,9 +158,9 @@ class VoteTiles:
     ) -> None:
         """Write how unsure all smoothed shares, after `unmixing`, leave each voxel."""
         which = UNCERTAINTY_KINDS.index(kind)
-        for group in tile_groups(self._count, self.threads):
+        for group in tile_groups(self._count):
             _kernels.smoothed_uncertainty(
-                self._field, unmixing, which, self.tile, group, self.threads, out
+                self._field, unmixing, which, self.tile, group, current().threads, out
             )
 
     def mixed_votes(self, decision: NDArray[Any]) -> MixedVotes:
@@ -193,7 +188,7 @@ class VoteTiles:
             low, high = zip(*((part.start, part.stop) for part in region), strict=True)
             corners = _corner(low, 0), _corner(high, 1)
         counted = _kernels.mix_votes(
-            self._field, decision, units, self.tile, (0, self._count), self.threads, corners
+            self._field, decision, units, self.tile, (0, self._count), current().threads, corners
         )
         return MixedCounts(*counted)
 

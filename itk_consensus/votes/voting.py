@@ -19,9 +19,10 @@ from itk_consensus.errors import InputError
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.votes.kept_stack import KeptStack
-from itk_consensus.votes.label_stack import LabelStack, default_threads
+from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
+from itk_consensus.work import current
 
 #: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
 TIE_SHARE = 1e-12
@@ -39,7 +40,6 @@ class StackVote:
     #: What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
     #: is undecided, or background if that is the rule.
     ties: TieRule = "undecided"
-    threads: int | None = None  #: Threads the kernels use; results never depend on it
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
         """Write the label of every voxel.
@@ -72,7 +72,7 @@ class StackVote:
             self.frequencies if self.ties == "prior" else np.zeros(labels),
             np.ascontiguousarray(values),
             out.reshape(-1),
-            self.threads or default_threads(),
+            current().threads,
         )
 
     def write_share(self, label: int, out: NDArray[Any]) -> None:
@@ -92,7 +92,7 @@ class StackVote:
             self._weights,
             float(self.frequencies[label]) if self._nobody_possible else 0.0,
             out.reshape(-1),
-            self.threads or default_threads(),
+            current().threads,
         )
 
     def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[np.float32]) -> None:
@@ -109,7 +109,7 @@ class StackVote:
             self._weights,
             float(nobody[0]),
             out.reshape(-1),
-            self.threads or default_threads(),
+            current().threads,
         )
 
     @cached_property
@@ -136,9 +136,8 @@ class StackVote:
     def counts(self) -> NDArray[np.int64]:
         """(J', K) voxels inside the mask where each present rater says each label."""
         extent = int(np.prod(self.stack.shape))
-        threads = self.threads or default_threads()
         return _kernels.vote_counts(
-            self._votes, len(self.stack.labels), self._mask, extent, threads
+            self._votes, len(self.stack.labels), self._mask, extent, current().threads
         )
 
     @cached_property
@@ -180,7 +179,6 @@ class StackVoteFusion:
     weights: Floats | None = None  #: This and what follows as of `StackVote`
     threshold: float | None = None
     ties: TieRule = "undecided"
-    threads: int | None = None
 
     def keeping(self, votes: LabelStack | KeptStack | DecisionPatterns) -> Fusion:
         """The same without the caller's images."""
@@ -236,4 +234,4 @@ class StackVoteFusion:
         return vote.frequencies_of(counts)
 
     def _vote(self, stack: LabelStack) -> StackVote:
-        return StackVote(stack, self.weights, self.threshold, self.ties, self.threads)
+        return StackVote(stack, self.weights, self.threshold, self.ties)

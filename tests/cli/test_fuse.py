@@ -393,7 +393,8 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     listed = {entry.split()[0]: entry for entry in entries}
     common = {"--method", "--overwrite", "--probability", "--label", "--json", "--mask"}
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
-    common |= {"--per-structure", "--rename", "--series", "--absent-frames"}
+    common |= {"--per-structure", "--rename", "--series", "--series-number"}
+    common |= {"--absent-frames"}
     common |= {"--scheduler", "--jobs"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter

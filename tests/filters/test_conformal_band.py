@@ -206,7 +206,7 @@ def test_mean_false_negative_rate_is_controlled(cases, n):
 def scored_case(case, **options):
     band = ConformalBandFilter(**options)
     loaded, _ = band._load_case(case.fraction, case.raters, case.truth)
-    return score_case(loaded, band._options(), "a test", threads=2)
+    return score_case(loaded, band._options(), "a test")
 
 
 def test_the_loss_that_is_controlled_is_read_off_the_band():

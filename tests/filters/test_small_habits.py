@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import itk
@@ -12,6 +13,7 @@ import torch
 
 import itk_consensus as ic
 from itk_consensus import pipeline
+from itk_consensus.cli import main
 from itk_consensus.errors import InputError, ParameterError
 
 # -- parameters -----------------------------------------------------------------------------
@@ -87,6 +89,7 @@ def test_printing_shows_values_and_nothing_deferred() -> None:
         assert "Deferred" not in text
     assert f"PositivePredictiveValue: [{filter_.GetPositivePredictiveValue()[0]:g}" in str(filter_)
     assert "Explanation: The coherence vote" in str(consensus)
+    assert "Starts: StartSummary(winner=0, log_likelihood=array of shape (1,)" in str(filter_)
 
 
 def test_printing_computes_no_dask_array() -> None:
@@ -124,6 +127,29 @@ def test_colour_images_are_no_three_readers() -> None:
         coloured.Allocate()
         with pytest.raises(InputError, match="must hold labels, got a colour image"):
             ic.LabelVoting(coloured)
+
+
+@pytest.mark.parametrize("name", ["a.nrrd", "a.nii"])
+def test_a_lone_image_whose_file_says_that_it_is_coloured_is_refused(
+    name: str, tmp_path: Path
+) -> None:
+    coloured = itk.Image[itk.RGBPixel[itk.UC], 2].New(Regions=[6, 5])
+    coloured.Allocate(True)
+    itk.imwrite(coloured, str(tmp_path / name))
+    with pytest.raises(InputError, match="must hold labels, got a colour image"):
+        ic.LabelVoting(sitk.ReadImage(str(tmp_path / name)))
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.bmp"])
+def test_commands_refuse_colours_of_formats_that_hold_photographs(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photograph = sitk.GetImageFromArray(np.zeros((5, 6, 3), np.uint8), isVector=True)
+    sitk.WriteImage(photograph, str(tmp_path / name))
+    words = [str(tmp_path / name), "-o", str(tmp_path / "fused.nrrd")]
+    assert main(["fuse", *words, "--method", "vote"]) != 0
+    assert "got a colour image" in capsys.readouterr().err
+    assert not (tmp_path / "fused.nrrd").exists()
 
 
 def test_one_vector_image_is_still_one_reader_per_component() -> None:

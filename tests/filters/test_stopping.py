@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import contract
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from cohorts import cohort, columns
 from contract import Fuser, assert_nothing_is_known
+from kernel_calls import KERNELS, kernels
 
 from itk_consensus import (
     AgreementFilter,
@@ -23,11 +23,10 @@ from itk_consensus import (
     MultiLabelSTAPLEImageFilter,
     STAPLEImageFilter,
     _kernels,
-    stopping,
+    work,
 )
 from itk_consensus.errors import ConsensusError, NotExecutedError, ProcessAborted
 from itk_consensus.filters.registry import FUSERS
-from itk_consensus.fusion.coherence.over_labels import over_labels
 from itk_consensus.images import convert
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
@@ -37,24 +36,9 @@ SHAPE = (8, 9, 10)
 #: Kernels without a loop over anything that can be large.
 AT_ONCE = {"count_tiles"}
 
-KERNELS = {
-    name: function
-    for name, function in vars(_kernels).items()
-    if callable(function) and not isinstance(function, type)
-}
-
 
 class Ended(Exception):
     """What a test has a checkpoint raise."""
-
-
-@contextmanager
-def kernels(call: Callable[..., Any]) -> Iterator[None]:
-    """Have call(name, kernel, *args, **options) instead of every kernel."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, kernel in KERNELS.items():
-            patch.setattr(_kernels, name, lambda *a, n=name, k=kernel, **o: call(n, k, *a, **o))
-        yield
 
 
 def in_new_thread(action: Callable[[], Any]) -> BaseException | None:
@@ -90,7 +74,7 @@ def everything() -> None:
         filter_.Execute(images)
         for output in ("ProbabilityImage", "UncertaintyImage", "Diagnostics", "CoherenceCurves"):
             getattr(filter_, f"Get{output}", str)()
-    packed = PackedVotes.from_stack(LabelStack.multilabel(contract.raters(SHAPE)), 2)
+    packed = PackedVotes.from_stack(LabelStack.multilabel(contract.raters(SHAPE)))
     theta, prior = np.full((4, 2, 1, 2), 0.5), np.full((1, 2), 0.5)
     packed.expectation(theta, prior)
     packed.expectation_of_votes(np.linspace(0, 1, 5))
@@ -116,7 +100,7 @@ def test_every_kernel_asks_whether_to_go_on(monkeypatch: pytest.MonkeyPatch) -> 
             asking.add(name)
         return kernel(*args, **options)
 
-    monkeypatch.setattr(stopping, "checkpoint", checkpoint)
+    monkeypatch.setattr(work, "checkpoint", checkpoint)
     with kernels(call):
         everything()
     assert KERNELS.keys() - AT_ONCE == asking
@@ -130,7 +114,7 @@ def test_ctrl_c_reaches_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
         in_kernel.append(True)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(stopping, "checkpoint", checkpoint)
+    monkeypatch.setattr(work, "checkpoint", checkpoint)
 
     def expand_again_and_again() -> None:
         for _ in range(5000):
@@ -218,7 +202,7 @@ def test_an_estimate_is_returned_after_an_abort_in_a_later_iteration() -> None:
             asked.append(name)
             if len(asked) == 4:
                 filter_.Abort()
-                stopping.checkpoint()  # as a kernel does that takes long enough
+                work.checkpoint()  # as a kernel does that takes long enough
         return kernel(*args, **options)
 
     with kernels(call):
@@ -240,29 +224,29 @@ def test_what_makes_an_estimate_an_answer_is_not_stopped_again() -> None:
             filter_.Abort()
             with pytest.raises(ProcessAborted):
                 stop()
-            stopping.checkpoint()
+            work.checkpoint()
 
-    aborted_while(stopping.checkpoint)
-    aborted_while(lambda: filter_._report(0.5))
+    aborted_while(work.checkpoint)
+    aborted_while(lambda: work.report(0.5))
 
 
 def test_labels_that_nobody_waits_for_any_more_are_ended() -> None:
-    def work(label: int) -> int:
+    def make(label: int) -> int:
         if label == 0:
             raise ZeroDivisionError
         while True:
-            stopping.checkpoint()
+            work.checkpoint()
 
-    with pytest.raises(ZeroDivisionError):
-        list(over_labels(work, range(5)))
+    with pytest.raises(ZeroDivisionError), work.working(threads=2):
+        list(work.in_threads(make, range(5)))
 
 
 def test_threads_that_work_for_a_filter_hear_its_abort() -> None:
     filter_ = MajorityVoteFilter()
 
-    def work(_: int) -> None:
+    def make(_: int) -> None:
         filter_.Abort()
-        stopping.checkpoint()
+        work.checkpoint()
 
     with pytest.raises(ConsensusError, match="MajorityVoteFilter"), filter_._running():
-        list(over_labels(work, range(2)))
+        list(work.in_threads(make, range(2)))

@@ -21,6 +21,7 @@ from itk_consensus.fusion.staple.markov_field import MarkovField
 from itk_consensus.fusion.staple.staple import MULTILABEL, VARIANTS, StapleSettings, staple
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 #: Reached only by a run that does not end by itself: a few hundred iterations are usual.
 NEVER = StopRule(0.0, 30_000)
@@ -38,7 +39,8 @@ def test_the_loop_ends_when_the_step_is_done_and_traces_every_score() -> None:
 def test_the_loop_ends_at_the_cap_or_when_the_observer_says_so() -> None:
     assert iterate(halve, 4.0, 2).trace == [4.0, 2.0]
     assert not iterate(halve, 4.0, 2).converged
-    assert iterate(halve, 4.0, 100, lambda number: number < 3).trace == [4.0, 2.0, 1.0]
+    with working(iterated=lambda number: number < 3):
+        assert iterate(halve, 4.0, 100).trace == [4.0, 2.0, 1.0]
     assert iterate(halve, 4.0, 0).state == 4.0
 
 

@@ -670,7 +670,7 @@ def test_on_the_command_line_broken_dicom_is_one_line(
     said = {
         "no reference": "refers to no series",
         "other frame": "lies in another frame of reference",
-        "mixed series": "mixes 2 series",
+        "mixed series": "holds 2 series",
         "cut short": "spoilt-a.dcm: ",
     }
 
@@ -752,7 +752,7 @@ def test_a_series_that_is_mixed_or_has_gaps_is_refused(case: Any, tmp_path: Path
     _, _, folder = case
     paths = sorted((folder / "series").iterdir())
     write_series(tmp_path / "other")
-    with pytest.raises(InputError, match="mixes 2 series"):
+    with pytest.raises(InputError, match="holds 2 series"):
         read_dicom_series([*paths, *(tmp_path / "other").iterdir()])
     middle = next(path for path in paths if pydicom.dcmread(path).InstanceNumber == 5)
     with pytest.raises(GeometryError, match="a slice is missing"):
@@ -768,7 +768,7 @@ def test_a_series_that_is_mixed_or_has_gaps_is_refused(case: Any, tmp_path: Path
 def test_masks_of_another_grid_are_not_written(case: Any) -> None:
     series, _, folder = case
     stray = sitk.GetImageFromArray(np.zeros(SHAPE, np.uint8))
-    with pytest.raises(GeometryError, match="a does not lie on the grid of the series"):
+    with pytest.raises(GeometryError, match="a does not lie on the grid of series"):
         write_dicom_segmentation([Structure("a", stray)], folder / "x.dcm", series, method="m")
 
 

@@ -15,6 +15,7 @@ from itk_consensus.neighbourhood.band_gains import (
 from itk_consensus.neighbourhood.contour_cut import count_cut, cut_answer
 from itk_consensus.neighbourhood.gaussian import band_means
 from itk_consensus.neighbourhood.rater_field import RaterField
+from itk_consensus.work import working
 
 SCALES = [(0.0,) * 3, (0.7, 0.7, 0.7), (1.4, 1.4, 1.4)]
 TILES = [(1, 1, 1, 1), (1, 3, 2, 5), (1, 64, 64, 64)]
@@ -62,7 +63,7 @@ def test_power_is_brought_to_every_second_voxel_for_any_tile_and_number_of_threa
     masks, present, weights, steps = drawn
     mean = band_means(masks, weights, SCALES, present=present)
     field = RaterField.of(masks, present)
-    found = band_powers(field, weights, SCALES, steps, tile=tile, threads=2)
+    found = working(threads=2)(band_powers)(field, weights, SCALES, steps, tile=tile)
     raters = mean.raters.astype(float)
     several = raters > 1 + 1e-6
     for band in range(2):
@@ -72,7 +73,7 @@ def test_power_is_brought_to_every_second_voxel_for_any_tile_and_number_of_threa
         np.testing.assert_allclose(found.power[band], to_grid(square, steps), atol=1e-6)
         np.testing.assert_allclose(found.shared[band], to_grid(shared, steps), atol=1e-5)
     assert found.base_power == pytest.approx(mean.base_squares.sum(dtype=float), abs=1e-4)
-    again = band_powers(field, weights, SCALES, steps, threads=7)
+    again = working(threads=7)(band_powers)(field, weights, SCALES, steps)
     np.testing.assert_array_equal(again.power, found.power)
     np.testing.assert_array_equal(again.shared, found.shared)
     assert again[3:] == found[3:]
@@ -93,9 +94,9 @@ def test_what_is_kept_of_bands_follows_the_formula(drawn, tile, seed):
     detail = from_grid(kept.detail.astype(float), shape, steps)
     wanted += detail * (mean.votes - wanted)
     field = RaterField.of(masks, present)
-    found = keep_bands(field, weights, kept, SCALES, tile=tile, threads=2)
+    found = working(threads=2)(keep_bands)(field, weights, kept, SCALES, tile=tile)
     np.testing.assert_allclose(found, wanted, atol=2e-6)
-    again = keep_bands(field, weights, kept, SCALES, threads=7)
+    again = working(threads=7)(keep_bands)(field, weights, kept, SCALES)
     np.testing.assert_array_equal(again, found)
 
 
@@ -110,7 +111,9 @@ def test_what_is_counted_against_a_mask_is_what_numpy_counts(drawn, tile, seed):
     kept = KeptShares(gains, rng.random(points, dtype=np.float32), steps)
     field, reach = RaterField.of(masks, present), (1, 0, 2)
     options = {"weights": weights, "reach": reach, "kept": kept, "scales": SCALES}
-    found = count_cut(field, chosen=chosen, counted=counted, tile=tile, threads=2, **options)
+    found = working(threads=2)(count_cut)(
+        field, chosen=chosen, counted=counted, tile=tile, **options
+    )
     votes = band_means(masks, weights, SCALES, present=present).votes
     size = [2 * radius + 1 for radius in reach]
     far_inside = minimum_filter(chosen, size, mode="nearest")
@@ -125,7 +128,7 @@ def test_what_is_counted_against_a_mask_is_what_numpy_counts(drawn, tile, seed):
         assert found.before == pytest.approx(values[found.outside.voxels - 1], abs=5e-6)
     if found.inside.voxels:
         assert found.at == pytest.approx(values[found.outside.voxels], abs=5e-6)
-    assert count_cut(field, chosen=chosen, counted=counted, threads=7, **options) == found
+    assert working(threads=7)(count_cut)(field, chosen=chosen, counted=counted, **options) == found
 
 
 @pytest.mark.parametrize("steps", [(1, 1, 1), (2, 1, 2)])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.chessboard import LabelLists, chessboard, neighbour_weights
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 
 def brute_force(
@@ -113,12 +113,14 @@ def test_a_sweep_is_that_of_brute_force_for_any_number_of_threads(drawn, data):
                     counts[rater, label], weighted[said == label].sum(axis=0), atol=1e-9
                 )
         for threads in (2, 7):
-            other = chessboard(replace(patterns, threads=threads), settled, spacing)
-            again = other.sweep(colour, as_lists(theirs), scores, counted, 1.5)
+            with working(threads=threads):
+                other = chessboard(patterns, settled, spacing)
+                again = other.sweep(colour, as_lists(theirs), scores, counted, 1.5)
+                counted_again = other.counts(colour, found.beliefs, counted)
             assert again[1:] == found[1:]
             for mine, same in zip(again.beliefs, found.beliefs, strict=True):
                 np.testing.assert_array_equal(mine, same)
-            np.testing.assert_array_equal(other.counts(colour, found.beliefs, counted), counts)
+            np.testing.assert_array_equal(counted_again, counts)
 
 
 @given(drawn_stacks(), st.integers(0, 99), st.sampled_from([1.0, 8.0, 50.0]))

@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter
 
 from itk_consensus.errors import InputError
 from itk_consensus.neighbourhood.gaussian import band_means, smooth_volume
+from itk_consensus.work import working
 
 SCALES = [0.0, 0.7, 1.4, 2.8]
 
@@ -26,7 +27,9 @@ def test_a_volume_is_smoothed_as_scipy_does(data):
     volume = rng.random(shape).astype(dtype)
     wanted = gaussian_filter(volume.astype(float), sigmas, mode=mode, truncate=truncate)
     runs = [
-        smooth_volume(volume.copy(), sigmas, truncate=truncate, border=border, threads=threads)
+        working(threads=threads)(smooth_volume)(
+            volume.copy(), sigmas, truncate=truncate, border=border
+        )
         for threads in (1, 2, 7)
     ]
     np.testing.assert_allclose(runs[0], wanted, atol=atol)
@@ -36,7 +39,7 @@ def test_a_volume_is_smoothed_as_scipy_does(data):
 
 def test_slabs_of_threads_do_not_show_in_a_large_volume():
     volume = np.random.default_rng(0).random((70, 60, 80)).astype(np.float32)
-    one, two = (smooth_volume(volume.copy(), [1.0, 2.0, 5.0], threads=n) for n in (1, 3))
+    one, two = (working(threads=n)(smooth_volume)(volume.copy(), [1.0, 2.0, 5.0]) for n in (1, 3))
     np.testing.assert_array_equal(one, two)
     wanted = gaussian_filter(volume.astype(float), [1.0, 2.0, 5.0], mode="nearest")
     np.testing.assert_allclose(one, wanted, atol=1e-6)
@@ -104,7 +107,7 @@ def test_bands_of_scale_are_those_of_scipy(drawn, tile):
     masks, present, weights, sides = drawn
     scales = [tuple(scale * sides) for scale in SCALES]
     more = {"present": present, "truncate": 3.0}
-    found = band_means(masks, weights, scales, tile=tile, threads=2, **more)
+    found = working(threads=2)(band_means)(masks, weights, scales, tile=tile, **more)
     there = np.ones(masks.shape, bool) if present is None else present
     here = np.tensordot(weights, there, 1)
     total = np.where(here > 0, here, 1)
@@ -121,7 +124,7 @@ def test_bands_of_scale_are_those_of_scipy(drawn, tile):
     squares = np.tensordot(weights**2, there, 1)
     number = np.divide(here**2, squares, out=np.zeros_like(here), where=here > 0)
     np.testing.assert_allclose(found.raters, number, rtol=1e-5)
-    again = band_means(masks, weights, scales, tile=(1, 2, 2, 3), threads=7, **more)
+    again = working(threads=7)(band_means)(masks, weights, scales, tile=(1, 2, 2, 3), **more)
     for one, other in zip(found, again, strict=True):
         np.testing.assert_array_equal(one, other)
 

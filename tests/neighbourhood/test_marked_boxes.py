@@ -8,6 +8,7 @@ import pytest
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns, boxes_of_stack
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 
 @pytest.mark.parametrize("shape", [(50,), (9, 30), (7, 8, 21), (3, 5, 6, 7), (40, 60, 70)])
@@ -27,7 +28,7 @@ def test_boxes_hold_all_that_anybody_labels_so_and_no_more(shape, dtype):
         expected.append(tuple(slice(int(a), int(b)) for a, b in ends))
     assert boxes_of_patterns(DecisionPatterns.from_stack(stack)) == expected
     for threads in (1, 2, 7):
-        assert boxes_of_stack(stack, threads) == expected
+        assert working(threads=threads)(boxes_of_stack)(stack) == expected
 
 
 def test_a_label_that_nobody_says_has_no_box():

@@ -7,6 +7,7 @@ import pytest
 from scipy.ndimage import maximum_filter
 
 from itk_consensus.neighbourhood.spread import spread
+from itk_consensus.work import working
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def test_flags_reach_the_box_around_them(shape, radii, tile):
     flags = np.random.default_rng(1).random(shape) < 0.02
     expected = maximum_filter(flags, [2 * radius + 1 for radius in radii], mode="constant")
     for threads in (1, 2, 7):
-        found = spread(flags, radii, tile=tile, threads=threads)
+        found = working(threads=threads)(spread)(flags, radii, tile=tile)
         np.testing.assert_array_equal(found, expected)
 
 

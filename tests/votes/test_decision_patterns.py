@@ -15,6 +15,7 @@ from stacks import LABEL_TYPES, Drawn, assert_is_brute_force, drawn_stacks, enco
 from itk_consensus.errors import InputError
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 #: Enough voxels that seven threads get a slab each, with one that is shorter.
 MANY = 7 * 65_536 + 123
@@ -153,7 +154,7 @@ def test_codes_widen_exactly_when_the_patterns_outnumber_them(
     arrays = [(order // 300).astype(np.uint16), (order % 300).astype(np.uint16)]
     inside = np.arange(len(order)) >= (padding if masked else 0)
     stack = stack_of(arrays, mask=inside if masked else None)
-    patterns = DecisionPatterns.from_stack(stack, threads=1)
+    patterns = working(threads=1)(DecisionPatterns.from_stack)(stack)
     assert patterns.codes.dtype == (np.uint16 if distinct + masked <= 65_536 else np.uint32)
     np.testing.assert_array_equal(patterns.counts, np.bincount(order[inside].astype(int)))
     for rater, array in enumerate(arrays):
@@ -165,7 +166,7 @@ def test_codes_widen_exactly_when_the_patterns_outnumber_them(
 def test_more_than_65536_patterns_are_exact_for_any_number_of_threads(threads: int) -> None:
     index = np.random.default_rng(1).permutation(MANY) % 90_000
     arrays = [(index // 300).astype(np.uint16), (index % 300).astype(np.uint16)]
-    patterns = DecisionPatterns.from_stack(stack_of(arrays), threads=threads)
+    patterns = working(threads=threads)(DecisionPatterns.from_stack)(stack_of(arrays))
     assert patterns.codes.dtype == np.uint32
     np.testing.assert_array_equal(patterns.counts, np.bincount(index))
     np.testing.assert_array_equal(patterns.codes, index)
@@ -175,10 +176,10 @@ def test_slabs_whose_patterns_fit_may_together_need_wider_codes() -> None:
     """Each slab has fewer than 65,536 patterns, their union more."""
     index = np.repeat(np.arange(90_000), 8)
     arrays = [(index // 300).astype(np.uint16), (index % 300).astype(np.uint16)]
-    single = DecisionPatterns.from_stack(stack_of(arrays), threads=1)
-    several = DecisionPatterns.from_stack(stack_of(arrays), threads=7)
+    single = working(threads=1)(DecisionPatterns.from_stack)(stack_of(arrays))
+    several = working(threads=7)(DecisionPatterns.from_stack)(stack_of(arrays))
     assert single.codes.dtype == np.uint32
-    assert_equal_patterns(replace(single, threads=7), several)
+    assert_equal_patterns(single, several)
 
 
 # -- threads ----------------------------------------------------------------------------------
@@ -209,8 +210,8 @@ def test_patterns_are_bitwise_independent_of_threads(
     strata = (np.arange(MANY) // 999 % 3).astype(np.uint32) if stratified else None
     masks = (large.rater_masks * 4)[:raters]
     stack = stack_of(arrays, mask=large.mask, rater_masks=masks)
-    one = DecisionPatterns.from_stack(stack, strata=strata, threads=1)
-    many = DecisionPatterns.from_stack(stack, strata=strata, threads=threads)
+    one = working(threads=1)(DecisionPatterns.from_stack)(stack, strata=strata)
+    many = working(threads=threads)(DecisionPatterns.from_stack)(stack, strata=strata)
     assert_equal_patterns(one, many)
     values = np.arange(len(one.counts)) * 0.5
     np.testing.assert_array_equal(one.expand(values), many.expand(values))
@@ -220,7 +221,7 @@ def test_patterns_are_bitwise_independent_of_threads(
 def test_slabs_equal_brute_force(large: Drawn) -> None:
     rows = np.column_stack(large.present)
     expected, counts = np.unique(rows, axis=0, return_counts=True)
-    patterns = DecisionPatterns.from_stack(stack_of(large.arrays), threads=7)
+    patterns = working(threads=7)(DecisionPatterns.from_stack)(stack_of(large.arrays))
     np.testing.assert_array_equal(patterns.patterns, expected)
     np.testing.assert_array_equal(patterns.counts, counts)
 
@@ -447,7 +448,7 @@ def test_a_large_disputed_region_is_found_by_every_number_of_threads() -> None:
     second = first.copy()
     second[11, 40, 7] = second[50, 13, 93] = 1
     for threads in (1, 2, 3, 7):
-        patterns = DecisionPatterns.from_stack(stack_of([first, second]), threads=threads)
+        patterns = working(threads=threads)(DecisionPatterns.from_stack)(stack_of([first, second]))
         assert patterns.disputed_region([1, 0, 2]) == (slice(10, 52), slice(13, 41), slice(5, 96))
 
 
@@ -464,12 +465,13 @@ def test_the_kernels_work_after_fork(way: str, run_python: Callable) -> None:
         import numpy as np
         from itk_consensus.votes.decision_patterns import DecisionPatterns
         from itk_consensus.votes.label_stack import LabelStack
+        from itk_consensus.work import working
 
         arrays = [np.arange({MANY}, dtype=np.int32) // k % 3 for k in (1, 7, 1000)]
 
         def counts(_=None):
-            stack = LabelStack.multilabel(arrays, threads=7)
-            return DecisionPatterns.from_stack(stack, threads=7).counts.tolist()
+            stack = working(threads=7)(LabelStack.multilabel)(arrays)
+            return working(threads=7)(DecisionPatterns.from_stack)(stack).counts.tolist()
 
         before = counts()
         if {way!r} == "os.fork":

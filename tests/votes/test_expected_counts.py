@@ -20,6 +20,7 @@ from itk_consensus.votes.expected_counts import VoteTable, majority_of_votes, me
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
 from itk_consensus.votes.ties import decide
+from itk_consensus.work import working
 
 CLOSE: dict[str, Any] = {"rtol": 1e-12, "atol": 0}
 
@@ -138,9 +139,10 @@ def test_threads_do_not_show_in_sums() -> None:
     weights = rng.uniform(0, 3, 30_000)
     results = set()
     for threads in (1, 2, 7):
-        table = VoteTable(patterns.patterns, weights, 12, threads=threads)
-        parts = [*table.expectation(theta, prior), *table.expectation_of_votes("mean")]
-        parts += [table.decisions(theta, prior, 0.0), table.probabilities(theta, prior, [3])]
+        table = VoteTable(patterns.patterns, weights, 12)
+        with working(threads=threads):
+            parts = [*table.expectation(theta, prior), *table.expectation_of_votes("mean")]
+            parts += [table.decisions(theta, prior, 0.0), table.probabilities(theta, prior, [3])]
         results.add(b"".join(part.tobytes() for part in parts))
     assert len(results) == 1
 
@@ -181,7 +183,7 @@ def test_packed_sums_are_those_of_patterns(raters: int, masked: bool) -> None:
     weights = patterns.counts.astype(float)
     model = ConfusionModel(patterns, weights, np.zeros((2, 2)), False)
     counts, weighted, expectation = numpy_sums(model, theta, prior)
-    packed = PackedVotes.from_stack(stack, threads=2)
+    packed = PackedVotes.from_stack(stack)
     sums = packed.expectation(theta, prior)
     np.testing.assert_allclose(sums.counts, counts, **CLOSE)
     np.testing.assert_allclose(sums.mass[0], weighted.sum(axis=0), **CLOSE)
@@ -208,11 +210,12 @@ def test_threads_do_not_show_in_packed_sums() -> None:
     prior = np.array([[0.6, 0.4]])
     results = set()
     for threads in (1, 2, 7):
-        packed = PackedVotes.from_stack(stack, threads)
         out = np.empty(stack.shape)
-        packed.write_probability(theta, prior, out)
-        parts = [packed.planes, out, *packed.expectation(theta, prior)]
-        parts += packed.expectation_of_votes(np.linspace(0, 1, 11))
+        with working(threads=threads):
+            packed = PackedVotes.from_stack(stack)
+            packed.write_probability(theta, prior, out)
+            parts = [packed.planes, out, *packed.expectation(theta, prior)]
+            parts += packed.expectation_of_votes(np.linspace(0, 1, 11))
         results.add(b"".join(np.asarray(part).tobytes() for part in parts))
     assert len(results) == 1
 

@@ -12,10 +12,10 @@ from itk_consensus.errors import InputError
 from itk_consensus.votes.label_stack import (
     MOST_LABELS,
     LabelStack,
-    default_threads,
     distinct_values,
     label_table,
 )
+from itk_consensus.work import default_threads, working
 
 OWNER = "SomeFilter"
 
@@ -31,7 +31,7 @@ def test_multilabel_labels_are_the_values_that_occur(drawn: Drawn) -> None:
 @given(st.data(), st.sampled_from(INTEGER_TYPES))
 def test_distinct_values_are_those_of_numpy(data: st.DataObject, dtype: str) -> None:
     array = data.draw(drawn_stacks(dtype=dtype, raters=(1, 1), most_labels=9)).present[0]
-    found = distinct_values(np.ascontiguousarray(array), OWNER, 0, threads=2)
+    found = working(threads=2)(distinct_values)(np.ascontiguousarray(array), OWNER, 0)
     assert found.dtype == array.dtype
     np.testing.assert_array_equal(found, np.unique(array))
 
@@ -163,15 +163,17 @@ def test_most_labels_is_the_most(dtype: str, excess: int) -> None:
     array = np.tile((values - (2**15 if dtype == "int16" else 0)).astype(dtype), 3)
     if excess:
         with pytest.raises(InputError, match="65535 distinct"):
-            label_table([array], OWNER, threads=3)
+            working(threads=3)(label_table)([array], OWNER)
     else:
-        np.testing.assert_array_equal(label_table([array], OWNER, threads=3), np.unique(array))
+        np.testing.assert_array_equal(
+            working(threads=3)(label_table)([array], OWNER), np.unique(array)
+        )
 
 
 def test_an_intensity_image_in_constant_runs_is_no_label_image() -> None:
     array = np.repeat(np.arange(MOST_LABELS + 2, dtype=np.float64), 64)
     with pytest.raises(InputError, match="65535 distinct"):
-        label_table([array], OWNER, threads=1)
+        working(threads=1)(label_table)([array], OWNER)
 
 
 def test_labels_without_a_common_integer_type_are_refused() -> None:

@@ -15,8 +15,11 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TIE_RULES
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, uncertainty
 from itk_consensus.votes.vote_tiles import VoteTiles
+from itk_consensus.work import working
 
 TILES = [(1, 1, 1, 1), (1, 2, 3, 4), (1, 5, 5, 7), (1, 64, 64, 64)]
+#: As many as tiles.
+THREADS = (1, 2, 7, 3)
 
 
 def label_stack(drawn: Drawn) -> LabelStack:
@@ -73,11 +76,12 @@ def make(case: dict[str, Any], **more: Any) -> VoteTiles:
 @settings(max_examples=60)
 @given(cases(), st.sampled_from(TILES), st.sampled_from([1, 2, 7]))
 def test_smoothed_shares_are_those_of_the_whole_volume(case, tile, threads):
-    tiles, whole = make(case, tile=tile, threads=threads), WholeVotes(**case)
-    np.testing.assert_allclose(tiles.frequencies, whole.frequencies, atol=1e-12)
-    wanted = whole.smoothed()
-    for label in range(len(wanted)):
-        np.testing.assert_allclose(tiles.share(label), wanted[label], atol=1e-12)
+    with working(threads=threads):
+        tiles, whole = make(case, tile=tile), WholeVotes(**case)
+        np.testing.assert_allclose(tiles.frequencies, whole.frequencies, atol=1e-12)
+        wanted = whole.smoothed()
+        for label in range(len(wanted)):
+            np.testing.assert_allclose(tiles.share(label), wanted[label], atol=1e-12)
 
 
 @settings(max_examples=60)
@@ -85,7 +89,7 @@ def test_smoothed_shares_are_those_of_the_whole_volume(case, tile, threads):
     cases(), st.sampled_from(TILES), st.sampled_from(TIE_RULES), st.sampled_from([None, 0.4, 0.5])
 )
 def test_smoothed_decisions_are_those_of_the_whole_volume(case, tile, ties, threshold):
-    tiles, whole = make(case, tile=tile, threads=2), WholeVotes(**case)
+    tiles, whole = make(case, tile=tile), WholeVotes(**case)
     wanted = whole.decide(whole.smoothed(), ties, 1e-12, threshold)
     np.testing.assert_array_equal(tiles.decision(ties, threshold=threshold), wanted)
 
@@ -93,37 +97,38 @@ def test_smoothed_decisions_are_those_of_the_whole_volume(case, tile, ties, thre
 @settings(max_examples=60)
 @given(cases(), st.sampled_from(TILES), st.sampled_from([1, 2, 7]))
 def test_corrected_votes_are_those_of_the_whole_volume(case, tile, threads):
-    tiles, whole = make(case, tile=tile, threads=threads), WholeVotes(**case)
-    mixing = mixing_matrix(tiles.mixed_votes(tiles.decision("prior")))
-    np.testing.assert_allclose(mixing, whole.mixing("prior"), atol=1e-9)
-    taken = ~np.isnan(mixing[0])
-    # Where labels cannot be told apart, an inverse is rounding and has nothing to compare.
-    assume(np.linalg.cond(mixing[:, taken]) < 1e4)
-    wanted = whole.corrected("prior")
-    result = corrected_vote(
-        label_stack(case["drawn"]), case["sigma"], case["spacing"], weights=case["weights"]
-    )
-    for label in range(len(wanted)):
-        np.testing.assert_allclose(
-            result.tiles.share(label, unmixing=result.inverse), wanted[label], atol=1e-6
+    with working(threads=threads):
+        tiles, whole = make(case, tile=tile), WholeVotes(**case)
+        mixing = mixing_matrix(tiles.mixed_votes(tiles.decision("prior")))
+        np.testing.assert_allclose(mixing, whole.mixing("prior"), atol=1e-9)
+        taken = ~np.isnan(mixing[0])
+        # Where labels cannot be told apart, an inverse is rounding and has nothing to compare.
+        assume(np.linalg.cond(mixing[:, taken]) < 1e4)
+        wanted = whole.corrected("prior")
+        result = corrected_vote(
+            label_stack(case["drawn"]), case["sigma"], case["spacing"], weights=case["weights"]
         )
-    ordered = np.sort(np.append(wanted, np.zeros((1, *wanted.shape[1:])), axis=0), axis=0)
-    clear = whole.inside & (ordered[-1] - ordered[-2] > 10 * TIE_TOLERANCE)
-    np.testing.assert_array_equal(result.decision()[clear], wanted.argmax(axis=0)[clear])
+        for label in range(len(wanted)):
+            np.testing.assert_allclose(
+                result.tiles.share(label, unmixing=result.inverse), wanted[label], atol=1e-6
+            )
+        ordered = np.sort(np.append(wanted, np.zeros((1, *wanted.shape[1:])), axis=0), axis=0)
+        clear = whole.inside & (ordered[-1] - ordered[-2] > 10 * TIE_TOLERANCE)
+        np.testing.assert_array_equal(result.decision()[clear], wanted.argmax(axis=0)[clear])
 
 
 @settings(max_examples=40)
 @given(cases(), st.sampled_from(UNCERTAINTY_KINDS), st.booleans())
 def test_uncertainty_is_that_of_all_shares_in_any_tile_and_thread(case, kind, unmix):
-    ways = zip(TILES, (1, 2, 7, 3), strict=True)
-    runs = [make(case, tile=tile, threads=threads) for tile, threads in ways]
+    runs = [make(case, tile=tile) for tile in TILES]
     size = len(runs[0].labels)
     unmixing = 1.2 * np.eye(size) - 0.2 / size if unmix else None
     shares = [runs[0].share(label, unmixing=unmixing) for label in range(size)]
     expected, found = np.empty((2, *runs[0].shape), np.float32)
     uncertainty(kind, shares, expected)
-    for run in runs:
-        run.write_uncertainty(kind, found, unmixing=unmixing)
+    for run, threads in zip(runs, THREADS, strict=True):
+        with working(threads=threads):
+            run.write_uncertainty(kind, found, unmixing=unmixing)
         np.testing.assert_allclose(found, expected, atol=1e-6)
     first = np.empty_like(found)
     runs[0].write_uncertainty(kind, first, unmixing=unmixing)
@@ -133,19 +138,20 @@ def test_uncertainty_is_that_of_all_shares_in_any_tile_and_thread(case, kind, un
 @settings(max_examples=30)
 @given(cases())
 def test_neither_tiles_nor_threads_show_in_any_bit(case):
-    ways = zip(TILES, (1, 2, 7, 3), strict=True)
-    runs = [make(case, tile=tile, threads=threads) for tile, threads in ways]
-    decisions = [tiles.decision("prior") for tiles in runs]
-    counted = [tiles.mixed_votes(decisions[0]) for tiles in runs]
+    runs = [make(case, tile=tile) for tile in TILES]
+    ways = list(zip(runs, THREADS, strict=True))
+    decisions = [working(threads=n)(tiles.decision)("prior") for tiles, n in ways]
+    counted = [working(threads=n)(tiles.mixed_votes)(decisions[0]) for tiles, n in ways]
     unmixing = np.linalg.pinv(np.nan_to_num(mixing_matrix(counted[0])))
-    for run, decision, sums in zip(runs[1:], decisions[1:], counted[1:], strict=True):
+    for (run, threads), decision, sums in zip(ways[1:], decisions[1:], counted[1:], strict=True):
         np.testing.assert_array_equal(decision, decisions[0])
         for name in ("near", "far", "near_voxels", "far_voxels", "agreed", "agreed_far"):
             np.testing.assert_array_equal(getattr(sums, name), getattr(counted[0], name))
         for more in ({}, {"unmixing": unmixing}):
-            np.testing.assert_array_equal(run.share(0, **more), runs[0].share(0, **more))
+            share = working(threads=threads)(run.share)(0, **more)
+            np.testing.assert_array_equal(share, runs[0].share(0, **more))
             np.testing.assert_array_equal(
-                run.decision("prior", tolerance=1e-9, **more),
+                working(threads=threads)(run.decision)("prior", tolerance=1e-9, **more),
                 runs[0].decision("prior", tolerance=1e-9, **more),
             )
 
@@ -199,7 +205,8 @@ def test_tiles_are_wider_than_their_halo_and_within_the_volume():
 
 def test_groups_of_tiles_cover_all_and_report_progress():
     done: list[float] = []
-    groups = list(tile_groups(300, 2, done.append))
+    with working(threads=2, moved=done.append):
+        groups = list(tile_groups(300))
     assert [b for _, b in groups[:-1]] == [a for a, _ in groups[1:]]
     assert groups[0][0] == 0
     assert groups[-1][1] == 300

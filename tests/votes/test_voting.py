@@ -18,6 +18,7 @@ from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TIE_RULES, UNDECIDED
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
 from itk_consensus.votes.voting import StackVote
+from itk_consensus.work import working
 
 #: Written for background and undecided voxels, where no label of a drawn stack can be.
 BACKGROUND_VALUE, UNDECIDED_VALUE = -7, -8
@@ -127,13 +128,14 @@ def test_threads_do_not_show(dtype: str) -> None:
     weights = rng.uniform(0.2, 1.0, 5)
     answers, shares = [], []
     for threads in (1, 2, 7):
-        vote = StackVote(stack, weights, ties="prior", threads=threads)
-        answers.append(labels_of(vote)[0].tobytes())
+        vote = StackVote(stack, weights, ties="prior")
         share = np.empty(stack.shape)
-        vote.write_share(2, share)
         unsure = np.empty(stack.shape, np.float32)
-        vote.write_uncertainty("entropy", unsure)
-        shares.append(share.tobytes() + vote.frequencies.tobytes() + unsure.tobytes())
+        with working(threads=threads):
+            answers.append(labels_of(vote)[0].tobytes())
+            vote.write_share(2, share)
+            vote.write_uncertainty("entropy", unsure)
+            shares.append(share.tobytes() + vote.frequencies.tobytes() + unsure.tobytes())
     assert len(set(answers)) == len(set(shares)) == 1
 
 

@@ -133,6 +133,7 @@ def test_mypy_accepts_the_python_of_every_page(
         "ic.STAPLEImageFilter(ForgroundValue=1)\n"
         "ic.STAPLEImageFilter(ForegroundValue=1).GetSensitivity(0).upper()\n"
         "ic.LabelVoting([np.zeros((2, 2), np.uint8)], 3).upper()\n"
+        "ic.ConsensusFilter().Execute([np.zeros((2, 2), np.uint8)]).upper()\n"
     )
     monkeypatch.setenv("MYPYPATH", str(ROOT))
     # What follows imports is checked by make lint; the stub alone says what a user sees.
@@ -142,4 +143,4 @@ def test_mypy_accepts_the_python_of_every_page(
     complaints = [line for line in said.splitlines() if ": error:" in line]
     assert errors == ""
     lines = [re.search(r"wrong\.py:(\d)", line) for line in complaints]
-    assert [line and line[1] for line in lines] == ["2", "3", "4", "5"], said
+    assert [line and line[1] for line in lines] == ["2", "3", "4", "5", "6"], said

@@ -18,6 +18,7 @@ from itk_consensus.neighbourhood.label_distances import LabelDistances
 from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.simulation import atlas_labels
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.work import working
 
 
 @st.composite
@@ -55,27 +56,29 @@ def windows(drawn: Drawn, radii: tuple[int, ...]):
 def test_scale_factors_equal_those_counted_in_every_window(drawn, radius, threads):
     shape = drawn.present[0].shape
     radii = (0,) * (len(shape) - min(len(shape), 3)) + (radius,) * min(len(shape), 3)
-    patterns = encode(drawn, threads=threads)
-    frame = WindowFrame(patterns, radii)
-    numbers = [len(frame.pieces(part)) for part in range(len(frame.parts))]
-    places = [(part, piece) for part, number in enumerate(numbers) for piece in range(number)]
-    by_piece = [frame.annotated(*place) for place in places]
-    factors = [
-        frame.scale_factors(*place, 0.5, seen) for place, seen in zip(places, by_piece, strict=True)
-    ]
-    seen, (said, total) = np.concatenate(by_piece, axis=1), np.concatenate(factors, axis=2)
-    labels = patterns.number_of_labels
-    found = list(windows(drawn, radii))
-    assert len(frame) == len(found)
-    for voxel, (own, around) in enumerate(found):
-        assert seen[0, voxel] == (around < labels).any(axis=0).sum()
-        for rater, votes in enumerate(around):
-            counts = np.bincount(votes, minlength=labels + 1)[:labels]
-            assert not frame.gaps[rater] or seen[1 + rater, voxel] == counts.sum()
-            sigma = 0.5 * np.maximum(counts.sum() / labels - counts, 0)
-            assert total[rater, voxel] == pytest.approx(sigma.sum(), abs=1e-4)
-            if own[rater] < labels:
-                assert said[rater, voxel] == pytest.approx(sigma[own[rater]], abs=1e-4)
+    patterns = encode(drawn)
+    with working(threads=threads):
+        frame = WindowFrame(patterns, radii)
+        numbers = [len(frame.pieces(part)) for part in range(len(frame.parts))]
+        places = [(part, piece) for part, number in enumerate(numbers) for piece in range(number)]
+        by_piece = [frame.annotated(*place) for place in places]
+        factors = [
+            frame.scale_factors(*place, 0.5, seen)
+            for place, seen in zip(places, by_piece, strict=True)
+        ]
+        seen, (said, total) = np.concatenate(by_piece, axis=1), np.concatenate(factors, axis=2)
+        labels = patterns.number_of_labels
+        found = list(windows(drawn, radii))
+        assert len(frame) == len(found)
+        for voxel, (own, around) in enumerate(found):
+            assert seen[0, voxel] == (around < labels).any(axis=0).sum()
+            for rater, votes in enumerate(around):
+                counts = np.bincount(votes, minlength=labels + 1)[:labels]
+                assert not frame.gaps[rater] or seen[1 + rater, voxel] == counts.sum()
+                sigma = 0.5 * np.maximum(counts.sum() / labels - counts, 0)
+                assert total[rater, voxel] == pytest.approx(sigma.sum(), abs=1e-4)
+                if own[rater] < labels:
+                    assert said[rater, voxel] == pytest.approx(sigma[own[rater]], abs=1e-4)
 
 
 @pytest.mark.parametrize("prior", ["local", "fixed"])
@@ -84,7 +87,7 @@ def test_one_two_and_seven_threads_give_the_same_bits(prior, target):
     arrays = list(atlas_labels(5, (70, 16, 16), 5, 3).maps)
     fields = FieldSettings((3, 3, 3), target=target)
     wanted = SpatialSettings(fields, prior, stop=StopRule(0.0, 3))
-    results = [spatial_staple(encode(Drawn(arrays), threads=n), wanted) for n in (1, 2, 7)]
+    results = [working(threads=n)(spatial_staple)(encode(Drawn(arrays)), wanted) for n in (1, 2, 7)]
     for other in results[1:]:
         np.testing.assert_array_equal(results[0].posterior, other.posterior)
         np.testing.assert_array_equal(results[0].decision, other.decision)
@@ -131,32 +134,33 @@ def test_label_distances_equal_scipys_in_the_box(drawn, threads, with_missing):
     shape = drawn.present[0].shape
     if len(shape) > 3:
         return
-    patterns = encode(drawn, threads=threads)
-    region = tuple(slice(side // 4, side) for side in shape)
-    voxels = DisputedVoxels(patterns, region)
-    spacing = (0.5, 1.0, 3.0)[: len(shape)]
-    labels = patterns.number_of_labels
-    digits = drawn.digits().T.reshape(-1, *shape).astype(int)
-    if drawn.mask is not None:
-        digits[:, ~drawn.mask] = labels
-    for label in range(labels):
-        found = LabelDistances(patterns, spacing).of(
-            [0, 2], label, region, voxels.places, with_missing=with_missing
-        )
-        for row, rater in zip(found, (0, 2), strict=True):
-            said = digits[rater][region]
-            inside = (said == label) | (with_missing & (said == labels))
-            expected = np.where(inside, -_nearest(~inside, spacing), _nearest(inside, spacing))
-            np.testing.assert_allclose(row, voxels.take(expected), rtol=1e-6)
-        sums, weights = np.zeros(found.shape[1]), np.array([0.3, 2.5])
-        if with_missing or not np.isfinite(found).all():
-            continue
-        LabelDistances(patterns, spacing).add_weighted(
-            sums, weights, [0, 2], label, region, voxels.places
-        )
-        np.testing.assert_array_equal(
-            sums, weights[0] * found[0].astype(float) + weights[1] * found[1].astype(float)
-        )
+    patterns = encode(drawn)
+    with working(threads=threads):
+        region = tuple(slice(side // 4, side) for side in shape)
+        voxels = DisputedVoxels(patterns, region)
+        spacing = (0.5, 1.0, 3.0)[: len(shape)]
+        labels = patterns.number_of_labels
+        digits = drawn.digits().T.reshape(-1, *shape).astype(int)
+        if drawn.mask is not None:
+            digits[:, ~drawn.mask] = labels
+        for label in range(labels):
+            found = LabelDistances(patterns, spacing).of(
+                [0, 2], label, region, voxels.places, with_missing=with_missing
+            )
+            for row, rater in zip(found, (0, 2), strict=True):
+                said = digits[rater][region]
+                inside = (said == label) | (with_missing & (said == labels))
+                expected = np.where(inside, -_nearest(~inside, spacing), _nearest(inside, spacing))
+                np.testing.assert_allclose(row, voxels.take(expected), rtol=1e-6)
+            sums, weights = np.zeros(found.shape[1]), np.array([0.3, 2.5])
+            if with_missing or not np.isfinite(found).all():
+                continue
+            LabelDistances(patterns, spacing).add_weighted(
+                sums, weights, [0, 2], label, region, voxels.places
+            )
+            np.testing.assert_array_equal(
+                sums, weights[0] * found[0].astype(float) + weights[1] * found[1].astype(float)
+            )
 
 
 def _nearest(there: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:

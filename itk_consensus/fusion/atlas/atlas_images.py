@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
@@ -20,8 +18,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.neighbourhood.box_sum import box_sum
 from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.neighbourhood.gaussian import smooth_volume
-from itk_consensus.stopping import in_other_thread
-from itk_consensus.votes.label_stack import default_threads
+from itk_consensus.work import in_threads
 
 Singles = NDArray[np.float32]
 Image = TypeVar("Image")
@@ -54,8 +51,6 @@ def comparable(
     target: NDArray[Any],
     atlases: Sequence[NDArray[Any] | None],
     bias_sigmas: Sequence[float] | None,
-    *,
-    threads: int | None = None,
 ) -> ComparableImages:
     """Match intensities to the target's and take a smooth bias out of all.
 
@@ -78,22 +73,14 @@ def comparable(
             scaled -= smooth_part(scaled, bias_sigmas)
         return scaled
 
-    first, *others = each([target, *atlases], flat, threads)
+    first, *others = each([target, *atlases], flat)
     assert first is not None
     return ComparableImages(first, others)
 
 
-def each(
-    images: Sequence[Image | None], make: Callable[[Image], Made], threads: int | None
-) -> list[Made | None]:
+def each(images: Sequence[Image | None], make: Callable[[Image], Made]) -> list[Made | None]:
     """What is made of each image, several at a time; None stays None."""
-    unwanted = Event()
-    watched = in_other_thread(lambda image: None if image is None else make(image), unwanted)
-    with ThreadPoolExecutor(threads or default_threads()) as pool:
-        try:
-            return list(pool.map(watched, images))
-        finally:
-            unwanted.set()
+    return list(in_threads(lambda image: None if image is None else make(image), images))
 
 
 def _quantiles(image: NDArray[Any]) -> NDArray[np.float64]:
@@ -124,7 +111,7 @@ def smooth_part(image: Singles, sigmas: Sequence[float]) -> Singles:
         smooth /= _along(np.diff(of_axis), axis, image.ndim)
     smooth = np.ascontiguousarray(smooth)
     sides = np.divide(image.shape, smooth.shape)  # of a block, in voxels
-    smooth_volume(smooth, (np.asarray(sigmas) / sides).tolist(), threads=1)
+    smooth_volume(smooth, (np.asarray(sigmas) / sides).tolist())
     # Rows first: the largest copies are then those of whole planes.
     for axis in reversed(range(image.ndim)):
         smooth = _between_blocks(smooth, edges[axis], axis)
@@ -182,8 +169,6 @@ def local_weights(
     radii: Sequence[int],
     similarity: Similarity,
     power: float,
-    *,
-    threads: int | None = None,
 ) -> list[Singles]:
     """Weight of each atlas at every voxel, by the box of these radii; 0 for a missing one.
 
@@ -201,38 +186,36 @@ def local_weights(
             return np.asarray(np.maximum(weights, np.finfo(np.float32).tiny))
         return np.asarray((np.maximum(one, 0) + np.float32(SMALLEST_CORRELATION)) ** power)
 
-    found = each(compare(images, radii, threads=threads), weight, threads)
+    found = each(compare(images, radii), weight)
     return [np.zeros_like(images.target) if one is None else one for one in found]
 
 
 def mean_squared_differences(
-    images: ComparableImages, radii: Sequence[int], *, threads: int | None = None
+    images: ComparableImages, radii: Sequence[int]
 ) -> list[Singles | None]:
     """Of each atlas, in the box of these radii around every voxel, clipped at the border."""
-    voxels = _voxels(images, radii, threads)
+    voxels = _voxels(images, radii)
 
     def mean(atlas: Singles) -> Singles:
         squares = atlas - images.target
         np.square(squares, out=squares)
-        return np.asarray(box_sum(squares, radii, threads=1) / voxels, np.float32)
+        return np.asarray(box_sum(squares, radii) / voxels, np.float32)
 
-    return each(images.atlases, mean, threads)
+    return each(images.atlases, mean)
 
 
-def correlations(
-    images: ComparableImages, radii: Sequence[int], *, threads: int | None = None
-) -> list[Singles | None]:
+def correlations(images: ComparableImages, radii: Sequence[int]) -> list[Singles | None]:
     """Normalised correlation of each atlas with the target, in the same boxes.
 
     Variances count as at least the square of the smallest difference, so that flat tissue does not
     correlate.
     """
-    voxels = _voxels(images, radii, threads)
+    voxels = _voxels(images, radii)
     floor = SMALLEST_DIFFERENCE**2
     target = images.target.astype(np.float64)
 
     def mean(values: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(box_sum(values, radii, threads=1) / voxels)
+        return np.asarray(box_sum(values, radii) / voxels)
 
     target_mean = mean(target.copy())
     target_variance = np.maximum(mean(target * target) - target_mean**2, 0) + floor
@@ -244,7 +227,7 @@ def correlations(
         covariance = mean(own * target) - own_mean * target_mean
         return np.asarray(covariance / np.sqrt(variance * target_variance), np.float32)
 
-    return each(images.atlases, correlation, threads)
+    return each(images.atlases, correlation)
 
 
 def region_similarities(
@@ -278,5 +261,5 @@ def most_similar(similarities: Floats, number: int) -> Floats:
     return weights
 
 
-def _voxels(images: ComparableImages, radii: Sequence[int], threads: int | None) -> Singles:
-    return box_sum(np.ones(images.target.shape, np.float32), radii, threads=threads)
+def _voxels(images: ComparableImages, radii: Sequence[int]) -> Singles:
+    return box_sum(np.ones(images.target.shape, np.float32), radii)

@@ -42,8 +42,6 @@ def joint_weights(
     images: ComparableImages,
     places: NDArray[np.intp],
     settings: JointSettings,
-    *,
-    threads: int | None = None,
 ) -> JointWeights:
     """Weights of the atlases, none of which may be missing, at some voxels.
 
@@ -65,6 +63,5 @@ def joint_weights(
         settings.search,
         beta=settings.beta,
         alpha=settings.alpha,
-        threads=threads,
     )
     return JointWeights(weights, shifts)

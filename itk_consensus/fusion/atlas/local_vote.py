@@ -28,7 +28,6 @@ def local_vote(
     digits: Sequence[NDArray[np.uint16]],
     weights: Sequence[Singles],
     sigmas: Sequence[float],
-    threads: int | None = None,
 ) -> DisputedFusion:
     """The label of largest smoothed share at disputed voxels, the lowest of equals.
 
@@ -43,7 +42,7 @@ def local_vote(
         Standard deviation of the smoothing in voxels per axis; 0: none.
     """
     labels = voxels.patterns.number_of_labels
-    shares = LocalShares(digits, weights, voxels.mask, labels, sigmas, threads)
+    shares = LocalShares(digits, weights, voxels.mask, labels, sigmas)
 
     def positive(label: int) -> Floats:
         return np.maximum(voxels.take(shares.share(label)).astype(np.float64), 0.0)

@@ -125,12 +125,11 @@ def coherence(
     weights: Floats,
     sides: Floats,
     settings: CoherenceSettings,
-    threads: int | None = None,
 ) -> Coherence:
     """Gains and answer for one label's raters in a box."""
     scales = settings.in_voxels(sides)
     steps = _grid_steps(raters, sides, settings)
-    found = band_powers(raters, weights, scales, steps, truncate=TRUNCATE, threads=threads)
+    found = band_powers(raters, weights, scales, steps, truncate=TRUNCATE)
     number = effective_number(weights) if found.raters is None else found.raters
     detail = np.empty(found.power.shape[1:], np.float32)
     sharpness = settings.gain_sharpness, settings.detail_sharpness
@@ -140,13 +139,13 @@ def coherence(
         # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
         # window that leaves the box needs no correction.
         for volume in (power, shared):
-            smooth_volume(volume, sigmas, truncate=TRUNCATE, border="zero", threads=threads)
+            smooth_volume(volume, sigmas, truncate=TRUNCATE, border="zero")
         told = detail if band == settings.detail_band else None
-        keep_shared(power, shared, number, sharpness, LEAST_POWER, told, threads)
+        keep_shared(power, shared, number, sharpness, LEAST_POWER, told)
     kept = KeptShares(found.shared, detail, steps)
     common = found.base_shared / max(found.base_power, LEAST_POWER)
     del found, power
-    answer = keep_bands(raters, weights, kept, scales, truncate=TRUNCATE, threads=threads)
+    answer = keep_bands(raters, weights, kept, scales, truncate=TRUNCATE)
     return Coherence(kept, answer, common)
 
 

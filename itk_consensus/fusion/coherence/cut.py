@@ -65,7 +65,6 @@ def find_cut(
     weights: Floats,
     sides: Floats,
     settings: CoherenceSettings,
-    threads: int | None = None,
 ) -> Cut:
     """Begin with the strongest answers, then cut by what was counted against the last cut."""
     # From one half, structures that most raters miss would never be found; but what hardly two of
@@ -73,7 +72,7 @@ def find_cut(
     strongest = float(found.answer.max()) / 2
     begin = min(0.5, strongest) if found.common >= LEAST_COMMON else 0.5
     chosen = found.answer > begin
-    counted = counted_voxels(raters, sides, threads)
+    counted = counted_voxels(raters, sides)
     scales, reach = settings.in_voxels(sides), contour_reach(sides)
     cut = Cut(0.0, 1.0, 0.5)
     for _ in range(CUT_ROUNDS):
@@ -86,10 +85,9 @@ def find_cut(
             found.kept,
             scales,
             truncate=TRUNCATE,
-            threads=threads,
         )
         cut = cut_levels(counts)
-        cut_answer(found.answer, found.kept, _levels(cut), chosen, threads)
+        cut_answer(found.answer, found.kept, _levels(cut), chosen)
         if not chosen.any():
             break
     return cut
@@ -120,12 +118,12 @@ def _mean_share(far: Side, side: Side) -> float:
     return total / (far.voxels + PSEUDO_VOXELS)
 
 
-def probability_of(found: Coherence, cut: Cut, threads: int | None = None) -> Singles:
+def probability_of(found: Coherence, cut: Cut) -> Singles:
     """0 at the mean share outside, one half at the contour, 1 at the mean share inside.
 
     Overwrites the answer.
     """
-    cut_answer(found.answer, found.kept, _levels(cut), threads=threads)
+    cut_answer(found.answer, found.kept, _levels(cut))
     return found.answer
 
 
@@ -133,12 +131,12 @@ def _levels(cut: Cut) -> tuple[float, float, float, float]:
     return cut.outside, cut.inside, cut.between, TIE_TOLERANCE
 
 
-def counted_voxels(raters: RaterField, sides: Floats, threads: int | None = None) -> Mask:
+def counted_voxels(raters: RaterField, sides: Floats) -> Mask:
     """Annotated voxels within reach of what somebody marked.
 
     Clean background, however much of it, must not count.
     """
-    counted = spread(raters.marked(), contour_reach(sides), threads=threads)
+    counted = spread(raters.marked(), contour_reach(sides))
     annotated = raters.annotated()
     if annotated is not None:
         counted &= annotated

@@ -65,7 +65,6 @@ class IntensityModel:
     voxels: DisputedVoxels  #: Of a box that has room around the disputes
     image: Floats
     sigmas: Sequence[float]  #: Reach of the surroundings in voxels, per axis
-    threads: int | None = None
 
     def log_likelihoods(
         self, agreed: NDArray[np.int64], asked: NDArray[np.bool_]
@@ -108,7 +107,7 @@ class IntensityModel:
         return mean.reshape(-1)[places], variance.reshape(-1)[places], spread
 
     def _smooth(self, volume: NDArray[Any]) -> Floats:
-        smoothed: Floats = smooth_volume(volume, self.sigmas, threads=self.threads)
+        smoothed: Floats = smooth_volume(volume, self.sigmas)
         return smoothed
 
     def choose_weight(self) -> HeldOutChoice:

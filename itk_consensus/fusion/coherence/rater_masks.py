@@ -52,7 +52,6 @@ class RaterMasks:
         stack: LabelStack,
         patterns: DecisionPatterns,
         weights: Sequence[float] | Floats | None = None,
-        threads: int | None = None,
     ) -> RaterMasks:
         """Of a stack and its patterns: images are read faster, where everybody annotated all."""
         kept = cls.from_patterns(patterns, weights)
@@ -70,7 +69,7 @@ class RaterMasks:
             kept=kept,
             pack=pack,
         )
-        vars(kept)["_marked_boxes"] = vars(masks)["_marked_boxes"] = boxes_of_stack(stack, threads)
+        vars(kept)["_marked_boxes"] = vars(masks)["_marked_boxes"] = boxes_of_stack(stack)
         return masks
 
     @classmethod

@@ -25,13 +25,12 @@ from itk_consensus.fusion.coherence.harm_bound import BoundedLabel, bound_harm
 from itk_consensus.fusion.coherence.label_answers import Indices
 from itk_consensus.fusion.coherence.label_voters import LabelVoters, label_voters
 from itk_consensus.fusion.coherence.near_copies import MOST_RATERS, near_copies
-from itk_consensus.fusion.coherence.over_labels import over_labels, ticking
 from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.coherence.vote import CoherenceResult, coherence_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import in_threads, stage
 
 #: Probability that a voxel which was changed after the vote owes to its label: enough to lead.
 CHANGED_SHARE = 0.5 + 1e-9
@@ -85,7 +84,6 @@ def shared_consensus(
     patterns: DecisionPatterns,
     spacing: Sequence[float],
     stack: LabelStack | None = None,
-    progress: Progress | None = None,
 ) -> SharedConsensus:
     """Fuse by what raters share.
 
@@ -97,8 +95,6 @@ def shared_consensus(
         Voxel sides in mm, in array order.
     stack : LabelStack, optional
         That of the patterns: reading it is faster. The result does not look at it.
-    progress : callable, optional
-        Called with the share of the labels that are done.
     """
     annotates = np.asarray(patterns.present.any(axis=0))
     place = np.cumsum(annotates) - 1
@@ -111,9 +107,12 @@ def shared_consensus(
     )
     merged = [place[group].tolist() for group in groups]
     once = masks.merged(merged)
-    voters = _voters(patterns, once, groups, spacing, progress)
-    result = coherence_vote(masks, spacing, groups=merged, progress=progress, voters=voters)
-    bounds = _bounds(once, result.decision, voters, progress)
+    with stage(0.0, 0.2):
+        voters = _voters(patterns, once, groups, spacing)
+    with stage(0.2, 0.8):
+        result = coherence_vote(masks, spacing, groups=merged, voters=voters)
+    with stage(0.8, 1.0):
+        bounds = _bounds(once, result.decision, voters)
     vote = _vote(patterns, result.decision.dtype)
     decision = _bounded(once, result.decision, vote, bounds)
     return SharedConsensus(
@@ -133,7 +132,6 @@ def _voters(
     once: RaterMasks,
     groups: Sequence[Sequence[int]],
     spacing: Sequence[float],
-    progress: Progress | None,
 ) -> dict[int, LabelVoters]:
     """By label index, of what anybody marked."""
     sides = smallest_sides(spacing)
@@ -148,7 +146,7 @@ def _voters(
         elsewhere = None if pairs is None else raters_of_something_else(pairs, label)
         return label_voters(once, label, elsewhere, members, margin, sides)
 
-    found = over_labels(find, labels, ticking(progress, 0.0))
+    found = in_threads(find, labels)
     return {label: asked for label, asked in zip(labels, found, strict=True) if asked is not None}
 
 
@@ -156,7 +154,6 @@ def _bounds(
     once: RaterMasks,
     decision: Indices,
     voters: Mapping[int, LabelVoters],
-    progress: Progress | None,
 ) -> dict[int, BoundedLabel]:
     """By label index: how its answer is held to the vote."""
 
@@ -167,7 +164,7 @@ def _bounds(
             return BoundedLabel(decision[box] == label)
         return bound_harm(once, label, decision[box], voters[label], box)
 
-    found = over_labels(bound, voters, ticking(progress, 1.0))
+    found = in_threads(bound, voters)
     return dict(zip(voters, found, strict=True))
 
 

@@ -43,7 +43,6 @@ from itk_consensus.fusion.coherence.label_answers import (
     first_votes,
 )
 from itk_consensus.fusion.coherence.label_voters import LabelVoters
-from itk_consensus.fusion.coherence.over_labels import Tick, over_labels, ticking
 from itk_consensus.fusion.coherence.rater_masks import VOXELS_AT_ONCE, RaterMasks
 from itk_consensus.fusion.components import lost_components
 from itk_consensus.neighbourhood.boxes import (
@@ -54,9 +53,8 @@ from itk_consensus.neighbourhood.boxes import (
     slabs,
     widened,
 )
-from itk_consensus.neighbourhood.tiles import Progress
-from itk_consensus.votes.label_stack import default_threads
 from itk_consensus.votes.ties import UNDECIDED
+from itk_consensus.work import in_threads, report, stage
 
 #: From this many raters on, components that all of them mark are never lost.
 RATERS_TO_GUARANTEE = 5
@@ -137,7 +135,6 @@ def coherence_vote(
     spacing: Sequence[float],
     settings: CoherenceSettings = DEFAULT_SETTINGS,
     groups: Sequence[Sequence[int]] | None = None,
-    progress: Progress | None = None,
     voters: Mapping[int, LabelVoters] = NO_VOTERS,
 ) -> CoherenceResult:
     """Keep what raters share, smooth the rest, and cut it where the contour is.
@@ -148,25 +145,26 @@ def coherence_vote(
         Voxel sides in mm, in array order. The first of four axes is time and never smoothed.
     groups : sequence of sequences of int, optional
         Raters who count as one, from `near_copies`.
-    progress : callable, optional
-        Called with the share of the labels that are done.
     voters : mapping of int to LabelVoters, optional
         By label index: who is asked about it, of the groups. Without it everybody is.
     """
     every, masks = masks, masks if groups is None else masks.merged(groups)
     sides = smallest_sides(spacing)
-    places = _disputed_places(masks, settings.margin(sides), ticking(progress, 0.0))
+    with stage(0.0, 0.1):
+        places = _disputed_places(masks, settings.margin(sides))
     answers: dict[int, LabelAnswer] = {}
     boxes = {label: place.box for label, place in places.items()}
     leading: Leading | None = None
-    for label, found in _answer_labels(masks, places, sides, settings, progress, voters):
-        answers[label] = found
-        # Not before the first of them, the background, is done: it takes the most memory.
-        leading = Leading.of(masks, boxes) if leading is None else leading
-        leading.challenge(label, found, masks.number_of_labels)
+    with stage(0.1, 0.9):
+        for label, found in _answer_labels(masks, places, sides, settings, voters):
+            answers[label] = found
+            # Not before the first of them, the background, is done: it takes the most memory.
+            leading = Leading.of(masks, boxes) if leading is None else leading
+            leading.challenge(label, found, masks.number_of_labels)
     decision = first_votes(masks) if leading is None else leading.decision
     del leading
-    restored = _restore_unanimous(every, decision, ticking(progress, 1.0))
+    with stage(0.9, 1.0):
+        restored = _restore_unanimous(every, decision)
     annotated = masks.annotated()
     if annotated is not None:
         decision[~annotated] = UNDECIDED
@@ -180,11 +178,11 @@ class _Place(NamedTuple):
     box: Box
 
 
-def _disputed_places(masks: RaterMasks, margin: Sequence[int], tick: Tick) -> dict[int, _Place]:
+def _disputed_places(masks: RaterMasks, margin: Sequence[int]) -> dict[int, _Place]:
     """By label that raters differ about; of two labels the foreground only."""
     labels = range(1 if masks.number_of_labels == 2 else 0, masks.number_of_labels)
     places = {}
-    for label, tight in zip(labels, over_labels(masks.disputed_box, labels, tick), strict=True):
+    for label, tight in zip(labels, in_threads(masks.disputed_box, labels), strict=True):
         if tight is not None:
             # Beyond the volume its border goes on, so that windows see what they would see in a
             # larger volume: adding background changes nothing.
@@ -198,12 +196,9 @@ def _answer_labels(
     places: dict[int, _Place],
     sides: Floats,
     settings: CoherenceSettings,
-    progress: Progress | None,
     voters: Mapping[int, LabelVoters],
 ) -> Iterator[tuple[int, LabelAnswer]]:
-    """The disputed labels' answers, in order; of two labels with all threads on it."""
-    threads = default_threads() if masks.number_of_labels == 2 else 1
-    work = _Work(len(places), progress)
+    """The disputed labels' answers, in order."""
 
     def answer(label: int) -> LabelAnswer:
         wide, box = places[label]
@@ -212,15 +207,13 @@ def _answer_labels(
             return LabelAnswer(box, PackedShares.pack(nothing), Cut(0.0, 1.0, 0.5))
         raters = masks.field(label, box).without(_silent(voters, masks, label, box))
         raters = raters.extended(relative_to(wide, box))
-        found = coherence(raters, masks.weights, sides, settings, threads)
-        work.steps_done.append(label)
-        cut = find_cut(found, raters, masks.weights, sides, settings, threads)
-        probability = probability_of(found, cut, threads)
-        work.steps_done.append(label)
+        found = coherence(raters, masks.weights, sides, settings)
+        report(0.5)
+        cut = find_cut(found, raters, masks.weights, sides, settings)
+        probability = probability_of(found, cut)
         return LabelAnswer(box, PackedShares.pack(probability[relative_to(box, wide)]), cut)
 
-    yield from zip(places, over_labels(answer, places, work.report), strict=True)
-    work.report()
+    return zip(places, in_threads(answer, places), strict=True)
 
 
 def _silent(
@@ -248,29 +241,14 @@ def _silent(
     return silent
 
 
-class _Work:
-    """How far the labels are, as their threads say and the caller's thread reports."""
-
-    def __init__(self, labels: int, progress: Progress | None) -> None:
-        self.steps_done: list[int] = []
-        self._steps = 2 * labels
-        self._progress = progress
-
-    def report(self) -> None:
-        if self._progress is not None:
-            self._progress(len(self.steps_done) / self._steps if self._steps else 1.0)
-
-
-def _restore_unanimous(
-    masks: RaterMasks, decision: Indices, tick: Tick
-) -> dict[int, NDArray[np.intp]]:
+def _restore_unanimous(masks: RaterMasks, decision: Indices) -> dict[int, NDArray[np.intp]]:
     """Give back, in place, unanimous components of two or more voxels that were lost."""
     restored: dict[int, NDArray[np.intp]] = {}
     if masks.number_of_raters < RATERS_TO_GUARANTEE:
         return restored
     labels = range(1, masks.number_of_labels)
     # What all mark is of one label only: no label takes from another.
-    found = over_labels(lambda label: _lost_unanimous(masks, label, decision), labels, tick)
+    found = in_threads(lambda label: _lost_unanimous(masks, label, decision), labels)
     for label, lost in zip(labels, found, strict=True):
         if len(lost):
             restored[label] = lost

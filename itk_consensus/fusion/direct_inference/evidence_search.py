@@ -8,9 +8,7 @@ are few maps, all are tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +17,8 @@ from scipy.optimize import linear_sum_assignment
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.direct_inference.block_scores import BlockScores
 from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence, Maps
-from itk_consensus.fusion.iteration import IterationObserver, unobserved
 from itk_consensus.votes.disputed_voxels import chunks
+from itk_consensus.work import current
 
 #: Up to here all maps are tried, and the optimum is certain: any twelve binary voxels.
 MOST_ENUMERATED = 4096
@@ -36,9 +34,6 @@ _CHAIN_WORK = 2**16
 
 #: Parts of the patterns whose moves are looked at between two reports: a fraction of a second.
 _PARTS_BETWEEN_TICKS = 64
-
-#: Reports that the work goes on.
-Tick = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -57,11 +52,11 @@ class Climb:
         )
 
 
-def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver = unobserved) -> Climb:
+def climb(model: LabelEvidence, maps: Maps) -> Climb:
     """Move whole patterns until no single move raises the evidence of any map.
 
-    The observer is asked before every batch of maps, and told within: a round of many labels may
-    take long.
+    Who watches the work is asked before every batch of maps, and told within: a round of many
+    labels may take long.
     """
     maps, log_evidence = maps.copy(), model.log_evidence(maps)
     rounds = np.zeros(maps.shape[1], dtype=np.int64)
@@ -72,13 +67,12 @@ def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver = unobse
     while active.size and going_on:
         before = log_evidence[active]
         for batch in chunks(active.size, at_once):
-            going_on = observer(len(trace) + 1)
+            going_on = current().iterated(len(trace) + 1)
             if not going_on:
                 break
             part = active[batch]
-            tick = partial(observer, len(trace) + 1)
             maps[:, part], log_evidence[part] = _move(
-                model, maps[:, part], log_evidence[part], tick
+                model, maps[:, part], log_evidence[part], len(trace) + 1
             )
         if not going_on and (log_evidence[active] == before).all():
             break
@@ -89,12 +83,12 @@ def climb(model: LabelEvidence, maps: Maps, observer: IterationObserver = unobse
     return Climb(maps, log_evidence, rounds, np.array(trace).reshape(-1, maps.shape[1]))
 
 
-def climb_best(model: LabelEvidence, maps: Maps, observer: IterationObserver = unobserved) -> Climb:
+def climb_best(model: LabelEvidence, maps: Maps) -> Climb:
     """Climb from as many of the maps as is reasonable, the most probable ones; leave the others."""
     number = max(2, _CLIMB_WORK // _numbers_per_map(model))
     log_evidence = model.log_evidence(maps)
     chosen = np.argsort(-log_evidence, kind="stable")[:number]
-    climbed = climb(model, maps[:, chosen], observer)
+    climbed = climb(model, maps[:, chosen])
     rounds = np.zeros(maps.shape[1], dtype=np.int64)
     trace = np.full((len(climbed.trace), maps.shape[1]), np.nan)
     maps = maps.copy()
@@ -103,9 +97,7 @@ def climb_best(model: LabelEvidence, maps: Maps, observer: IterationObserver = u
     return Climb(maps, log_evidence, rounds, trace)
 
 
-def finish(
-    model: LabelEvidence, start: Maps, observer: IterationObserver = unobserved
-) -> tuple[Maps, float]:
+def finish(model: LabelEvidence, start: Maps) -> tuple[Maps, float]:
     """Best map that can be found from a climbed one (P,), and its log evidence.
 
     Of equally probable maps it is one with the most votes on its side, so labels that the evidence
@@ -115,11 +107,9 @@ def finish(
         return _best_of_all(model)
     best, evidence = start, float(model.log_evidence(start[:, None])[0])
     improved = True
-    while improved and observer(1):
-        others = np.stack(
-            [_end_of_chains(model, best, partial(observer, 1)), _renamed(model, best)], axis=1
-        )
-        climbed = climb(model, others, observer)
+    while improved and current().iterated(1):
+        others = np.stack([_end_of_chains(model, best), _renamed(model, best)], axis=1)
+        climbed = climb(model, others)
         higher = int(climbed.log_evidence.argmax())
         improved = bool(climbed.log_evidence[higher] > evidence + model.resolution)
         if improved:
@@ -144,13 +134,13 @@ def preferred(model: LabelEvidence, maps: Maps, log_evidence: Floats) -> int:
 
 
 def _move(
-    model: LabelEvidence, maps: Maps, log_evidence: Floats, tick: Tick
+    model: LabelEvidence, maps: Maps, log_evidence: Floats, number: int
 ) -> tuple[Maps, Floats]:
     """Make all useful moves at once, or the better half of them, and so on down to the best one.
 
     The best one alone raises the evidence, so a map that any move improves is improved.
     """
-    gain, target = _best_moves(model, maps, tick)
+    gain, target = _best_moves(model, maps, number)
     rank = np.argsort(np.argsort(-gain, axis=0, kind="stable"), axis=0)
     moves = (gain > model.resolution).sum(axis=0)
     found, reached = maps.copy(), log_evidence.copy()
@@ -164,12 +154,12 @@ def _move(
     return found, reached
 
 
-def _best_moves(model: LabelEvidence, maps: Maps, tick: Tick) -> tuple[Floats, Maps]:
-    """(P, S) gain of the best move of each pattern, and the label it moves to."""
+def _best_moves(model: LabelEvidence, maps: Maps, number: int = 1) -> tuple[Floats, Maps]:
+    """(P, S) gain of the best move of each pattern in a round, and the label it moves to."""
     gain, target = np.empty(maps.shape), np.empty_like(maps)
-    for number, (patterns, scores) in enumerate(BlockScores(model, maps).of_patterns()):
-        if number % _PARTS_BETWEEN_TICKS == _PARTS_BETWEEN_TICKS - 1:
-            tick()
+    for part, (patterns, scores) in enumerate(BlockScores(model, maps).of_patterns()):
+        if part % _PARTS_BETWEEN_TICKS == _PARTS_BETWEEN_TICKS - 1:
+            current().iterated(number)
         own = maps[patterns, :, None]
         stay = np.take_along_axis(scores, own, axis=2)
         np.put_along_axis(scores, own, -np.inf, axis=2)
@@ -178,7 +168,7 @@ def _best_moves(model: LabelEvidence, maps: Maps, tick: Tick) -> tuple[Floats, M
     return gain, target
 
 
-def _end_of_chains(model: LabelEvidence, start: Maps, tick: Tick) -> Maps:
+def _end_of_chains(model: LabelEvidence, start: Maps) -> Maps:
     """The most probable map on chains of forced moves from a map, no pattern moving twice.
 
     The first that is better than the start is taken at once.
@@ -189,14 +179,14 @@ def _end_of_chains(model: LabelEvidence, start: Maps, tick: Tick) -> Maps:
     chains = np.arange(breadth)
     maps = np.repeat(start[:, None], breadth, axis=1)
     moved = np.zeros(maps.shape, dtype=bool)
-    gain, target = _best_moves(model, start[:, None], tick)
+    gain, target = _best_moves(model, start[:, None])
     pattern = np.argsort(-gain[:, 0], kind="stable")[:breadth]
     label, total = target[pattern, 0], gain[pattern, 0]
     best, highest = start, -np.inf
     for _ in range(depth - 1):
         maps[pattern, chains] = label
         moved[pattern, chains] = True
-        gain, target = _best_moves(model, maps, tick)
+        gain, target = _best_moves(model, maps)
         pattern = np.where(moved, -np.inf, gain).argmax(axis=0)
         label, total = target[pattern, chains], total + gain[pattern, chains]
         chain = int(total.argmax())

@@ -14,7 +14,7 @@ import numpy as np
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence
-from itk_consensus.fusion.iteration import IterationObserver, unobserved
+from itk_consensus.work import current
 
 #: Batches whose means give the Monte-Carlo error of a mean.
 _BATCHES = 32
@@ -48,11 +48,10 @@ def sample(
     model: LabelEvidence,
     start: Floats,
     plan: SamplingPlan,
-    observer: IterationObserver = unobserved,
 ) -> GibbsSamples | None:
     """Run the chain from (P, K) voxels of each label; None if stopped before the first sample.
 
-    The observer is called after each sample with its number; returning False ends the chain there.
+    Who watches the work is told of each sample, and may end the chain there.
     """
     rng = np.random.default_rng(plan.random_seed)
     allocation = start
@@ -71,7 +70,7 @@ def sample(
             performance.append(np.einsum("jkk->jk", confusion))
             confusion_sum += confusion
             prior_sum += prior
-        if not observer(step + plan.burn_in + 1):
+        if not current().iterated(step + plan.burn_in + 1):
             break
     if not performance:
         return None

@@ -30,11 +30,11 @@ from itk_consensus.fusion.direct_inference.gibbs_sampling import (
 )
 from itk_consensus.fusion.direct_inference.label_evidence import LabelEvidence, Maps
 from itk_consensus.fusion.direct_inference.starting_maps import starting_maps, vote_map
-from itk_consensus.fusion.iteration import IterationObserver, unobserved
 from itk_consensus.fusion.staple.confusion_model import with_diagonal
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.staple_result import StartSummary, pairwise_overlap
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.work import current, stage
 
 #: Quantiles reported of each rater's performance.
 QUANTILES = (0.025, 0.5, 0.975)
@@ -97,16 +97,14 @@ class DirectInferenceResult:
 def direct_inference(
     patterns: DecisionPatterns,
     settings: DirectInferenceSettings | None = None,
-    *,
-    observer: IterationObserver = unobserved,
 ) -> DirectInferenceResult:
     """Find the label map of highest evidence.
 
     With a single rater nothing can be inferred (the evidence is highest for a map of one label
     only); the answer is then that rater's map.
 
-    The observer is called after each iteration of EM, round of moves and sample; returning False
-    stops with the best map so far.
+    Who watches the work is told after each iteration of EM, round of moves and sample, and may
+    stop it with the best map so far.
     """
     settings = settings or DirectInferenceSettings()
     model = LabelEvidence(patterns, settings.pseudo_count_table(patterns.number_of_labels))
@@ -114,18 +112,19 @@ def direct_inference(
         names, maps = ["majority_vote"], vote_map(patterns)[:, None]
         evidence = model.log_evidence(maps)
         search = Climb(maps, evidence, np.zeros(1, dtype=np.int64), np.empty((0, 1)))
-        return _result(model, search, 0, names, settings, observer)
-    names, maps = starting_maps(patterns, settings.plan, observer)
+        return _result(model, search, 0, names, settings)
+    with stage(0.0, 0.5):
+        names, maps = starting_maps(patterns, settings.plan)
     # Starts often coincide; each distinct map is climbed from once.
     first: dict[bytes, int] = {}
     same_as = [first.setdefault(chosen.tobytes(), start) for start, chosen in enumerate(maps.T)]
     distinct, which = np.unique(same_as, return_inverse=True)
-    search = climb_best(model, maps[:, distinct], observer).of(which)
+    search = climb_best(model, maps[:, distinct]).of(which)
     winner = preferred(model, search.maps, search.log_evidence)
-    best = finish(model, search.maps[:, winner], observer)
+    best = finish(model, search.maps[:, winner])
     search.maps[:, winner], search.log_evidence[winner] = best
-    observer(1)  # What is told of all starts takes a while.
-    return _result(model, search, winner, names, settings, observer)
+    current().iterated(1)  # What is told of all starts takes a while.
+    return _result(model, search, winner, names, settings)
 
 
 def _several_raters(patterns: DecisionPatterns) -> bool:
@@ -150,7 +149,6 @@ def _result(
     winner: int,
     names: list[str],
     settings: DirectInferenceSettings,
-    observer: IterationObserver,
 ) -> DirectInferenceResult:
     decision = search.maps[:, winner].astype(np.int64)
     labels = model.patterns.number_of_labels
@@ -159,7 +157,7 @@ def _result(
     samples = None
     if settings.sampling.number:
         voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
-        samples = sample(model, voxels, settings.sampling, observer)
+        samples = sample(model, voxels, settings.sampling)
     if samples is None:
         shares: Floats | ConditionalShares = ConditionalShares(model, decision)
         theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
@@ -171,7 +169,7 @@ def _result(
     for values in (theta, performance.mean, performance.deviation, performance.quantiles):
         values[never] = np.nan
     switched = _switched(model, search.maps)
-    observer(1)
+    current().iterated(1)
     summary = StartSummary(
         winner,
         search.log_evidence,

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from itk_consensus.fusion.direct_inference.label_evidence import Maps
-from itk_consensus.fusion.iteration import IterationObserver, unobserved
 from itk_consensus.fusion.staple.expectation_maximization import Optima, StartPlan
 from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, run_em
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.expected_counts import ROUNDING, vote_frequencies
+from itk_consensus.work import current, stage
 
 #: Most levels at which the vote is thresholded for starts.
 _MOST_LEVELS = 16
@@ -25,24 +25,23 @@ _PATTERNS_AT_ONCE = 1 << 13
 _MOST_EM_ITERATIONS = 1000
 
 
-def starting_maps(
-    patterns: DecisionPatterns, plan: StartPlan, observer: IterationObserver = unobserved
-) -> tuple[list[str], Maps]:
+def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str], Maps]:
     """Names and (P, S) maps: the vote, the vote at every threshold, and where EM ends.
 
     EM runs in its basic and its advanced variant; a posterior that is tied gives two maps. Labels
     have the small type of votes: with many patterns the maps are much of all memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
-    observer(1)  # Many patterns have taken a while; whether to go on is asked again.
+    current().iterated(1)  # Many patterns have taken a while; whether to go on is asked again.
     for level, labels in _thresholded(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
-    observer(1)
-    for variant in ("basic", "advanced"):
-        optima = _where_em_ends(patterns, variant, plan, observer)
+    current().iterated(1)
+    for number, variant in enumerate(("basic", "advanced")):
+        with stage(number / 2, (number + 1) / 2):
+            optima = _where_em_ends(patterns, variant, plan)
         for start in range(plan.number):
-            if not observer(start + 1):
+            if not current().iterated(start + 1):
                 return names, np.stack(maps, axis=1)
             lowest, highest = _most_probable(patterns, optima, start)
             names.append(f"{variant} EM {start}")
@@ -84,9 +83,7 @@ def _most_probable(patterns: DecisionPatterns, optima: Optima, start: int) -> tu
     return lowest, highest
 
 
-def _where_em_ends(
-    patterns: DecisionPatterns, variant: str, plan: StartPlan, observer: IterationObserver
-) -> Optima:
+def _where_em_ends(patterns: DecisionPatterns, variant: str, plan: StartPlan) -> Optima:
     """Where STAPLE's starts end, by its own rules for two labels or more."""
     defaults = StapleSettings() if patterns.number_of_labels == 2 else MULTILABEL
     settings = defaults.for_variant(variant)
@@ -98,12 +95,4 @@ def _where_em_ends(
     weights = patterns.counts.astype(np.float64)
     frequencies = vote_frequencies(patterns, weights)
     # Random starts leave every label possible; only maps are wanted, which rounding hardly moves.
-    return run_em(
-        patterns,
-        weights,
-        settings,
-        frequencies,
-        frequencies,
-        negligible=ROUNDING,
-        observer=observer,
-    )
+    return run_em(patterns, weights, settings, frequencies, frequencies, negligible=ROUNDING)

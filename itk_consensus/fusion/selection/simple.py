@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver, Step, iterate
+from itk_consensus.fusion.iteration import Step, iterate
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.ties import TieRule
+from itk_consensus.work import report
 
 #: Equal overlaps differ by rounding.
 _ROUNDING = 1e-12
@@ -51,13 +51,10 @@ def selective_simple(
     deviations: float = 2.0,
     maximum_iterations: int = 10,
     ties: TieRule = "undecided",
-    observer: IterationObserver | None = None,
-    tick: Progress = lambda _: None,
 ) -> SelectionResult:
     """Alternate between the weighted vote and the selection until it is stable.
 
-    Raters are dropped whose overlap is below mean - deviations * standard deviation. `tick` is told
-    now and then which share of an iteration is done.
+    Raters are dropped whose overlap is below mean - deviations * standard deviation.
     """
     annotated = np.asarray(patterns.present.any(axis=0))
 
@@ -66,13 +63,13 @@ def selective_simple(
         kept = _select(now.selected, overlaps, deviations)
         weights = np.where(kept, overlaps, 0.0) if overlaps[kept].any() else kept.astype(float)
         vote = majority_vote(patterns, weights=weights, ties=ties)
-        change = _change(patterns, vote, now.vote, tick)
+        change = _change(patterns, vote, now.vote)
         stable = bool((kept == now.selected).all())
         return Step(_Selection(kept, weights, vote), change, stable)
 
     weights = annotated.astype(np.float64)
     first = _Selection(annotated, weights, majority_vote(patterns, weights=weights, ties=ties))
-    run = iterate(step, first, maximum_iterations, observer)
+    run = iterate(step, first, maximum_iterations)
     last = run.state
     return SelectionResult(
         last.vote, last.weights, annotated & ~last.selected, tuple(run.trace), run.converged
@@ -110,15 +107,13 @@ def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) ->
     return kept if kept.any() else selected
 
 
-def _change(
-    patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult, tick: Progress
-) -> float:
+def _change(patterns: DecisionPatterns, vote: VoteResult, previous: VoteResult) -> float:
     """Mean change of the label shares over disputed voxels; 0 without any."""
     counts = np.where(patterns.unanimous, 0, patterns.counts)
     if not counts.any():
         return 0.0
     moved, labels = 0.0, patterns.number_of_labels
     for label in range(labels):
-        tick(label / labels)
+        report(label / labels)
         moved += float(np.abs(vote.of_label(label) - previous.of_label(label)) @ counts)
     return float(moved / labels / counts.sum())

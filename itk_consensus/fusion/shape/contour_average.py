@@ -10,7 +10,6 @@ keeps it, so only disputed voxels are averaged.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,10 @@ from itk_consensus.fusion.shape.mean_distances import (
 )
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.boxes import Box, voxel_sides
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import DisputedFusion
+from itk_consensus.work import one_by_one
 
 #: Mean distances, in units of the smallest voxel side, that float32 sums cannot tell apart.
 TIE_TOLERANCE = 1e-5
@@ -66,14 +65,11 @@ class ShapeAverage:
 def shape_based_average(
     patterns: DecisionPatterns,
     settings: AveragingSettings,
-    *,
-    observer: Progress | None = None,
 ) -> ShapeAverage:
     """Average the raters' signed distances to every label."""
     voxels = DisputedVoxels(patterns, contour_region(patterns, len(settings.spacing)))
     vote = majority_vote(patterns, weights=settings.weights, ties=settings.tie_rule)
     tolerance = TIE_TOLERANCE * min(voxel_sides(settings.spacing))
-    tell = observer or (lambda _: None)
     extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
     gaps = patterns.outside_code is not None or not patterns.present.all()
     # Where labels are unknown a box does not hold all that is near.
@@ -81,9 +77,8 @@ def shape_based_average(
     while True:
         means = MeanDistances(voxels, settings, None if margin >= extent else margin)
         closest = ClosestLabels(len(voxels.places), tolerance, settings.probability_scale)
-        for label in range(patterns.number_of_labels):
-            done = label / patterns.number_of_labels
-            closest.add(label, *means.near(label, partial(tell, done)))
+        for label, near in enumerate(one_by_one(means.near, range(patterns.number_of_labels))):
+            closest.add(label, *near)
         # Left out were distances beyond the margin: they matter only if nothing is nearer.
         if margin >= extent or closest.nearest.max(initial=0.0) <= margin:
             break

@@ -11,8 +11,6 @@ that helps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -21,8 +19,8 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.errors import InputError
 from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.work import report, stage
 
 Measure = Literal["dice", "jaccard"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -69,7 +67,6 @@ def frechet_consensus(
     patterns: DecisionPatterns,
     measure: Measure = "dice",
     foreground: int = 1,
-    tick: Callable[[], None] = lambda: None,
 ) -> FrechetConsensus:
     """The mask closest to all raters.
 
@@ -81,23 +78,21 @@ def frechet_consensus(
         Dice is exact; Jaccard ends where no single pattern added or taken away helps.
     foreground : int
         Index of the label that is fused against all others.
-    tick : callable
-        Called now and then.
     """
     if not patterns.present.all():
         raise InputError("frechet_consensus: every rater must annotate every voxel")
     marked = _said_by_any(patterns, foreground)
     table = _table(patterns, foreground, marked)
-    best = _best_mask(table, measure, tick)
+    best = _best_mask(table, measure)
     taken = np.zeros(len(marked), np.int64)
     taken[marked] = table.of_patterns(best, patterns.counts[marked])
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     return FrechetConsensus(taken, float(mean(table, best)))
 
 
-def _best_mask(table: _Table, measure: Measure, tick: Callable[[], None]) -> NDArray[np.int64]:
+def _best_mask(table: _Table, measure: Measure) -> NDArray[np.int64]:
     """(G,) voxels of each set in the mask closest to all raters."""
-    best = _highest_dice(table, tick)
+    best = _highest_dice(table)
     if measure == "dice":
         return best
     votes = np.where(table.marks.mean(axis=1) > 0.5, table.counts, 0)
@@ -106,31 +101,25 @@ def _best_mask(table: _Table, measure: Measure, tick: Callable[[], None]) -> NDA
     return max(ends, key=lambda end: float(_mean_jaccard(table, end)))
 
 
-def frechet_labels(
-    patterns: DecisionPatterns,
-    measure: Measure = "dice",
-    progress: Progress = lambda _: None,
-) -> FrechetLabels:
+def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> FrechetLabels:
     """Each label but the first against all others, in whole patterns.
 
     What several labels claim goes to the one with more votes. Where a rater is missing, the vote
-    of the others stands in; raters who annotated nothing are left out. `progress` is called with
-    the share of the labels that are done.
+    of the others stands in; raters who annotated nothing are left out.
     """
     complete = _completed(patterns)
     decision = np.zeros(len(complete.counts), np.int64)
     claimed = np.zeros(len(complete.counts), np.int64)
     for label in range(1, complete.number_of_labels):
-        share = label / complete.number_of_labels
         marked = _said_by_any(complete, label)
         table = _table(complete, label, marked)
-        whole = _whole_sets(table, _best_mask(table, measure, partial(progress, share)), measure)
+        with stage((label - 1) / complete.number_of_labels, label / complete.number_of_labels):
+            whole = _whole_sets(table, _best_mask(table, measure), measure)
         # Label by label: a table of patterns and labels is much memory where both are many.
         rows = np.flatnonzero(marked)[whole[table.set_of]]
         votes = np.count_nonzero(complete.patterns[rows] == label, axis=1)
         better = votes > claimed[rows]
         decision[rows[better]], claimed[rows[better]] = label, votes[better]
-        progress(share)
     mean = _mean_dice if measure == "dice" else _mean_jaccard
     overlaps = {}
     for label in range(1, complete.number_of_labels):
@@ -140,7 +129,7 @@ def frechet_labels(
         voxels = np.where(chosen[rows], complete.counts[rows], 0)
         taken = np.bincount(table.set_of, voxels, len(table.counts)).astype(np.int64)
         overlaps[label] = float(mean(table, taken))
-        progress(share)
+        report(1.0)
     return FrechetLabels(decision, overlaps)
 
 
@@ -203,7 +192,7 @@ def _mean_dice(table: _Table, taken: NDArray[np.int64]) -> Floats:
     return np.asarray(each.mean())
 
 
-def _highest_dice(table: _Table, tick: Callable[[], None]) -> NDArray[np.int64]:
+def _highest_dice(table: _Table) -> NDArray[np.int64]:
     """Exact, by bisecting ranges of the number of voxels until none can be better.
 
     Of equally good numbers the smallest is taken, so that rounding does not choose.
@@ -212,7 +201,7 @@ def _highest_dice(table: _Table, tick: Callable[[], None]) -> NDArray[np.int64]:
     highest = float(_mean_dice(table, best))
     ranges = [(1, int(table.counts.sum()))]
     while ranges:
-        tick()
+        report(0.0)
         low, high = ranges.pop()
         if low > high or _dice_bound(table, low, high) < highest - TOLERANCE:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,15 +15,13 @@ from itk_consensus.neighbourhood.boxes import Box, intersection
 from itk_consensus.neighbourhood.label_distances import LabelDistances
 from itk_consensus.votes.disputed_voxels import CHUNK, DisputedVoxels, chunks
 from itk_consensus.votes.ties import TieRule
+from itk_consensus.work import current, report
 
 #: All raters' distances are kept for at most this many times the voxels of the volume; more raters
 #: of noisier labels are averaged in several passes.
 _VOLUMES_KEPT = 2
 
 Near = tuple[NDArray[np.intp], Floats32]
-
-#: Called every now and then during a long computation.
-Tick = Callable[[], None]
 
 
 class _Around(NamedTuple):
@@ -61,12 +59,12 @@ class MeanDistances:
     #: How far around a label, in mm, its distances are looked at; None: everywhere.
     margin: float | None
 
-    def near(self, label: int, tick: Tick = lambda: None) -> Near:
+    def near(self, label: int) -> Near:
         """(n,) indices of the disputed voxels near a label, and their mean distances to it."""
         if not self._mirrored:
-            return self._near(label, tick)
+            return self._near(label)
         if not self._between_two:
-            self._between_two.append(self._near(1, tick))
+            self._between_two.append(self._near(1))
         members, distances = self._between_two[0]
         return members, distances if label == 1 else -distances
 
@@ -94,44 +92,44 @@ class MeanDistances:
         """The distances to the contour between two labels, once they are known."""
         return []
 
-    def _near(self, label: int, tick: Tick) -> Near:
+    def _near(self, label: int) -> Near:
         box = self._region(label)
         around = _Around(label, box, *self.voxels.inside(box))
         members = around.members
         raters = np.flatnonzero(self._weights).tolist()
         if self.settings.trim_fraction == 0:
-            total = self._sum(raters, around, tick)
+            total = self._sum(raters, around)
             if np.isfinite(total).all():
                 return members, np.asarray(total / self._weights.sum(), np.float32)
         mean = np.empty(len(members), np.float32)
         room = _VOLUMES_KEPT * int(np.prod(self.voxels.shape)) // max(1, len(raters))
         for part in chunks(len(members), max(1, room)):
             kept = np.empty((len(raters), part.stop - part.start), np.float32)
-            each = self._each(raters, around.part(part), tick)
+            each = self._each(raters, around.part(part))
             for own, (_, row) in zip(kept, each, strict=True):
                 own[...] = row
             mean[part] = _average(kept, self._weights[raters], self.settings.trim_fraction)
         return members, mean
 
-    def _sum(self, raters: Sequence[int], around: _Around, tick: Tick) -> Floats:
+    def _sum(self, raters: Sequence[int], around: _Around) -> Floats:
         """(n,) sum over raters of weight times distance."""
         total = np.zeros(len(around.members))
         if not self._whole:
             # One rater may lie infinitely far inside a label, another as far outside.
             with np.errstate(invalid="ignore"):
-                for weight, row in self._each(raters, around, tick):
+                for weight, row in self._each(raters, around):
                     total += weight * row
             return total
         for part in self._some(raters):
             where = around.label, around.box, around.places
             self._to_labels.add_weighted(total, self._weights[part], part, *where)
-            tick()
         return total
 
     def _some(self, raters: Sequence[int]) -> Iterator[Sequence[int]]:
         """Some raters at a time: less memory, and a large volume of many tells how far it is."""
-        for part in chunks(len(raters), self.voxels.patterns.threads):
+        for part in chunks(len(raters), current().threads):
             yield raters[part]
+            report(part.stop / len(raters))
 
     def _region(self, label: int) -> Box:
         """A box with all voxels that any rater gave the label, and the margin."""
@@ -154,14 +152,11 @@ class MeanDistances:
         given = np.ones(patterns.number_of_raters) if given is None else given
         return np.where(patterns.present.any(axis=0), given, 0.0)
 
-    def _each(
-        self, raters: Sequence[int], around: _Around, tick: Tick
-    ) -> Iterator[tuple[float, Floats32]]:
+    def _each(self, raters: Sequence[int], around: _Around) -> Iterator[tuple[float, Floats32]]:
         """Weight and (n,) signed distances of each rater; NaN where a rater is missing."""
         for part in self._some(raters):
             rows = self._of_raters(part, around)
             yield from zip(self._weights[part], rows, strict=True)
-            tick()
 
     def _of_raters(self, raters: Sequence[int], around: _Around) -> Floats32:
         where = around.label, around.box, around.places

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.fusion.iteration import IterationObserver
 from itk_consensus.fusion.staple.staple import StapleSettings, counted_voxels, one_class, run_em
 from itk_consensus.fusion.staple.staple_result import (
     StapleResult,
@@ -42,7 +41,6 @@ def cohort_staple(
     cases: Sequence[DecisionPatterns],
     settings: StapleSettings | None = None,
     *,
-    observer: IterationObserver | None = None,
     owner: str = "cohort_staple",
 ) -> CohortResult:
     """Fuse the binary patterns of many cases with one performance per rater.
@@ -67,7 +65,6 @@ def cohort_staple(
         in_pairs(frequencies),
         in_pairs(priors),
         prior_rows=groups,
-        observer=observer,
     )
     shared = staple_result(table, weights, optima, settings, groups)
     final = prior_of_start(optima, shared.starts.winner)[:, 1]

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver, Step, Stillness, StopRule, iterate
+from itk_consensus.fusion.iteration import Step, Stillness, StopRule, iterate
 from itk_consensus.fusion.staple.confusion_model import EstimatedTruth
 from itk_consensus.fusion.staple.leaps import Leaps
 from itk_consensus.fusion.staple.levels_and_truth import LevelsAndTruth
@@ -77,13 +77,8 @@ class _Parameters(NamedTuple):
 def collate(
     patterns: DecisionPatterns,
     settings: CollateSettings | None = None,
-    *,
-    observer: IterationObserver | None = None,
 ) -> CollateResult:
-    """Fuse patterns of any number of labels by EM, which starts from the votes.
-
-    The observer is called after each iteration; returning False stops with the current estimate.
-    """
+    """Fuse patterns of any number of labels by EM, which starts from the votes."""
     model = _Model(patterns, settings or CollateSettings())
     stillness = Stillness(model.settings.stop.tolerance)
     leaps = Leaps(model.step, model.leapt, tuple)
@@ -94,7 +89,7 @@ def collate(
         done = bool(stillness.reached(*moved, new.shares[:, None])[0])
         return Step(new if done else leaps.onwards(old, new, score), score, done)
 
-    run = iterate(step, model.start(), model.settings.stop.most_iterations, observer)
+    run = iterate(step, model.start(), model.settings.stop.most_iterations)
     # A step tells the score of what it was given: that of the iteration before.
     now, _, last = leaps.step(run.state)
     truth = LevelsAndTruth(model.truth(now), (len(now.shares), patterns.number_of_labels))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver, Step, Stillness, StopRule, iterate
+from itk_consensus.fusion.iteration import Step, Stillness, StopRule, iterate
 from itk_consensus.fusion.staple.confusion_model import (
     ConfusionModel,
     Expectation,
@@ -199,7 +199,6 @@ def maximize(
     stop: StopRule,
     *,
     damping: float = 0.0,
-    observer: IterationObserver | None = None,
 ) -> Optima:
     """Run EM from every start until each has met the stop rule.
 
@@ -229,7 +228,7 @@ def maximize(
 
     nowhere = np.zeros(number, dtype=bool), np.zeros(number, dtype=np.int64)
     start = _State(starts.theta, starts.prior, *nowhere)
-    run = iterate(step, start, stop.most_iterations, observer)
+    run = iterate(step, start, stop.most_iterations)
     theta, prior, converged, steps = run.state
     truth: Any
     if run.trace or not starts.votes:

@@ -23,7 +23,6 @@ the bound on the likelihood never falls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -34,7 +33,7 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver, Step, Stillness, StopRule, iterate
+from itk_consensus.fusion.iteration import Step, Stillness, StopRule, iterate
 from itk_consensus.fusion.staple.confusion_model import ConfusionModel
 from itk_consensus.fusion.staple.expectation_maximization import (
     Optima,
@@ -52,6 +51,7 @@ from itk_consensus.neighbourhood.chessboard import (
 )
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
+from itk_consensus.work import report
 
 #: What pseudo-likelihood finds where raters err independently: 2.0 to 2.9 in two dimensions.
 RECOMMENDED_WEIGHT = 2.0
@@ -89,8 +89,6 @@ class MarkovField:
     #: Log odds that one nearest neighbour's label adds; None: estimated by pseudo-likelihood
     #: (Besag, The Statistician 24(3):179-195, 1975), a Newton step after every iteration.
     weight: float | None = RECOMMENDED_WEIGHT
-    #: Called now and then before the first iteration, which is long in coming.
-    tick: Callable[[], None] = lambda: None
 
     @cached_property
     def settled(self) -> NDArray[np.bool_]:
@@ -111,7 +109,6 @@ class MarkovField:
         stop: StopRule,
         *,
         damping: float = 0.0,
-        observer: IterationObserver | None = None,
     ) -> Optima:
         """EM from the first start; one sweep of the chessboard is the E-step.
 
@@ -134,7 +131,7 @@ class MarkovField:
             return Step(_State(theta, beliefs, counts, weight, bound), trace, bool(done[0]))
 
         weight = RECOMMENDED_WEIGHT if self.weight is None else self.weight
-        counts, shares = _first_truth(model, starts, self.tick)
+        counts, shares = _first_truth(model, starts)
         felt = LabelLists(
             shares.indptr.astype(np.int64),
             shares.indices.astype(np.uint16),
@@ -142,7 +139,7 @@ class MarkovField:
         )
         white, black = (felt.picked(colour.pattern) for colour in self.board.colours)
         begin = _State(starts.theta[:, :, :1], (white, black), counts, weight, np.nan)
-        run = iterate(step, begin, stop.most_iterations, observer)
+        run = iterate(step, begin, stop.most_iterations)
         end = run.state
         return Optima(
             PooledTruth(self._pooled(end.beliefs) if run.trace else shares),
@@ -251,9 +248,7 @@ class MarkovField:
         return number * pull * (1 - share), number * pull**2 * share * (1 - share)
 
 
-def _first_truth(
-    model: ConfusionModel, starts: Starts, tick: Callable[[], None]
-) -> tuple[Floats, scipy.sparse.csr_matrix]:
+def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.sparse.csr_matrix]:
     """What the first start says: (J, K, 1, K) expected voxels, and (P, K) shares."""
     counts: Floats = np.zeros((*starts.theta.shape[:2], 1, starts.theta.shape[3]))
     blocks = []
@@ -263,7 +258,7 @@ def _first_truth(
         counts += part.patterns.tally(part.weights[:, None, None] * shares)
         shares[shares < _UNFELT] = 0.0
         blocks.append(scipy.sparse.csr_matrix(shares[:, 0]))
-        tick()
+        report(0.0)
     return counts, scipy.sparse.vstack(blocks, format="csr")
 
 

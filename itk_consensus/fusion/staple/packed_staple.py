@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver
 from itk_consensus.fusion.staple.confusion_model import Maximization
 from itk_consensus.fusion.staple.staple import StapleSettings, from_one_start
 from itk_consensus.fusion.staple.staple_result import StapleEstimate, in_pairs
@@ -132,7 +131,6 @@ def packed_staple(
     packed: PackedVotes,
     settings: StapleSettings,
     *,
-    observer: IterationObserver | None = None,
     owner: str = "packed_staple",
 ) -> PackedStapleResult:
     """Fuse packed votes, among which both labels occur, from the plan's first start."""
@@ -141,5 +139,5 @@ def packed_staple(
     mass = packed.expectation_of_votes(_shares(packed, "mean")).mass[0, 0]
     frequencies = mass / mass.sum()
     raters = packed.number_of_raters
-    end, told = from_one_start(model, raters, frequencies, settings, observer, owner)
+    end, told = from_one_start(model, raters, frequencies, settings, owner)
     return PackedStapleResult(fusion=PackedFusion(packed, end.theta, end.prior), **told)

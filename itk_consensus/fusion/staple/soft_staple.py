@@ -17,7 +17,6 @@ import scipy
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver
 from itk_consensus.fusion.staple.confusion_model import Maximization
 from itk_consensus.fusion.staple.staple import StapleSettings, from_one_start
 from itk_consensus.fusion.staple.staple_result import StapleEstimate
@@ -141,7 +140,6 @@ def soft_staple(
     mask: NDArray[Any] | None,
     settings: StapleSettings,
     *,
-    observer: IterationObserver | None = None,
     owner: str = "soft_staple",
 ) -> SoftStapleResult:
     """Fuse probabilities of background and foreground, from the plan's first start.
@@ -158,7 +156,7 @@ def soft_staple(
     table = SoftTable.of(opinions, annotated, mask)
     model = SoftModel(table, settings.pseudo_count_table(2), settings.estimate_prior)
     frequencies = table.frequencies()
-    end, told = from_one_start(model, table.raters, frequencies, settings, observer, owner)
+    end, told = from_one_start(model, table.raters, frequencies, settings, owner)
     votes = model.expected(end.truth)[0][:, :, 0]
     return SoftStapleResult(fusion=_fusion(table, end.truth[:, 0]), votes=votes, **told)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import ParameterError
-from itk_consensus.fusion.iteration import IterationObserver, StopRule
+from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.confusion_model import ConfusionModel, Maximization, with_diagonal
 from itk_consensus.fusion.staple.expectation_maximization import (
     FROM_VOTES,
@@ -103,7 +103,6 @@ def staple(
     settings: StapleSettings | None = None,
     *,
     field: MarkovField | None = None,
-    observer: IterationObserver | None = None,
     owner: str = "staple",
 ) -> StapleResult:
     """Fuse patterns.
@@ -117,8 +116,6 @@ def staple(
     field : MarkovField
         Makes neighbouring voxels of these patterns tend to one label; the field then stands for
         the prior, unless `settings` give one.
-    observer : callable
-        Called after each iteration; returning False stops with the current estimate.
     owner : str
         Who is named in errors.
     """
@@ -131,7 +128,7 @@ def staple(
     frequencies = vote_frequencies(patterns, weights)
     even = np.full_like(frequencies, 1 / len(frequencies))
     prior = _label_prior(settings, frequencies if field is None else even, owner)
-    optima = run_em(patterns, weights, settings, frequencies, prior, field=field, observer=observer)
+    optima = run_em(patterns, weights, settings, frequencies, prior, field=field)
     return staple_result(patterns, weights, optima, settings)
 
 
@@ -145,7 +142,6 @@ def run_em(
     prior_rows: NDArray[np.uint32] | None = None,
     negligible: float = UNDERFLOW,
     field: MarkovField | None = None,
-    observer: IterationObserver | None = None,
 ) -> Optima:
     """Where EM ends from every start of the plan.
 
@@ -168,7 +164,7 @@ def run_em(
     )
     starts = make_starts(model, settings.plan, frequencies, prior)
     search = maximize if field is None else field.maximize
-    return search(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    return search(model, starts, settings.stop, damping=settings.damping)
 
 
 def from_one_start(
@@ -176,7 +172,6 @@ def from_one_start(
     raters: int,
     frequencies: Floats,
     settings: StapleSettings,
-    observer: IterationObserver | None,
     owner: str,
 ) -> tuple[Optima, dict[str, Any]]:
     """Where binary EM ends from the plan's first start, and what `StapleEstimate` tells of it.
@@ -190,7 +185,7 @@ def from_one_start(
         (FROM_VOTES[name],) if name in FROM_VOTES else (),
         frequencies,
     )
-    end = maximize(model, starts, settings.stop, damping=settings.damping, observer=observer)
+    end = maximize(model, starts, settings.stop, damping=settings.damping)
     told = {"theta": end.theta[:, :, 0], "prior": end.prior[0], **scores_of_start(end, 0)}
     summary = StartSummary.of(end, 0, dice=np.ones((1, 1)))
     return end, {**told, "starts": summary, "settings": settings}

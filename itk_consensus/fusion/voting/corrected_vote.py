@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
@@ -56,15 +55,13 @@ class CorrectedVote:
     #: from its contours; NaN in the column of a label that it never says.
     mixing: Floats
 
-    def fusion(self, progress: Progress | None = None) -> TiledFusion:
+    def fusion(self) -> TiledFusion:
         """The corrected result."""
-        return TiledFusion(self.decision(progress), replace(self.shares, unmixing=self.inverse))
+        return TiledFusion(self.decision(), replace(self.shares, unmixing=self.inverse))
 
-    def decision(self, progress: Progress | None = None) -> NDArray[Any]:
+    def decision(self) -> NDArray[Any]:
         """Label index per voxel, or a code of `votes.ties`."""
-        return self.tiles.decision(
-            "prior", unmixing=self.inverse, tolerance=TIE_TOLERANCE, progress=progress
-        )
+        return self.tiles.decision("prior", unmixing=self.inverse, tolerance=TIE_TOLERANCE)
 
     @cached_property
     def inverse(self) -> Floats:
@@ -78,18 +75,11 @@ def corrected_vote(
     spacing: Sequence[float],
     *,
     weights: Floats | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
 ) -> CorrectedVote:
-    """Smooth a vote, as `VoteTiles.make` does, and count how its shares mix the labels.
-
-    `progress` is called with the share of the counting that is done.
-    """
-    tiles_of = partial(
-        VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
-    )
+    """Smooth a vote, as `VoteTiles.make` does, and count how its shares mix the labels."""
+    tiles_of = partial(VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights)
     tiles = tiles_of(votes)
-    counted = tiles.mixed_votes(tiles.decision("prior", progress=progress))
+    counted = tiles.mixed_votes(tiles.decision("prior"))
     shares = TiledShares.of(tiles, votes, tiles_of)
     return CorrectedVote(tiles, shares, mixing_matrix(counted))
 

@@ -13,7 +13,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TieRule
@@ -40,14 +39,14 @@ class SmoothedVote:
         """The smoothed shares."""
         return self.tiles_of(self.votes)
 
-    def fusion(self, progress: Progress | None = None) -> TiledFusion:
+    def fusion(self) -> TiledFusion:
         """The smoothed result."""
         shares = TiledShares.of(self.tiles, self.votes, self.tiles_of)
-        return TiledFusion(self.decision(progress), shares)
+        return TiledFusion(self.decision(), shares)
 
-    def decision(self, progress: Progress | None = None) -> NDArray[Any]:
+    def decision(self) -> NDArray[Any]:
         """Label index per voxel, `votes.ties` codes where no label wins."""
-        return self.tiles.decision(self.ties, threshold=self.threshold, progress=progress)
+        return self.tiles.decision(self.ties, threshold=self.threshold)
 
 
 def smoothed_vote(
@@ -58,10 +57,7 @@ def smoothed_vote(
     weights: Floats | None = None,
     threshold: float | None = None,
     ties: TieRule = "undecided",
-    threads: int | None = None,
 ) -> SmoothedVote:
     """Smooth votes as `VoteTiles.make` does, to be decided as `majority_vote` does."""
-    tiles_of = partial(
-        VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights, threads=threads
-    )
+    tiles_of = partial(VoteTiles.make, sigma=sigma, spacing=spacing, weights=weights)
     return SmoothedVote(votes, tiles_of, threshold, ties)

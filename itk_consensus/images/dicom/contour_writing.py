@@ -12,7 +12,12 @@ import numpy as np
 import itk_consensus
 from itk_consensus.images.dicom.contour_tracing import outlines
 from itk_consensus.images.dicom.contours import ROI_TYPE, STRUCTURE_SET
-from itk_consensus.images.dicom.series import DicomSeries, dicom_library, read_dicom
+from itk_consensus.images.dicom.identity import (
+    dicom_library,
+    of_patient_and_study,
+    without_remarks,
+)
+from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
@@ -26,13 +31,9 @@ from itk_consensus.images.structures import (
 )
 
 _PROGRAM = "itk_consensus"
-#: What an object takes over from the series it was made on, if it is there.
-_OF_PATIENT_AND_STUDY = (
-    "PatientName", "PatientID", "PatientBirthDate", "PatientSex", "StudyInstanceUID", "StudyDate",
-    "StudyTime", "StudyID", "AccessionNumber", "ReferringPhysicianName",
-)  # fmt: skip
 
 
+@without_remarks()
 def write_dicom_contours(
     structures: Sequence[Structure] | Mapping[str, Any],
     path: PathLike,
@@ -87,9 +88,8 @@ def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
     dataset = pydicom.dataset.FileDataset("", {}, preamble=b"\0" * 128)
     dataset.file_meta = pydicom.dataset.FileMetaDataset()
     dataset.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
-    first = series.slices[0]
-    for keyword in _OF_PATIENT_AND_STUDY:
-        setattr(dataset, keyword, first.get(keyword, ""))
+    for keyword, value in of_patient_and_study(series.slices[0]).items():
+        setattr(dataset, keyword, value)
     dataset.SpecificCharacterSet = "ISO_IR 192"
     dataset.SOPClassUID, dataset.SOPInstanceUID = STRUCTURE_SET, uid()
     dataset.Modality, dataset.SeriesInstanceUID, dataset.SeriesNumber = "RTSTRUCT", uid(), 100

@@ -8,7 +8,8 @@ import numpy as np
 
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.contour_rasterisation import Points, rasterised
-from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom, without_values
+from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
+from itk_consensus.images.dicom.series import DicomSeries, one_text, read_dicom
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure, mask_of
 
@@ -20,6 +21,7 @@ _FARTHEST_FROM_SLICE = 0.4
 _PARTS_OF_CODE = ("CodingSchemeDesignator", "CodeValue", "CodeMeaning")
 
 
+@without_remarks()
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """Read every structure of an RTSTRUCT that has contours.
 
@@ -30,7 +32,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") != STRUCTURE_SET:
-        raise FileError(f"{path}: is a DICOM {dataset.get('Modality', 'file')}, not an RTSTRUCT")
+        raise FileError(f"{path}: is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT")
     try:
         series.require_referred(_referred_series(dataset), str(path))
         names = {int(roi.ROINumber): roi for roi in dataset.StructureSetROISequence}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.dicom.colors import rgb_of_stored
+from itk_consensus.images.dicom.identity import modality_of, without_remarks, without_values
 from itk_consensus.images.dicom.series import (
     DIRECTION_NOISE,
     POSITION_NOISE,
@@ -17,7 +18,6 @@ from itk_consensus.images.dicom.series import (
     one_text,
     plane_axes,
     read_dicom,
-    without_values,
 )
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure
@@ -29,6 +29,7 @@ ABSENT_FRAMES = ("background", "missing")
 _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 
 
+@without_remarks()
 def read_dicom_segmentation(
     path: PathLike,
     series: DicomSeries,
@@ -49,7 +50,7 @@ def read_dicom_segmentation(
         )
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") not in _SEGMENTATIONS:
-        raise FileError(f"{path}: is a DICOM {dataset.get('Modality', 'file')}, not a SEG")
+        raise FileError(f"{path}: is a DICOM {modality_of(dataset) or 'file'}, not a SEG")
     series.require_same_frame(dataset.get("FrameOfReferenceUID"), str(path))
     referred = [str(one.SeriesInstanceUID) for one in dataset.get("ReferencedSeriesSequence") or ()]
     series.require_referred(referred, str(path))
@@ -149,7 +150,7 @@ def _group(own: Any, shared: Any, name: str) -> Any:
     for groups in (own, shared):
         if name in groups:
             return groups[name][0]
-    raise KeyError(f"a frame has no {name}")
+    raise AttributeError(f"a frame has no {name}")
 
 
 def _described(segment: Any, mask: Any) -> Structure:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
-from itk_consensus.errors import FileError, GeometryError, InputError, MissingDependencyError
+from itk_consensus.errors import FileError, GeometryError, InputError
+from itk_consensus.images.dicom.identity import (
+    dicom_library,
+    modality_of,
+    without_remarks,
+    without_values,
+)
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.headers.header import require_regular
@@ -25,16 +30,6 @@ POSITION_NOISE = 0.05
 _new_image: Any = sitk.Image
 
 
-def dicom_library(owner: str, name: str = "pydicom") -> Any:
-    """The library, or an error that names the extra."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"{owner} needs {name}: pip install 'itk-consensus[dicom]'"
-        ) from error
-
-
 @dataclass(frozen=True)
 class DicomSeries:
     """Slices of one series, in the order of their positions.
@@ -44,10 +39,17 @@ class DicomSeries:
     slices : tuple of pydicom datasets
         Without their pixels.
     geometry : ImageGeometry
+    name : str
+        What errors call it: its folder, its number there if there are several, how many slices of
+        which modality. Nothing that identifies anybody.
+    beside : tuple of str
+        SeriesInstanceUIDs of the series in its folder, itself included, by number.
     """
 
     slices: tuple[Any, ...] = field(repr=False)  # which know the patient
     geometry: ImageGeometry
+    name: str = "the series"
+    beside: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def uid(self) -> str:
@@ -101,15 +103,15 @@ class DicomSeries:
         differences = self.geometry.differences(found, 1e-3, 1e-3)
         if differences:
             raise GeometryError(
-                f"{owner} does not lie on the grid of the series: {'; '.join(differences)}"
+                f"{owner} does not lie on the grid of {self.name}: {'; '.join(differences)}"
             )
 
     def require_same_frame(self, found: str | None, owner: str) -> None:
         """Raise unless an object lies in the frame of reference of the series."""
         if found != self.frame_of_reference:
             raise GeometryError(
-                f"{owner}: lies in another frame of reference ({found}) than the series "
-                f"({self.frame_of_reference})"
+                f"{owner}: lies in another frame of reference than {self.name}, or in none; its "
+                "positions mean nothing there"
             )
 
     def require_referred(self, series: Sequence[str], owner: str) -> None:
@@ -117,11 +119,12 @@ class DicomSeries:
         if not series:
             raise InputError(f"{owner}: refers to no series, so it cannot be told what it outlines")
         if self.uid not in series:
-            raise InputError(
-                f"{owner}: was made on another series ({', '.join(series)}) than this ({self.uid})"
-            )
+            numbers = [n for n, uid in enumerate(self.beside, start=1) if uid in series]
+            way_out = f"it is number {numbers[0]} there" if numbers else "give the one it refers to"
+            raise InputError(f"{owner}: was made on another series than {self.name}; {way_out}")
 
 
+@without_remarks()
 def read_dicom(path: PathLike, **settings: Any) -> Any:
     """Read a DICOM file into a pydicom dataset."""
     pydicom = dicom_library(f"{path}:")
@@ -136,40 +139,69 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
         raise FileError(f"{path}: is damaged: {without_values(error)}") from None
 
 
-def without_values(error: Exception) -> str:
-    """What went wrong with a data set, without what is in it: messages of values quote them."""
-    names_a_tag = isinstance(error, (AttributeError, KeyError))
-    return str(error) if names_a_tag else type(error).__name__
-
-
 def one_text(value: Any) -> str:
     """A text; pydicom takes one with a backslash for several."""
     return value if isinstance(value, str) else "\\".join(map(str, value))
 
 
-def read_dicom_series(source: PathLike | Sequence[PathLike]) -> DicomSeries:
-    """Read the slices of one series, from a folder or from a list of files."""
-    owner: str = "series"
-    paths: Any = source
+@without_remarks()
+def read_dicom_series(
+    source: PathLike | Sequence[PathLike], *, number: int | None = None
+) -> DicomSeries:
+    """Read the slices of one series, from a folder or from a list of files.
+
+    Parameters
+    ----------
+    number : int, optional
+        Which series, from 1 on, where there are several; they are counted by the names of their
+        files. ``itk-consensus info FOLDER`` lists them.
+    """
+    owner, found = series_within(source)
+    if number is None and len(found) > 1:
+        listed = "; ".join(f"{n}: {described(one)}" for n, one in enumerate(found.values(), 1))
+        raise InputError(
+            f"{owner}: holds {len(found)} series ({listed}); choose one by its number (number=, "
+            "--series-number)"
+        )
+    if number is not None and (type(number) is not int or not 1 <= number <= len(found)):
+        raise InputError(f"{owner}: number must be 1 to {len(found)}, got {number!r}")
+    position = 0 if number is None else number - 1
+    slices = list(found.values())[position]
+    which = f"series {position + 1} of {len(found)} of {owner}" if len(found) > 1 else owner
+    name = f"{which} ({described(slices)})"
+    frames = {str(one.get("FrameOfReferenceUID")) for one in slices}
+    if len(frames) > 1:
+        raise InputError(f"{name}: lies in {len(frames)} frames of reference")
+    if frames == {"None"}:
+        raise InputError(f"{name}: has no FrameOfReferenceUID")
+    return _sorted(slices, name, tuple(found))
+
+
+@without_remarks()
+def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str, list[Any]]]:
+    """What errors call a source of slices, and its slices by their SeriesInstanceUIDs."""
+    owner, paths = "series", source
     if isinstance(source, (str, os.PathLike)):
         owner = f"series {source}"
         try:
             paths = sorted(path for path in Path(source).iterdir() if path.is_file())
         except OSError as error:
             raise FileError(f"{source}: {error.strerror}") from error
-    slices = [read_dicom(path, stop_before_pixels=True) for path in paths]
-    if not slices:
+    found: dict[str, list[Any]] = {}
+    for path in cast("Sequence[PathLike]", paths):
+        one = read_dicom(path, stop_before_pixels=True)
+        if "SeriesInstanceUID" not in one:
+            raise InputError(f"{path}: has no SeriesInstanceUID")
+        found.setdefault(str(one.SeriesInstanceUID), []).append(one)
+    if not found:
         raise FileError(f"{owner}: holds no files")
-    for keyword, what in (
-        ("SeriesInstanceUID", "series"),
-        ("FrameOfReferenceUID", "frames of reference"),
-    ):
-        found = sorted({str(one.get(keyword)) for one in slices})
-        if len(found) > 1:
-            raise InputError(f"{owner}: mixes {len(found)} {what}: {', '.join(found)}")
-        if found == ["None"]:
-            raise InputError(f"{owner}: has no {keyword}")
-    return _sorted(slices, owner)
+    return owner, found
+
+
+def described(slices: Sequence[Any]) -> str:
+    """How many slices of which modality: what tells series apart and tells nobody's name."""
+    modality = modality_of(slices[0]) or "DICOM"
+    return f"{len(slices)} {modality} slice{'s' * (len(slices) > 1)}"
 
 
 def plane_axes(orientation: Any) -> NDArray[np.float64]:
@@ -178,7 +210,7 @@ def plane_axes(orientation: Any) -> NDArray[np.float64]:
     return np.column_stack([along_rows, along_columns, np.cross(along_rows, along_columns)])
 
 
-def _sorted(slices: list[Any], owner: str) -> DicomSeries:
+def _sorted(slices: list[Any], owner: str, beside: tuple[str, ...]) -> DicomSeries:
     first = slices[0]
     try:
         axes = plane_axes(first.ImageOrientationPatient)
@@ -214,4 +246,4 @@ def _sorted(slices: list[Any], owner: str) -> DicomSeries:
         tuple(positions[order[0]].tolist()),
         tuple(axes.ravel().tolist()),
     )
-    return DicomSeries(tuple(slices[i] for i in order), geometry)
+    return DicomSeries(tuple(slices[i] for i in order), geometry, owner, beside)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +13,13 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.errors import InputError
 from itk_consensus.images.dicom.colors import cielab_of_rgb
-from itk_consensus.images.dicom.series import (
-    DicomSeries,
+from itk_consensus.images.dicom.identity import (
     dicom_library,
-    read_dicom,
+    of_patient_and_study,
+    without_remarks,
     without_values,
 )
+from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
 from itk_consensus.images.structures import (
@@ -36,6 +36,12 @@ from itk_consensus.images.structures import (
 _CATEGORY = Code("SCT", "123037004", "Anatomical Structure")
 _FAMILY = Code("99ITKCONSENSUS", "label-fusion", "Label fusion")
 _PROGRAM = "itk_consensus"
+#: What else highdicom is shown of a slice, of which it would take over all that it finds.
+_OF_SLICE = (
+    "SOPClassUID", "SOPInstanceUID", "SeriesInstanceUID",
+    "FrameOfReferenceUID", "Rows", "Columns", "PixelSpacing", "SliceThickness",
+    "SpacingBetweenSlices", "ImageOrientationPatient", "ImagePositionPatient",
+)  # fmt: skip
 
 
 def write_dicom_segmentation(
@@ -74,11 +80,9 @@ def write_dicom_segmentation(
         for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1)
     ]
     try:
-        with warnings.catch_warnings():
-            # highdicom remarks on values of the source that it copies; they are not ours to change.
-            warnings.simplefilter("ignore")
+        with without_remarks():
             dataset = hd.seg.Segmentation(
-                source_images=list(series.slices),
+                source_images=[_source(one) for one in series.slices],
                 pixel_array=pixels,
                 segmentation_type="FRACTIONAL" if fractional else "BINARY",
                 segment_descriptions=descriptions,
@@ -98,8 +102,8 @@ def write_dicom_segmentation(
         raise InputError(
             f"{path}: the series lacks what a SEG takes over from it: {without_values(error)}"
         ) from None
-    _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
-    with replacing(Path(path)) as draft:
+    with without_remarks(), replacing(Path(path)) as draft:
+        _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
         dataset.save_as(draft)
 
 
@@ -122,6 +126,16 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
     if not ((array >= 0) & (array <= 1)).all():
         raise InputError(f"{path}: probabilities of {structure.name} must lie between 0 and 1")
     return array.astype(np.float64)
+
+
+def _source(one: Any) -> Any:
+    """A slice with its place and what DICOM asks for of its patient, and nothing else."""
+    source = dicom_library("writing a SEG").Dataset()
+    source.SpecificCharacterSet = "ISO_IR 192"  # highdicom takes no list of several
+    of_slice = {keyword: one[keyword].value for keyword in _OF_SLICE if keyword in one}
+    for keyword, value in (of_patient_and_study(one) | of_slice).items():
+        setattr(source, keyword, value)
+    return source
 
 
 def _description(hd: Any, number: int, structure: Structure, method: str, origin: str) -> Any:

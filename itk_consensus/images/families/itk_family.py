@@ -87,7 +87,7 @@ class ItkFamily(CopyingFamily):
 
         dictionary = itk.MetaDataDictionary(image.GetMetaDataDictionary())
         for key in dictionary.GetKeys():
-            if not keep(key):
+            if not keep(key, dictionary[key]):
                 dictionary.Erase(key)
         return Header(
             itk.ImageRegion[image.GetImageDimension()](image.GetBufferedRegion()),

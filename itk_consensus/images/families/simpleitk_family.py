@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import SimpleITK as sitk
 
 from itk_consensus.errors import InputError
 from itk_consensus.images.families.image_family import (
+    INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,
     Array,
     CopyingFamily,
@@ -34,6 +36,20 @@ _new_image: Any = sitk.Image  # SimpleITK annotates some of its functions, not t
 _compose: Any = sitk.Compose
 
 
+#: Under this key ITK keeps what a NRRD file says its components are,
+PIXEL_KIND = "NRRD_kinds[pixel]"
+#: and NIfTI has types of its own for RGB and RGBA.
+_COLOURS = {PIXEL_KIND: r".*-color", "datatype": r"128|2304"}
+
+
+def _says_it_is_coloured(image: Any) -> bool:
+    """Whether the file an image was read from says so; its type does not tell."""
+    return image.GetNumberOfComponentsPerPixel() > 1 and any(
+        image.HasMetaDataKey(key) and re.fullmatch(words, image.GetMetaData(key))
+        for key, words in _COLOURS.items()
+    )
+
+
 class SimpleITKFamily(CopyingFamily):
     """SimpleITK.Image, scalar or vector."""
 
@@ -49,6 +65,10 @@ class SimpleITKFamily(CopyingFamily):
                 f"{where} must be {WHAT_AN_INPUT_IS}, "
                 f"got a SimpleITK image of {image.GetPixelIDTypeAsString()}"
             )
+        if _says_it_is_coloured(image):
+            raise InputError(
+                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+            )
         geometry = ImageGeometry(
             image.GetSize(), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
         )
@@ -60,7 +80,7 @@ class SimpleITKFamily(CopyingFamily):
         return {
             _settable(key): _settable(image.GetMetaData(key))
             for key in image.GetMetaDataKeys()
-            if keep(key)
+            if keep(key, image.GetMetaData(key))
         }
 
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:

@@ -98,7 +98,8 @@ class MetaTensorFamily(WrappingFamily):
 
     def metadata(self, image: Any, keep: Keep) -> TensorHeader:
         """Affine, how transforms made the tensor, and of its other metadata what may be kept."""
-        meta = {"affine": image.affine, "space": image.meta.get("space"), **keep.of(image.meta)}
+        space = {"space": image.meta.get("space")}  # which says what the affine means
+        meta = {"affine": image.affine, **Keep.DESCRIPTION.of(space), **keep.of(image.meta)}
         return TensorHeader(
             type(image),
             deepcopy({key: value for key, value in meta.items() if value is not None}),

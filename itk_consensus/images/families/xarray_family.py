@@ -52,10 +52,10 @@ class XarrayFamily(WrappingFamily):
         """Coordinates and names of axes; attributes, other coordinates and name if kept."""
         coordinates = {}
         for name, values in image.coords.items():
-            if name in image.dims or keep(str(name)):
+            if name in image.dims or keep(str(name), values.values):
                 coordinates[name] = values.copy()
                 coordinates[name].attrs = keep.of(values.attrs)
-        name = image.name if keep("name") else None
+        name = image.name if keep("name", image.name) else None
         attributes = keep.of(image.attrs)
         return DataArrayHeader(type(image), coordinates, tuple(image.dims), attributes, name)
 

@@ -10,6 +10,7 @@ import pytest
 from itk_consensus.errors import InputError
 from itk_consensus.fusion.atlas.atlas_images import ComparableImages
 from itk_consensus.fusion.atlas.joint_fusion import JointSettings, joint_weights
+from itk_consensus.work import working
 
 
 def images(shape: tuple[int, ...], atlases: int = 4, seed: int = 0) -> ComparableImages:
@@ -80,7 +81,7 @@ def test_weights_and_shifts_are_those_of_the_formula(
 def test_weights_do_not_depend_on_threads() -> None:
     given, places = images((9, 10, 11)), np.arange(990)
     settings = JointSettings((1, 1, 1), (1, 1, 1))
-    one, four = (joint_weights(given, places, settings, threads=n) for n in (1, 4))
+    one, four = (working(threads=n)(joint_weights)(given, places, settings) for n in (1, 4))
     np.testing.assert_array_equal(one.weights, four.weights)
     np.testing.assert_array_equal(one.shifts, four.shifts)
 

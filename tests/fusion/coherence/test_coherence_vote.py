@@ -48,6 +48,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
 from itk_consensus.votes.ties import UNDECIDED
+from itk_consensus.work import working
 
 UNIT = (1.0, 1.0)
 ONES = np.ones(2)
@@ -125,8 +126,8 @@ def test_labels_follow_the_formulas_each_in_its_own_box():
 def test_the_number_of_threads_does_not_show():
     raters = noisy_disc(3, shape=(20, 40, 44))
     runs = [
-        coherence_bands.coherence(
-            RaterField.of(raters), np.ones(5), np.ones(3), CoherenceSettings(), threads=threads
+        working(threads=threads)(coherence_bands.coherence)(
+            RaterField.of(raters), np.ones(5), np.ones(3), CoherenceSettings()
         )
         for threads in (1, 2, 7)
     ]

@@ -31,6 +31,7 @@ from itk_consensus.simulation import class_imbalance_case
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
+from itk_consensus.work import working
 
 TABLE_3 = {39: 0.933, 32: 0.916, 22: 0.877, 16: 0.834, 10: 0.729, 7: 0.603, 5: 0.558}
 
@@ -338,7 +339,8 @@ def test_the_vote_is_the_first_start(masks):
 def test_stopping_at_once_still_gives_a_map(masks):
     patterns = DecisionPatterns.from_stack(LabelStack.binary(masks, 1.0))
     calls = []
-    result = direct_inference(patterns, observer=lambda number: bool(calls.append(number)))
+    with working(iterated=lambda number: bool(calls.append(number))):
+        result = direct_inference(patterns)
     assert calls
     assert set(result.decision.tolist()) <= {0, 1}
 
@@ -347,7 +349,8 @@ def test_stopping_at_once_still_gives_a_map(masks):
 def test_stopping_anywhere_leaves_every_start_with_its_name(masks, calls: int):
     patterns = DecisionPatterns.from_stack(LabelStack.binary(masks, 1.0))
     left = iter([True] * (calls - 1))
-    result = direct_inference(patterns, observer=lambda _: next(left, False))
+    with working(iterated=lambda _: next(left, False)):
+        result = direct_inference(patterns)
     assert len(result.start_names) == len(result.starts.log_posterior)
     assert result.start_names[0] == "majority_vote"
     assert result.log_evidence == result.starts.log_posterior.max()
@@ -361,5 +364,6 @@ def test_a_round_of_many_patterns_is_reported_within(monkeypatch):
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(arrays))
     model = LabelEvidence(patterns, DirectInferenceSettings().pseudo_count_table(3))
     told: list[int] = []
-    climb(model, arrays[0][: len(patterns.counts), None], lambda number: not told.append(number))
+    with working(iterated=lambda number: not told.append(number)):
+        climb(model, arrays[0][: len(patterns.counts), None])
     assert told.count(1) == 1 + len(patterns.counts) // 8

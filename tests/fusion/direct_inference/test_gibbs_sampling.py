@@ -12,6 +12,7 @@ from itk_consensus.fusion.direct_inference.most_probable_map import (
     direct_inference,
 )
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
+from itk_consensus.work import working
 
 #: By chance, one such deviation in two million is larger if the mean is normal; with 32 batches
 #: Student's t gives one in fifty thousand. The draws are fixed.
@@ -121,8 +122,10 @@ def test_a_chain_stopped_early_keeps_what_it_has():
     model = LabelEvidence(BINARY.encode(), BINARY.alpha)
     start = np.eye(2)[model.patterns.patterns[:, 0]] * model.patterns.counts[:, None]
     plan = SamplingPlan(1000, burn_in=2)
-    assert len(sample(model, start, plan, lambda number: number < 5).performance) == 3
-    assert sample(model, start, plan, lambda _: False) is None
+    with working(iterated=lambda number: number < 5):
+        assert len(sample(model, start, plan).performance) == 3
+    with working(iterated=lambda _: False):
+        assert sample(model, start, plan) is None
 
 
 def test_a_single_sample_has_no_error_estimate():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from itk_consensus.fusion.selection.simple import overlap_with, selective_simple
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 
 def encode(raters, **common) -> DecisionPatterns:
@@ -131,7 +132,8 @@ def test_the_observer_stops_the_loop():
     truth = np.arange(500) % 3 == 0
     patterns = encode([truth ^ (rng.random(500) < e) for e in (0.02, 0.03, 0.05, 0.2, 0.4)])
     seen = []
-    result = selective_simple(patterns, deviations=0.5, observer=lambda n: bool(seen.append(n)))
+    with working(iterated=lambda n: bool(seen.append(n))):
+        result = selective_simple(patterns, deviations=0.5)
     assert seen == [1]
     assert len(result.trace) == 1
     assert not result.converged

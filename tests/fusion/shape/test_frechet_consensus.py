@@ -12,6 +12,7 @@ from itk_consensus.simulation import class_imbalance_case
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
+from itk_consensus.work import working
 
 
 def encoded(raters: np.ndarray) -> DecisionPatterns:
@@ -139,8 +140,7 @@ def test_a_label_against_all_others_is_its_binary_consensus(label_maps):
 
 def test_progress_comes_with_every_label(label_maps):
     seen: list[float] = []
-    frechet_labels(
-        DecisionPatterns.from_stack(LabelStack.multilabel(label_maps)), "dice", seen.append
-    )
+    with working(moved=seen.append):
+        frechet_labels(DecisionPatterns.from_stack(LabelStack.multilabel(label_maps)), "dice")
     assert len(seen) > 6
     assert seen == sorted(seen)

@@ -19,6 +19,7 @@ from itk_consensus.fusion.staple.expectation_maximization import (
 from itk_consensus.fusion.staple.staple_result import best_start, label_switched
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import vote_frequencies
+from itk_consensus.work import working
 
 ROUNDING = 1e-12
 
@@ -212,7 +213,8 @@ def test_the_observer_is_told_every_iteration_and_may_stop(patterns: DecisionPat
         told.append(number)
         return number < 3
 
-    optima = maximize(model, starts, StopRule(0.0, 100), observer=observer)
+    with working(iterated=observer):
+        optima = maximize(model, starts, StopRule(0.0, 100))
     assert told == [1, 2, 3]
     assert optima.iterations.tolist() == [3, 3, 3]
     assert not optima.converged.any()

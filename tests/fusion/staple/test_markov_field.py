@@ -17,6 +17,7 @@ from itk_consensus.neighbourhood.chessboard import LabelLists
 from itk_consensus.simulation import class_imbalance_case, disc_phantom, heterogeneous_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.work import working
 
 ADVANCED = StapleSettings().for_variant("advanced", stop=StopRule(1e-7, 200))
 
@@ -193,7 +194,8 @@ def test_an_observer_can_stop_and_sees_every_iteration():
         return number < 2
 
     field = MarkovField(patterns, (1.0, 1.0), 2.0)
-    result = staple(patterns, ADVANCED, field=field, observer=twice)
+    with working(iterated=twice):
+        result = staple(patterns, ADVANCED, field=field)
     assert seen == [1, 2]
     assert result.iterations == 2
     assert not result.converged

@@ -23,6 +23,7 @@ from itk_consensus.fusion.staple.spatial.windowed_staple import (
 )
 from itk_consensus.simulation import spatial_case
 from itk_consensus.votes.overlap import dice
+from itk_consensus.work import working
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ def parcels_of_a_volume() -> list[np.ndarray]:
 def test_threads_do_not_change_a_bit(raters):
     drawn = Drawn(raters())
     first, *others = (
-        spatial_staple(encode(drawn, threads=n), defaults(2, 9, 9, stop=StopRule(0.0, 3)))
+        working(threads=n)(spatial_staple)(encode(drawn), defaults(2, 9, 9, stop=StopRule(0.0, 3)))
         for n in (1, 2, 7)
     )
     for other in others:
@@ -273,7 +274,7 @@ def test_a_tie_that_nothing_breaks_stays_undecided():
 def test_an_observer_that_declines_ends_with_the_current_estimate():
     _, raters = spatial_case("after", 0)
     patterns = encode(Drawn(list(raters.astype(np.uint8))))
-    stopped = spatial_staple(patterns, defaults(9, 9), observer=lambda number: number < 2)
+    stopped = working(iterated=lambda number: number < 2)(spatial_staple)(patterns, defaults(9, 9))
     capped = spatial_staple(patterns, defaults(9, 9, stop=StopRule(0.0, 2)))
     assert not stopped.converged
     assert len(stopped.change) == 2

@@ -7,7 +7,7 @@ between raters and favours those who drew where the image changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from itk_consensus.fusion.selection.boundary_simple.local_correlation import (
 from itk_consensus.neighbourhood.boxes import Box, grown, in_space, relative_to, space_axes
 from itk_consensus.neighbourhood.smoothing import mirrored_gaussian
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.work import report
 
 #: Standard deviations after which the Gaussian is cut off.
 _TRUNCATE = 4.0
@@ -32,7 +33,6 @@ def edge_agreement(
     radii: tuple[int, ...],
     spacing: Sequence[float],
     scale: float,
-    tick: Callable[[], None] = lambda: None,
 ) -> Floats:
     """Correlation, in a patch, of each rater's contour with the edges of an image.
 
@@ -47,8 +47,6 @@ def edge_agreement(
         Voxel size per array axis.
     scale : float
         Standard deviation, in mm, of the smoothing before the gradient is taken.
-    tick : callable
-        Called before each rater.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def edge_agreement(
         patches = Patches(voxels, radii, raters)
         mean, variance = patches.mean_and_variance(edges)
         for rater in raters:
-            tick()
+            report(0.0)
             contour = _contour(voxels.expand(patterns.patterns[:, rater]))
             own = patches.mean(contour.astype(np.float64))
             covariance = patches.mean(contour * edges) - own * mean

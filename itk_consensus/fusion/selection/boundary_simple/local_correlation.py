@@ -38,8 +38,7 @@ class Patches:
         return mean, np.maximum(self.mean(volume**2) - mean**2, 0.0)
 
     def _sum(self, volume: Floats) -> Floats:
-        threads = self._voxels.patterns.threads
-        return self._voxels.take(box_sum(volume, self._radii, threads=threads))
+        return self._voxels.take(box_sum(volume, self._radii))
 
 
 def raters_by_gaps(patterns: DecisionPatterns) -> list[list[int]]:

@@ -23,9 +23,9 @@ from itk_consensus.fusion.selection.boundary_simple.local_correlation import (
 from itk_consensus.fusion.selection.boundary_simple.voted_shares import VotedShares
 from itk_consensus.neighbourhood.box_sum import box_sum
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.work import report
 
 #: A box of disputed voxels is cut into about so many slabs.
 _SLABS = 96
@@ -69,9 +69,7 @@ class PatchSlab:
         """(J, n) label index that each rater gave the slab's voxels."""
         return np.asarray(self._patterns.patterns.T[:, self.around.rows[self._own]])
 
-    def similarity(
-        self, shares: VotedShares, labels: list[int], boxes: list[Box | None], tick: Progress
-    ) -> Floats:
+    def similarity(self, shares: VotedShares, labels: list[int], boxes: list[Box | None]) -> Floats:
         """(J, n) correlation of each rater's patch with the consensus, from 0 to 1.
 
         Parameters
@@ -82,8 +80,6 @@ class PatchSlab:
             The labels that are looked at, all together.
         boxes : list of Box or None
             Of each label: where somebody says it.
-        tick : callable
-            Told before each label which share of them is done.
         """
         raters, number = self._patterns.number_of_raters, self.part.stop - self.part.start
         groups = [_Group(self, members) for members in raters_by_gaps(self._patterns)]
@@ -91,7 +87,7 @@ class PatchSlab:
         own = np.zeros_like(covariance)
         variances = np.zeros((len(groups), number))
         for done, label in enumerate(labels):
-            tick(done / len(labels))
+            report(done / len(labels))
             view = self._view(label, boxes[label])
             if view is None:
                 continue
@@ -168,7 +164,7 @@ class _View:
 
     def sums(self, volume: Floats) -> Floats:
         """(m,) sums of a volume, which is overwritten, over the members' patches."""
-        pooled = box_sum(volume, self._slab.radii, threads=self._cropped.threads)
+        pooled = box_sum(volume, self._slab.radii)
         return np.asarray(pooled.reshape(-1)[self._places[self._mine]])
 
 
@@ -179,7 +175,7 @@ class _Group:
         self.raters = raters
         self._present = slab.around.patterns.present[:, raters[0]]
         known = slab.around.expand(self._present.astype(np.float64))
-        pooled = box_sum(known, slab.radii, threads=slab.around.patterns.threads)
+        pooled = box_sum(known, slab.radii)
         #: (n,) at least 1
         self.count: Floats = np.maximum(slab.around.take(pooled)[slab._own], 1.0)
 

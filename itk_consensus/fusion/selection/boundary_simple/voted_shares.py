@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.work import report
 
 
 @dataclass(frozen=True)
@@ -23,15 +24,13 @@ class VotedShares:
     number: int  #: N
 
     @classmethod
-    def of_votes(
-        cls, voxels: DisputedVoxels, share_of: Any, tick: Callable[[], None]
-    ) -> VotedShares:
+    def of_votes(cls, voxels: DisputedVoxels, share_of: Any) -> VotedShares:
         """What votes say; `share_of` gives the (P,) shares of a label by pattern."""
         # Not those of `voxels`, which would keep them.
         patterns, rows = voxels.patterns, DisputedVoxels(voxels.patterns, voxels.region).rows
         members, values = [], []
         for label in range(patterns.number_of_labels):
-            tick()
+            report(0.0)
             said = (patterns.patterns == label).any(axis=1)
             members.append(np.flatnonzero(said[rows]).astype(np.uint32))
             values.append(np.asarray(share_of(label)[rows[members[-1]]]))

@@ -13,21 +13,21 @@ method therefore loses to the plain vote; it is meant for contours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.iteration import IterationObserver, Step, StopRule, iterate
+from itk_consensus.fusion.iteration import Step, StopRule, iterate
 from itk_consensus.fusion.selection.boundary_simple.patch_slabs import PatchSlab, slabs_of
 from itk_consensus.fusion.selection.boundary_simple.voted_shares import VotedShares
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.votes.fusions import DisputedFusion
 from itk_consensus.votes.ties import TieRule
+from itk_consensus.work import report, stage
 
 #: Shares that sums in different order cannot tell apart.
 TIE_TOLERANCE = 1e-9
@@ -73,8 +73,6 @@ def boundary_simple(
     settings: BoundarySettings,
     *,
     gate: Floats | None = None,
-    observer: IterationObserver | None = None,
-    tick: Progress = lambda _: None,
 ) -> BoundaryResult:
     """Alternate between the consensus and the weights.
 
@@ -84,12 +82,10 @@ def boundary_simple(
         In a box with a margin of `settings.radii`.
     gate : (J, N) ndarray, optional
         Factor of each rater's weight at each disputed voxel.
-    tick : callable
-        Told now and then which share of an iteration is done.
     """
     patterns = voxels.patterns
     vote = majority_vote(patterns, ties=settings.tie_rule)
-    model = _LocalWeights(voxels, settings, gate, tick)
+    model = _LocalWeights(voxels, settings, gate)
 
     def step(now: tuple[VotedShares, Floats]) -> Step[tuple[VotedShares, Floats], float]:
         shares, weights = model.step(now[0])
@@ -98,12 +94,7 @@ def boundary_simple(
 
     most = settings.stop.most_iterations if len(voxels.places) else 0
     nobody = np.zeros(patterns.number_of_raters)
-    run = iterate(
-        step,
-        (VotedShares.of_votes(voxels, vote.of_label, partial(tick, 0.0)), nobody),
-        most,
-        observer,
-    )
+    run = iterate(step, (VotedShares.of_votes(voxels, vote.of_label), nobody), most)
     shares, weights = run.state
     decision = decide_voxels(
         shares,
@@ -121,29 +112,23 @@ class _LocalWeights:
     """The weights that follow from a consensus, and the consensus that follows from them."""
 
     def __init__(
-        self,
-        voxels: DisputedVoxels,
-        settings: BoundarySettings,
-        gate: Floats | None,
-        tick: Progress,
+        self, voxels: DisputedVoxels, settings: BoundarySettings, gate: Floats | None
     ) -> None:
         patterns = voxels.patterns
-        self._tick = tick
         self._voxels, self._radii, self._alpha = voxels, settings.radii, settings.local_weight
         self._gate = gate
         # Of two labels one is the other's complement and adds nothing to a correlation.
         number = patterns.number_of_labels
         self._labels = [1] if number == 2 else list(range(number))
-        begin = partial(tick, 0.0)
-        self._boxes = boxes_of_patterns(patterns, begin) if len(voxels.places) else []
+        self._boxes = boxes_of_patterns(patterns) if len(voxels.places) else []
 
     def step(self, shares: VotedShares) -> tuple[VotedShares, Floats]:
         """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
         local, annotated, alike = np.zeros((3, self._voxels.patterns.number_of_raters))
         votes = [np.zeros(len(members)) for members in shares.members]
         for slab in slabs_of(self._voxels, self._radii):
-            done = partial(self._done, slab, shares.number)
-            similarity = slab.similarity(shares, self._labels, self._boxes, done)
+            with stage(slab.part.start / shares.number, slab.part.stop / shares.number):
+                similarity = slab.similarity(shares, self._labels, self._boxes)
             alike += similarity.sum(axis=1)
             if self._gate is not None:
                 similarity *= self._gate[:, slab.part]
@@ -159,17 +144,12 @@ class _LocalWeights:
                 common *= self._gate[:, slab.part]
             annotated += common.sum(axis=1)
             _add_votes(votes, shares, slab, common)
-            self._tick(1.0)
+            report(1.0)
         for members, values in zip(shares.members, votes, strict=True):
             total[members] += values
         for members, values in zip(shares.members, votes, strict=True):
             values /= total[members]
         return shares.with_values(votes), self._alpha * local + annotated
-
-    def _done(self, slab: PatchSlab, number: int, share: float) -> None:
-        """Tell that all slabs before one are done, and a share of it."""
-        part = slab.part
-        self._tick((part.start + share * (part.stop - part.start)) / number)
 
     @cached_property
     def _annotated(self) -> Floats:

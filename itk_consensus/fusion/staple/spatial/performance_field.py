@@ -61,7 +61,7 @@ def confusion_field(result: SpatialResult, rater: int, observed: int, true: int)
     result.voxels.write(result.posterior[true], truth)
 
     def pooled(volume: Floats32) -> Floats32:
-        return box_sum(volume, fields.radii, threads=patterns.threads)
+        return box_sum(volume, fields.radii)
 
     def says(label: int) -> Floats32:
         return patterns.expand((patterns.patterns[:, rater] == label).astype(np.float32))

@@ -10,21 +10,21 @@ more background beyond their windows changes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Floats32
-from itk_consensus.fusion.iteration import IterationObserver, Run, Step, StopRule, iterate
+from itk_consensus.fusion.iteration import Run, Step, StopRule, iterate
 from itk_consensus.fusion.staple.spatial.performance_field import FieldSettings
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
-from itk_consensus.neighbourhood.tiles import Progress
 from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.votes.label_weights import LabelWeights, Weighted, normalised
+from itk_consensus.work import stage
 
 PriorMode = Literal["local", "global", "fixed"]
 PRIOR_MODES: tuple[PriorMode, ...] = get_args(PriorMode)
@@ -75,22 +75,11 @@ class SpatialResult:
 def spatial_staple(
     patterns: DecisionPatterns,
     settings: SpatialSettings,
-    *,
-    observer: IterationObserver | None = None,
-    tick: Progress = lambda _: None,
 ) -> SpatialResult:
-    """Fuse label maps, estimating every rater's confusion matrix at every voxel.
-
-    Parameters
-    ----------
-    observer : callable
-        Called after each iteration; returning False stops with the current estimate.
-    tick : callable
-        Called during long iterations with the share of the iteration that is done.
-    """
+    """Fuse label maps, estimating every rater's confusion matrix at every voxel."""
     # A tie starts as the lowest label, background: the paper's vote asks for more than half.
     vote = majority_vote(patterns, ties="lowest")
-    voxels, theta, run = _run(patterns, settings, vote, observer, tick)
+    voxels, theta, run = _run(patterns, settings, vote)
     log_likelihood, change = np.array(run.trace).reshape(-1, 2).T
     number = int(patterns.counts[voxels.flags].sum())
     posterior = LabelWeights.joined(run.state, patterns.number_of_labels, number)
@@ -111,11 +100,9 @@ def _run(
     patterns: DecisionPatterns,
     settings: SpatialSettings,
     vote: VoteResult,
-    observer: IterationObserver | None,
-    tick: Progress,
 ) -> tuple[DisputedVoxels, Floats, Run[Parts, tuple[float, float]]]:
     """EM, and what it leaves; what windows need is much memory and goes with the model."""
-    model = _SpatialModel(patterns, settings, tick)
+    model = _SpatialModel(patterns, settings)
     number = len(model.frame)
 
     def step(previous: Parts) -> Step[Parts, tuple[float, float]]:
@@ -124,20 +111,18 @@ def _run(
         return Step(posterior, (evidence, change), settings.stop.met(change))
 
     most = settings.stop.most_iterations if number else 0
-    run = iterate(step, model.start(vote), most, observer)
+    # A step lets go of the last one's estimate while it makes its own.
+    run = iterate(step, model.start(vote), most, whole=True)
     return model.frame.voxels, model.global_theta(run.state), run
 
 
 class _SpatialModel:
     """One EM iteration; EM reads W and yields W, its fields are never kept."""
 
-    def __init__(
-        self, patterns: DecisionPatterns, settings: SpatialSettings, tick: Progress
-    ) -> None:
+    def __init__(self, patterns: DecisionPatterns, settings: SpatialSettings) -> None:
         self.patterns = patterns
         self.settings = settings
         self.frame = WindowFrame(patterns, settings.fields.radii)
-        self._tick = tick
         self._alpha = settings.fields.alpha(patterns.number_of_labels)
 
     def start(self, vote: VoteResult) -> Parts:
@@ -156,29 +141,23 @@ class _SpatialModel:
         evidence = moved = 0.0
         for number, voxels in enumerate(self.frame.parts):
             seen = posterior[max(0, number - 1) : number + 2]
-            joints = self.frame.joints(
-                number,
-                seen,
-                kappa=self.settings.fields.kappa,
-                targets=targets,
-                alpha=self._alpha,
-                log_prior=log_prior,
-                least=LEAST_PROBABILITY,
-                cut=_CUT,
-                progress=partial(self._done, number),
-            )
-            sums = normalised(
-                joints, posterior[number], voxels, LEAST_PROBABILITY, self.patterns.threads
-            )
+            with stage(number / len(self.frame.parts), (number + 1) / len(self.frame.parts)):
+                joints = self.frame.joints(
+                    number,
+                    seen,
+                    kappa=self.settings.fields.kappa,
+                    targets=targets,
+                    alpha=self._alpha,
+                    log_prior=log_prior,
+                    least=LEAST_PROBABILITY,
+                    cut=_CUT,
+                )
+            sums = normalised(joints, posterior[number], voxels, LEAST_PROBABILITY)
             evidence, moved = evidence + sums[0], moved + sums[1]
             new.append(joints)
             if number > 0:
                 posterior[number - 1] = []
         return new, evidence, moved
-
-    def _done(self, part: int, share: float) -> None:
-        """Tell that all parts before one are done, and a share of it."""
-        self._tick((part + share) / len(self.frame.parts))
 
     def _targets(self, posterior: Parts) -> Floats32:
         raters, labels = self.patterns.number_of_raters, self.patterns.number_of_labels
