@@ -118,7 +118,6 @@ class ReviewCase:
     missing_label: int | None
     on_file: MapsOnFile
     findings: tuple[tuple[str, Finding], ...] = ()  #: By structure
-    explanation: str = ""
     #: Gives how unsure the consensus of a structure is, voxel by voxel.
     uncertainty: Callable[[str], NDArray[Any] | None] = lambda name: None
     drawn_as: Mapping[str, tuple[str | None, ...]] | None = None
@@ -233,7 +232,6 @@ def case_of_filter(
         filter_.MissingLabel,
         MapsOnFile(fused.like, fused.dtype),
         tuple(("", finding) for finding in filter_.GetDiagnostics().findings),
-        getattr(filter_, "Explanation", ""),
         lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
     )
 
