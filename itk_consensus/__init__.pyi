@@ -3767,6 +3767,39 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
     """
+def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
+    """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
+
+    It runs until the reviewer ends it, or Ctrl-C does, on this machine only, for the one browser
+    that opens its address. It needs ``pip install 'itk-consensus[review]'``.
+
+    Parameters
+    ----------
+    fused : LabelFusionFilter, or list of images
+        A fuser after Execute; or images, to be fused by ConsensusFilter.
+    image : image, optional
+        What the raters looked at, on their grid.
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of str or path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    output : str or path, optional
+        Where the adjudicated map goes; the record of decisions lies beside it, and a review that
+        was left unfinished there goes on.
+    reviewer : str, optional
+        Who decides; by default the user of this machine.
+    blinded : bool
+        Whether readers' names are hidden, also from the record.
+    ready : callable, optional
+        Told the address; by default it is printed, and opened in the browser.
+    port : int
+        0 takes one that is free.
+
+    Returns
+    -------
+    image
+        The adjudicated label map, of the raters' kind.
+    """
 def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
     """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
 
