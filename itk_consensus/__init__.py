@@ -18,7 +18,6 @@ __version__ = "0.1.0"
 
 #: What is no filter, no form of one and no error, and where it lives.
 _OTHERS = (
-    ("filters.accumulators", "MajorityVoteAccumulator"),
     ("filters.accumulators", "PatternAccumulator"),
     ("filters.agreement", "Agreement"),
     ("filters.fuse_structures", "FuseStructures"),
@@ -54,7 +53,8 @@ def _loaders() -> dict[str, Callable[[], Any]]:
     registry = import_module("itk_consensus.filters.registry")
     snake_case = import_module("itk_consensus.filters.parameters").snake_case
     errors = vars(import_module("itk_consensus.errors"))
-    names = [name for name, member in errors.items() if isinstance(member, type)]
+    kinds = {name: member for name, member in errors.items() if isinstance(member, type)}
+    names = [name for name, kind in kinds.items() if issubclass(kind, Exception)]
     loaders = {name: partial(_member, "errors", name) for name in names}
     loaders |= {name: partial(_member, module, name) for module, name in _OTHERS}
     for name in (*registry.FUSER_MODULES, *registry.OTHER_FILTER_MODULES):

@@ -20,12 +20,11 @@ from itk_consensus.errors import NotExecutedError as NotExecutedError
 from itk_consensus.errors import ParameterError as ParameterError
 from itk_consensus.errors import ProcessAborted as ProcessAborted
 from itk_consensus.errors import TrainingError as TrainingError
-from itk_consensus.filters.accumulators import MajorityVoteAccumulator as MajorityVoteAccumulator
 from itk_consensus.filters.accumulators import PatternAccumulator as PatternAccumulator
+from itk_consensus.filters.consensus_explanation import ListedComponent as ListedComponent
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
-from itk_consensus.filters.listed_components import ListedComponent as ListedComponent
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.fusion.coherence.curve import Resolution as Resolution
 from itk_consensus.fusion.staple.staple_result import StartSummary as StartSummary
@@ -59,9 +58,9 @@ class ProcessObject:
     def GetNumberOfThreads(self) -> int:
         """Threads of the compiled kernels, 0 being the default; results never depend on it."""
     def SetNumberOfWorkUnits(self, value: int) -> None:
-        """Accepted for SimpleITK's sake; work is split by the number of threads. Default: 0."""
+        """Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split. Default: 0."""
     def GetNumberOfWorkUnits(self) -> int:
-        """Accepted for SimpleITK's sake; work is split by the number of threads."""
+        """Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split."""
     def SetKeepMetaData(self, value: bool) -> None:
         """Whether outputs keep all metadata of the first input, patients' names included; geometry is always kept. Default: False."""
     def GetKeepMetaData(self) -> bool:
@@ -73,7 +72,7 @@ class ProcessObject:
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        From a command it stops the Execute that called it, otherwise every running one. Outputs
         that are made later can be aborted, too; the Execute's other results stay.
         """
     def AddCommand(self, event: int, command: Any) -> int:
@@ -96,7 +95,7 @@ class ProcessObject:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
     def GetGlobalWarningDisplay() -> bool:
-        """Whether filters warn; it is all in GetDiagnostics() in any case."""
+        """Whether filters warn; GetDiagnostics() has it all in any case."""
     def GetName(self) -> str:
         """The name of the filter's class."""
     def GetProgress(self) -> float:
@@ -131,7 +130,7 @@ class ProcessObject:
         """The NumberOfThreads of filters that have none of their own."""
     @staticmethod
     def SetGlobalWarningDisplay(value: bool) -> None:
-        """Whether filters warn; it is all in GetDiagnostics() in any case."""
+        """Whether filters warn; GetDiagnostics() has it all in any case."""
 
 class LabelFusionFilter(ProcessObject):
     """Base of the fusers: a list of label images in, one image of the same kind out."""
@@ -141,13 +140,13 @@ class LabelFusionFilter(ProcessObject):
     def GetMaskImage(self) -> Image | None:
         """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
     def SetMissingLabel(self, value: int | None) -> None:
-        """The value by which a rater says 'not annotated here'. Default: None."""
+        """The label that means 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
-        """The value by which a rater says 'not annotated here'."""
+        """The label that means 'not annotated here'."""
     def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
-        """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
+        """One image per rater, non-zero where the rater annotated; None: everywhere. Default: None."""
     def GetRaterMasks(self) -> Sequence[Image | None] | None:
-        """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+        """One image per rater, non-zero where the rater annotated; None: everywhere."""
     @overload
     def Execute(self, images: Sequence[NDArray[Any] | None], /) -> NDArray[Any]: ...
     @overload
@@ -172,7 +171,7 @@ class LabelFusionFilter(ProcessObject):
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
     def GetDiagnostics(self) -> Diagnostics:
-        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+        """Checks of the last Execute, each with its number; made on demand."""
     def GetDiceOptimalImage(self, label: int | None = None) -> Any:
         """The map of one label with the highest expected Dice under its probability.
 
@@ -200,7 +199,7 @@ class LabelFusionFilter(ProcessObject):
         """
 
 class ConsensusFilter(LabelFusionFilter):
-    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
+    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
@@ -211,8 +210,8 @@ class ConsensusFilter(LabelFusionFilter):
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
@@ -220,23 +219,23 @@ class ConsensusFilter(LabelFusionFilter):
     def GetChoice(self) -> str:
         """The rule that made the label map."""
     def GetExplanation(self) -> str:
-        """One paragraph: what was taken and why, in numbers of this case."""
+        """One paragraph: what was chosen and why, with the numbers of this case."""
     def GetCopiedRaters(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of raters who are nearly copies and count once."""
+        """Groups of raters who are near copies of each other; each group counts once."""
     def GetVoteDice(self) -> float:
-        """Dice of the answer to the plain vote, ties being background."""
+        """Dice of the result with the plain vote, in which ties are background."""
     def GetVoteIsNoise(self) -> bool:
-        """Whether the vote has specks that the answer does not."""
+        """Whether the vote has specks that the result does not have."""
     def GetComponentsLost(self) -> tuple[ListedComponent, ...]:
-        """Components of two or more voxels that more than half of the raters marked and the answer does not have: label, voxels, ml, and position in mm."""
+        """Components of two or more voxels that more than half of the raters marked and the result lacks: label, voxels, ml, and position in mm."""
     def GetComponentsGained(self) -> tuple[ListedComponent, ...]:
-        """Components of two or more voxels that the answer has and nobody marked: label, voxels, ml, and position in mm."""
+        """Components of two or more voxels that the result has and no rater marked: label, voxels, ml, and position in mm."""
     def GetCoherenceCurves(self) -> dict[int, CoherenceCurve]:
-        """By label that raters differ about: the share of their detail that they have in common, and the scales in mm at which it was measured."""
+        """For each disputed label: the share of detail that raters have in common, and the scales in mm at which it was measured."""
     def GetResolution(self) -> dict[int, Resolution]:
-        """By label that raters differ about: the scale in mm at which they share half of their detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest."""
+        """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute; made when asked for."""
+        """The label map of a candidate of the last Execute, made on demand."""
     def GetCandidateNames(self) -> tuple[str, ...]:
         """The candidates of the last Execute."""
 
@@ -255,13 +254,13 @@ class CoherenceVoteFilter(LabelFusionFilter):
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
     def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
     def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
+        """Axis of each input array that holds the probabilities of the classes."""
     def GetCoherenceCurves(self) -> dict[int, CoherenceCurve]:
-        """By label that raters differ about: the share of their detail that they have in common, and the scales in mm at which it was measured."""
+        """For each disputed label: the share of detail that raters have in common, and the scales in mm at which it was measured."""
     def GetResolution(self) -> dict[int, Resolution]:
-        """By label that raters differ about: the scale in mm at which they share half of their detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest."""
+        """For each disputed label: the scale in mm at which raters share half of their detail; '<=' if they do so at the finest scale measured, '>=' if not even at the coarsest."""
 
 class STAPLEImageFilter(LabelFusionFilter):
     """Foreground probability and each rater's sensitivity and specificity, by EM.
@@ -284,13 +283,13 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetForegroundValue(self) -> float:
         """The pixel value that is foreground; every other value is background."""
     def SetMaximumIterations(self, value: int) -> None:
-        """Most iterations of EM. Default: no cap."""
+        """Maximum number of EM iterations. Default: no cap."""
     def GetMaximumIterations(self) -> int:
-        """Most iterations of EM."""
+        """Maximum number of EM iterations."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more than this; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
+        """EM stops when no sensitivity or specificity changes by more than this; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -308,9 +307,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetSmoothnessWeight(self) -> float | str:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -336,9 +335,9 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetInitializationRange(self) -> Sequence[float]:
         """Range from which random starts draw each rater's performance."""
     def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
     def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
+        """Axis of each input array that holds the probabilities of the classes."""
     def GetEstimatedPrior(self) -> float:
         """Foreground prior at the end."""
     @overload
@@ -358,17 +357,17 @@ class STAPLEImageFilter(LabelFusionFilter):
     def GetEstimatedSmoothnessWeight(self) -> float:
         """Weight of the Potts field at the end; 0 without one."""
     def GetElapsedIterations(self) -> int:
-        """Index of the iteration that met the stop rule, or the cap."""
+        """Index of the last iteration: the one that met the stop rule, or the maximum."""
     def GetConverged(self) -> bool:
         """Whether the stop rule was met."""
     def GetLogLikelihood(self) -> float:
         """Log likelihood of the votes under the estimate."""
     def GetLogPosterior(self) -> float:
-        """Log likelihood plus the log of the parameters' prior, which picks the winner."""
+        """Log likelihood plus the log prior of the parameters; the start with the highest wins."""
     def GetLogLikelihoods(self) -> tuple[float, ...]:
         """Log likelihood that each start reached."""
     def GetStarts(self) -> StartSummary:
-        """Every start's likelihood, iterations, trace, overlap with the others."""
+        """Likelihood, iterations, trace and overlap with the others, for each start."""
 
 class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     """Label map, label probabilities and each rater's confusion matrix, by EM.
@@ -378,13 +377,13 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     """
     def __init__(self, *, TerminationUpdateThreshold: float = ..., terminationUpdateThreshold: float = ..., termination_update_threshold: float = ..., MaximumNumberOfIterations: int = ..., maximumNumberOfIterations: int = ..., maximum_number_of_iterations: int = ..., PriorProbabilities: Mapping[int, float] | Sequence[float] = ..., priorProbabilities: Mapping[int, float] | Sequence[float] = ..., prior_probabilities: Mapping[int, float] | Sequence[float] = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Initialization: str = ..., initialization: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., SmoothnessWeight: float | str = ..., smoothnessWeight: float | str = ..., smoothness_weight: float | str = ..., Variant: str = ..., variant: str = ..., ExcludeConsensusVoxels: bool = ..., excludeConsensusVoxels: bool = ..., exclude_consensus_voxels: bool = ..., EstimatePrior: bool = ..., estimatePrior: bool = ..., estimate_prior: bool = ..., Damping: float = ..., damping: float = ..., NumberOfInitializations: int = ..., numberOfInitializations: int = ..., number_of_initializations: int = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., InitializationRange: Sequence[float] = ..., initializationRange: Sequence[float] = ..., initialization_range: Sequence[float] = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTerminationUpdateThreshold(self, value: float) -> None:
-        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
+        """EM stops when no element of a confusion matrix changes by more than this; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-05."""
     def GetTerminationUpdateThreshold(self) -> float:
-        """EM stops when no element of a confusion matrix changes by more; 0: until nothing changes, after 10,000 iterations at most."""
+        """EM stops when no element of a confusion matrix changes by more than this; 0: until nothing changes, after 10,000 iterations at most."""
     def SetMaximumNumberOfIterations(self, value: int) -> None:
-        """Most iterations of EM. Default: no cap."""
+        """Maximum number of EM iterations. Default: no cap."""
     def GetMaximumNumberOfIterations(self) -> int:
-        """Most iterations of EM."""
+        """Maximum number of EM iterations."""
     def UnsetMaximumNumberOfIterations(self) -> None:
         """Take MaximumNumberOfIterations back to its default."""
     def GetHasMaximumNumberOfIterations(self) -> bool:
@@ -402,13 +401,13 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetInitialization(self, value: str) -> None:
-        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the last gives the answers of SimpleITK 2.5 where voxels are tied, too. Default: from Variant."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the last one matches SimpleITK 2.5 on tied voxels, too. Default: from Variant."""
     def GetInitialization(self) -> str:
-        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the last gives the answers of SimpleITK 2.5 where voxels are tied, too."""
+        """First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the last one matches SimpleITK 2.5 on tied voxels, too."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -418,9 +417,9 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetSmoothnessWeight(self) -> float | str:
         """Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in place of the prior); 2 is recommended, with Variant advanced; 0: no field."""
     def SetVariant(self, value: str) -> None:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -452,17 +451,17 @@ class MultiLabelSTAPLEImageFilter(LabelFusionFilter):
     def GetEstimatedSmoothnessWeight(self) -> float:
         """Weight of the Potts field at the end; 0 without one."""
     def GetElapsedIterations(self) -> int:
-        """Index of the iteration that met the stop rule, or the cap."""
+        """Index of the last iteration: the one that met the stop rule, or the maximum."""
     def GetConverged(self) -> bool:
         """Whether the stop rule was met."""
     def GetLogLikelihood(self) -> float:
         """Log likelihood of the votes under the estimate."""
     def GetLogPosterior(self) -> float:
-        """Log likelihood plus the log of the parameters' prior, which picks the winner."""
+        """Log likelihood plus the log prior of the parameters; the start with the highest wins."""
     def GetLogLikelihoods(self) -> tuple[float, ...]:
         """Log likelihood that each start reached."""
     def GetStarts(self) -> StartSummary:
-        """Every start's likelihood, iterations, trace, overlap with the others."""
+        """Likelihood, iterations, trace and overlap with the others, for each start."""
     def GetConfusionMatrix(self, rater: int) -> tuple[float, ...]:
         """SimpleITK's flat (L+1) x L matrix of a rater, [observed][true], L = largest label + 1.
 
@@ -479,16 +478,16 @@ class LabelVotingImageFilter(LabelFusionFilter):
     """
     def __init__(self, *, LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
         """Whether LabelForUndecidedPixels was set."""
 
 class MajorityVoteFilter(LabelFusionFilter):
-    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
@@ -500,17 +499,17 @@ class MajorityVoteFilter(LabelFusionFilter):
     def GetThreshold(self) -> float | None:
         """A label needs more than this share of the votes; None: more than any other label."""
     def SetTieRule(self, value: str) -> None:
-        """What a tied vote becomes. Default: undecided."""
+        """What to do with tied voxels. Default: undecided."""
     def GetTieRule(self) -> str:
-        """What a tied vote becomes."""
+        """What to do with tied voxels."""
     def SetSmoothingSigma(self, value: float) -> None:
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none. Default: 0.0."""
     def GetSmoothingSigma(self) -> float:
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -520,14 +519,14 @@ class MajorityVoteFilter(LabelFusionFilter):
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
     def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
     def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
+        """Axis of each input array that holds the probabilities of the classes."""
     def GetSmoothingSigmaInMillimetres(self) -> float:
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
 class CorrectedVoteFilter(LabelFusionFilter):
-    """Vote shares smoothed, then corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
@@ -543,11 +542,11 @@ class CorrectedVoteFilter(LabelFusionFilter):
     def GetSmoothingSigma(self) -> float:
         """Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none."""
     def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
     def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
+        """Axis of each input array that holds the probabilities of the classes."""
     def GetVoteShares(self) -> NDArray[float64]:
-        """(labels, labels): mean share of votes for a label (row) where the smoothed vote says another (column), far from its contours; NaN where it never does."""
+        """(labels, labels): mean share of votes for one label (row) where the smoothed vote gives another (column), away from contours; NaN if it never does."""
     def GetSmoothingSigmaInMillimetres(self) -> float:
         """Standard deviation of the smoothing of the votes in mm, the same on every axis."""
 
@@ -560,9 +559,9 @@ class COLLATEFilter(LabelFusionFilter):
     """
     def __init__(self, *, ConsensusLevels: Sequence[float] = ..., consensusLevels: Sequence[float] = ..., consensus_levels: Sequence[float] = ..., ErrorRate: float = ..., errorRate: float = ..., error_rate: float = ..., PseudoCounts: Sequence[float] = ..., pseudoCounts: Sequence[float] = ..., pseudo_counts: Sequence[float] = ..., Prior: float | Mapping[int, float] | None = ..., prior: float | Mapping[int, float] | None = ..., Tolerance: float = ..., tolerance: float = ..., MaximumIterations: int = ..., maximumIterations: int = ..., maximum_iterations: int = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetConsensusLevels(self, value: Sequence[float]) -> None:
-        """Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior. Default: (0.0, 1.0)."""
+        """How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior. Default: (0.0, 1.0)."""
     def GetConsensusLevels(self) -> Sequence[float]:
-        """Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior."""
+        """How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior."""
     def SetErrorRate(self, value: float) -> None:
         """Probability that a rater errs where a voxel is easy. Default: 0.0001."""
     def GetErrorRate(self) -> float:
@@ -572,21 +571,21 @@ class COLLATEFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on and off the diagonal."""
     def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
-        """Fixed label prior: of the higher of two labels, or {label: probability}. Default: estimated."""
+        """Fixed label prior: probability of the higher of two labels, or {label: probability}. Default: estimated."""
     def GetPrior(self) -> float | Mapping[int, float] | None:
-        """Fixed label prior: of the higher of two labels, or {label: probability}."""
+        """Fixed label prior: probability of the higher of two labels, or {label: probability}."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no element of a confusion matrix changes by more. Default: 1e-10."""
+        """EM stops when no element of a confusion matrix changes by more than this. Default: 1e-10."""
     def GetTolerance(self) -> float:
-        """EM stops when no element of a confusion matrix changes by more."""
+        """EM stops when no element of a confusion matrix changes by more than this."""
     def SetMaximumIterations(self, value: int) -> None:
-        """Most iterations of EM. Default: 10000."""
+        """Maximum number of EM iterations. Default: 10000."""
     def GetMaximumIterations(self) -> int:
-        """Most iterations of EM."""
+        """Maximum number of EM iterations."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -594,7 +593,7 @@ class COLLATEFilter(LabelFusionFilter):
     def GetElapsedIterations(self) -> int:
         """Iterations of EM that were run."""
     def GetConverged(self) -> bool:
-        """Whether EM stopped by itself."""
+        """Whether EM converged."""
     def GetLogPosteriorTrace(self) -> tuple[float, ...]:
         """Log posterior after each iteration."""
     def GetLevelShares(self) -> tuple[float, ...]:
@@ -619,17 +618,17 @@ class DirectInferenceFilter(LabelFusionFilter):
     def GetPseudoCounts(self) -> Sequence[float]:
         """Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared by the other labels) in each column."""
     def SetNumberOfInitializations(self, value: int) -> None:
-        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always. Default: 5."""
+        """EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are always tried. Default: 5."""
     def GetNumberOfInitializations(self) -> int:
-        """Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote and its thresholds are tried always."""
+        """EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are always tried."""
     def SetNumberOfSamples(self, value: int) -> None:
         """Gibbs samples, for marginal probabilities and performance; 0: none. Default: 0."""
     def GetNumberOfSamples(self) -> int:
         """Gibbs samples, for marginal probabilities and performance; 0: none."""
     def SetBurnIn(self, value: int) -> None:
-        """Gibbs samples thrown away before the first that counts. Default: 100."""
+        """Gibbs samples discarded at the beginning. Default: 100."""
     def GetBurnIn(self) -> int:
-        """Gibbs samples thrown away before the first that counts."""
+        """Gibbs samples discarded at the beginning."""
     def SetRandomSeed(self, value: int) -> None:
         """Seed of EM's random starts and of the samples. Default: 0."""
     def GetRandomSeed(self) -> int:
@@ -643,13 +642,13 @@ class DirectInferenceFilter(LabelFusionFilter):
     def GetWinningStart(self) -> str:
         """The start that led to the label map."""
     def GetExactOptimum(self) -> bool:
-        """Whether all maps were tried, so that none has a higher evidence for certain."""
+        """Whether all maps were tried, so that none can have a higher evidence."""
     def GetStarts(self) -> StartSummary:
-        """Every start's evidence, rounds, trace, overlap with the others."""
+        """Evidence, rounds, trace and overlap with the others, for each start."""
     def GetConfusionTables(self) -> NDArray[float64]:
         """(raters, labels, labels): posterior mean of [rater, observed, true], as GetLabels()."""
     def GetPerformanceDeviations(self) -> NDArray[float64]:
-        """(raters, labels): posterior standard deviation of the confusions' diagonal; given the label map alone, and so too small, unless sampled."""
+        """(raters, labels): posterior standard deviation of the confusions' diagonal; without samples it is conditional on the label map, and so too small."""
     def GetPerformanceQuantiles(self) -> NDArray[float64]:
         """(raters, labels, 3): posterior quantiles .025, .5 and .975 of the confusions' diagonal."""
     def GetEstimatedPriorProbabilities(self) -> tuple[float, ...]:
@@ -669,13 +668,13 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetWindowRadius(self) -> float:
         """Half width, in mm, of the box over which performance is pooled."""
     def SetKappa(self, value: float) -> None:
-        """Strength of the regularisation where a rater used a label less than its fair share. Default: 0.01."""
+        """Strength of the regularisation where a rater rarely used a label. Default: 0.01."""
     def GetKappa(self) -> float:
-        """Strength of the regularisation where a rater used a label less than its fair share."""
+        """Strength of the regularisation where a rater rarely used a label."""
     def SetRegularizationTarget(self, value: str) -> None:
-        """Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget). Default: diagonal."""
     def GetRegularizationTarget(self) -> str:
-        """Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
+        """Performance that sparse data are pulled towards: global (the rater's over all voxels), uniform (chance) or diagonal (DiagonalTarget)."""
     def SetDiagonalTarget(self, value: float) -> None:
         """Probability of the right label in the regularisation target diagonal. Default: 0.9."""
     def GetDiagonalTarget(self) -> float:
@@ -689,21 +688,21 @@ class SpatialSTAPLEFilter(LabelFusionFilter):
     def GetPriorMode(self) -> str:
         """Label prior: the mean posterior in the window (local), over all voxels (global; may lose small labels), or Prior (fixed)."""
     def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
-        """Fixed label prior: of the higher of two labels, or {label: probability}. Default: equal shares."""
+        """Fixed label prior: probability of the higher of two labels, or {label: probability}. Default: equal shares."""
     def GetPrior(self) -> float | Mapping[int, float] | None:
-        """Fixed label prior: of the higher of two labels, or {label: probability}."""
+        """Fixed label prior: probability of the higher of two labels, or {label: probability}."""
     def SetMaximumIterations(self, value: int) -> None:
-        """Most iterations of EM. Default: 200."""
+        """Maximum number of EM iterations. Default: 200."""
     def GetMaximumIterations(self) -> int:
-        """Most iterations of EM."""
+        """Maximum number of EM iterations."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when the mean posterior of disputed voxels moves by less. Default: 0.0001."""
+        """EM stops when the mean posterior of disputed voxels changes by less than this. Default: 0.0001."""
     def GetTolerance(self) -> float:
-        """EM stops when the mean posterior of disputed voxels moves by less."""
+        """EM stops when the mean posterior of disputed voxels changes by less than this."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -734,21 +733,21 @@ class ShapeBasedAveragingFilter(LabelFusionFilter):
     """
     def __init__(self, *, TrimFraction: float = ..., trimFraction: float = ..., trim_fraction: float = ..., TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., ProbabilityScale: float = ..., probabilityScale: float = ..., probability_scale: float = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTrimFraction(self, value: float) -> None:
-        """Share of the raters whose distances are left out at each end before averaging. Default: 0.0."""
+        """Share of the largest, and of the smallest, distances that is left out of the average. Default: 0.0."""
     def GetTrimFraction(self) -> float:
-        """Share of the raters whose distances are left out at each end before averaging."""
+        """Share of the largest, and of the smallest, distances that is left out of the average."""
     def SetTieRule(self, value: str) -> None:
-        """What a voxel as far from one label as from another becomes. Default: undecided."""
+        """What to do with voxels that are equally far from two labels. Default: undecided."""
     def GetTieRule(self) -> str:
-        """What a voxel as far from one label as from another becomes."""
+        """What to do with voxels that are equally far from two labels."""
     def SetProbabilityScale(self, value: float) -> None:
         """Difference of mean distances, in mm, that changes the odds of two labels by a factor e. Default: 1.0."""
     def GetProbabilityScale(self) -> float:
         """Difference of mean distances, in mm, that changes the odds of two labels by a factor e."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -767,11 +766,11 @@ class FrechetConsensusFilter(LabelFusionFilter):
     """
     def __init__(self, *, Measure: str = ..., measure: str = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMeasure(self, value: str) -> None:
-        """Overlap that is made highest. Default: dice."""
+        """The overlap to maximise. Default: dice."""
     def GetMeasure(self) -> str:
-        """Overlap that is made highest."""
+        """The overlap to maximise."""
     def GetMeanOverlaps(self) -> dict[int, float]:
-        """Mean overlap of the map with the raters, by label but the first."""
+        """Mean overlap of the map with the raters, for every label but the first."""
 
 class SIMPLEFilter(LabelFusionFilter):
     """Vote in which raters count by their overlap with the consensus, found by iteration.
@@ -785,17 +784,17 @@ class SIMPLEFilter(LabelFusionFilter):
     def GetDeviations(self) -> float:
         """Standard deviations below the mean overlap at which a rater is dropped."""
     def SetMaximumIterations(self, value: int) -> None:
-        """Most iterations. Default: 10."""
+        """Maximum number of iterations. Default: 10."""
     def GetMaximumIterations(self) -> int:
-        """Most iterations."""
+        """Maximum number of iterations."""
     def SetTieRule(self, value: str) -> None:
-        """What a tie of the weighted votes becomes. Default: undecided."""
+        """What to do with tied voxels. Default: undecided."""
     def GetTieRule(self) -> str:
-        """What a tie of the weighted votes becomes."""
+        """What to do with tied voxels."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -825,33 +824,33 @@ class BoundarySIMPLEFilter(LabelFusionFilter):
     def GetPatchRadius(self) -> float | None:
         """Half width, in mm, of the patch in which raters are compared."""
     def SetLocalWeight(self, value: float) -> None:
-        """Share of the agreement here in a weight; the rest is a rater's mean agreement. Default: 0.8."""
+        """Share of the local agreement in a weight; the rest is the rater's mean agreement. Default: 0.8."""
     def GetLocalWeight(self) -> float:
-        """Share of the agreement here in a weight; the rest is a rater's mean agreement."""
+        """Share of the local agreement in a weight; the rest is the rater's mean agreement."""
     def SetEdgeBoost(self, value: float) -> None:
-        """Factor of the weight of a rater whose contour is the image's edge; 1: no gate. Default: 5.0."""
+        """Factor on the weight of a rater whose contour follows an edge of the image; 1: off. Default: 5.0."""
     def GetEdgeBoost(self) -> float:
-        """Factor of the weight of a rater whose contour is the image's edge; 1: no gate."""
+        """Factor on the weight of a rater whose contour follows an edge of the image; 1: off."""
     def SetEdgeScale(self, value: float) -> None:
         """Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides. Default: 1.0."""
     def GetEdgeScale(self) -> float:
         """Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides."""
     def SetMaximumIterations(self, value: int) -> None:
-        """Most iterations. Default: 10."""
+        """Maximum number of iterations. Default: 10."""
     def GetMaximumIterations(self) -> int:
-        """Most iterations."""
+        """Maximum number of iterations."""
     def SetTolerance(self, value: float) -> None:
         """Stop when label shares of disputed voxels change by less on average. Default: 1e-05."""
     def GetTolerance(self) -> float:
         """Stop when label shares of disputed voxels change by less on average."""
     def SetTieRule(self, value: str) -> None:
-        """What a tie of the weighted votes becomes. Default: undecided."""
+        """What to do with tied voxels. Default: undecided."""
     def GetTieRule(self) -> str:
-        """What a tie of the weighted votes becomes."""
+        """What to do with tied voxels."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -878,33 +877,33 @@ class LogOpinionPoolFilter(LabelFusionFilter):
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Exponent of each rater's opinion."""
     def SetTemperature(self, value: float | Sequence[float]) -> None:
-        """Divides the exponents, of all raters or of each; above 1 the pool doubts more. Default: 1.0."""
+        """Divides the exponents, for all raters or for each; above 1 the result is less certain. Default: 1.0."""
     def GetTemperature(self) -> float | Sequence[float]:
-        """Divides the exponents, of all raters or of each; above 1 the pool doubts more."""
+        """Divides the exponents, for all raters or for each; above 1 the result is less certain."""
     def SetPrior(self, value: float | Mapping[int, float] | None) -> None:
-        """Fixed label prior: of the higher of two labels, or {label: probability}. Default: equal shares."""
+        """Fixed label prior: probability of the higher of two labels, or {label: probability}. Default: equal shares."""
     def GetPrior(self) -> float | Mapping[int, float] | None:
-        """Fixed label prior: of the higher of two labels, or {label: probability}."""
+        """Fixed label prior: probability of the higher of two labels, or {label: probability}."""
     def SetErrorRate(self, value: float) -> None:
-        """Probability that a label is wrong; probabilities are kept as far from 0 and 1. Default: 0.05."""
+        """Probability that a label is wrong; probabilities stay this far from 0 and 1. Default: 0.05."""
     def GetErrorRate(self) -> float:
-        """Probability that a label is wrong; probabilities are kept as far from 0 and 1."""
+        """Probability that a label is wrong; probabilities stay this far from 0 and 1."""
     def SetTieRule(self, value: str) -> None:
-        """What labels of equal probability become. Default: undecided."""
+        """What to do where labels are equally probable. Default: undecided."""
     def GetTieRule(self) -> str:
-        """What labels of equal probability become."""
+        """What to do where labels are equally probable."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
         """Whether LabelForUndecidedPixels was set."""
     def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
     def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
+        """Axis of each input array that holds the probabilities of the classes."""
 
 class ProbabilityAverageFilter(LabelFusionFilter):
     """Weighted mean of class probabilities, and the label of the highest mean.
@@ -916,13 +915,13 @@ class ProbabilityAverageFilter(LabelFusionFilter):
     """
     def __init__(self, *, TieRule: str = ..., tieRule: str = ..., tie_rule: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., ClassAxis: int | None = ..., classAxis: int | None = ..., class_axis: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTieRule(self, value: str) -> None:
-        """What labels of equal mean become. Default: undecided."""
+        """What to do where labels are equally probable. Default: undecided."""
     def GetTieRule(self) -> str:
-        """What labels of equal mean become."""
+        """What to do where labels are equally probable."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -932,12 +931,12 @@ class ProbabilityAverageFilter(LabelFusionFilter):
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
     def SetClassAxis(self, value: int | None) -> None:
-        """Axis of each input array along which the probabilities of its classes lie. Default: none."""
+        """Axis of each input array that holds the probabilities of the classes. Default: none."""
     def GetClassAxis(self) -> int | None:
-        """Axis of each input array along which the probabilities of its classes lie."""
+        """Axis of each input array that holds the probabilities of the classes."""
 
 class HybridFusionFilter(LabelFusionFilter):
-    """Takes the interior fuser's answer, except in a band around the contour.
+    """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
@@ -945,25 +944,25 @@ class HybridFusionFilter(LabelFusionFilter):
     """
     def __init__(self, *, InteriorFilter: LabelFusionFilter | None = ..., interiorFilter: LabelFusionFilter | None = ..., interior_filter: LabelFusionFilter | None = ..., BoundaryFilter: LabelFusionFilter | None = ..., boundaryFilter: LabelFusionFilter | None = ..., boundary_filter: LabelFusionFilter | None = ..., BandWidth: float | None = ..., bandWidth: float | None = ..., band_width: float | None = ..., BandContour: str = ..., bandContour: str = ..., band_contour: str = ..., LabelForUndecidedPixels: int = ..., labelForUndecidedPixels: int = ..., label_for_undecided_pixels: int = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetInteriorFilter(self, value: LabelFusionFilter | None) -> None:
-        """Fuser whose answer is taken away from the contour. Default: MajorityVoteFilter()."""
+        """Fuser used away from the contour. Default: MajorityVoteFilter()."""
     def GetInteriorFilter(self) -> LabelFusionFilter | None:
-        """Fuser whose answer is taken away from the contour."""
+        """Fuser used away from the contour."""
     def SetBoundaryFilter(self, value: LabelFusionFilter | None) -> None:
-        """Fuser whose answer is taken in the band. Default: ConsensusFilter()."""
+        """Fuser used in the band. Default: ConsensusFilter()."""
     def GetBoundaryFilter(self) -> LabelFusionFilter | None:
-        """Fuser whose answer is taken in the band."""
+        """Fuser used in the band."""
     def SetBandWidth(self, value: float | None) -> None:
-        """How far, in mm, the band reaches on both sides of the contour. Default: 3 smallest voxel sides."""
+        """Half width of the band around the contour, in mm. Default: 3 smallest voxel sides."""
     def GetBandWidth(self) -> float | None:
-        """How far, in mm, the band reaches on both sides of the contour."""
+        """Half width of the band around the contour, in mm."""
     def SetBandContour(self, value: str) -> None:
         """The contour that the band follows: the majority vote's or the interior fuser's. Default: vote."""
     def GetBandContour(self) -> str:
         """The contour that the band follows: the majority vote's or the interior fuser's."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
@@ -972,7 +971,7 @@ class HybridFusionFilter(LabelFusionFilter):
         """Number of voxels in the band."""
 
 class IntensityRefinementFilter(LabelFusionFilter):
-    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+    """Refines a fuser's result by the image where raters disagree. Nothing is trained.
 
     Where all raters agree, each label shows what its intensities are; around a disputed voxel they
     tell how likely its own is under each label. How much that counts is what held-out raters
@@ -987,25 +986,25 @@ class IntensityRefinementFilter(LabelFusionFilter):
     def GetImage(self) -> Image | None:
         """The image the labels were drawn on."""
     def SetFilter(self, value: LabelFusionFilter | None) -> None:
-        """Fuser whose answer is refined. Default: ConsensusFilter()."""
+        """Fuser whose result is refined. Default: ConsensusFilter()."""
     def GetFilter(self) -> LabelFusionFilter | None:
-        """Fuser whose answer is refined."""
+        """Fuser whose result is refined."""
     def SetIntensitySigma(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the surroundings in which intensities are learned. Default: 8 smallest voxel sides."""
+        """Standard deviation, in mm, of the neighbourhood from which intensities are learned. Default: 8 smallest voxel sides."""
     def GetIntensitySigma(self) -> float | None:
-        """Standard deviation, in mm, of the surroundings in which intensities are learned."""
+        """Standard deviation, in mm, of the neighbourhood from which intensities are learned."""
     def SetLabelForUndecidedPixels(self, value: int) -> None:
-        """Label of tied voxels; by default one more than the largest label. Default: max label + 1."""
+        """Label of tied voxels; by default the largest label + 1. Default: max label + 1."""
     def GetLabelForUndecidedPixels(self) -> int:
-        """Label of tied voxels; by default one more than the largest label."""
+        """Label of tied voxels; by default the largest label + 1."""
     def UnsetLabelForUndecidedPixels(self) -> None:
         """Take LabelForUndecidedPixels back to its default."""
     def GetHasLabelForUndecidedPixels(self) -> bool:
         """Whether LabelForUndecidedPixels was set."""
     def GetIntensityWeight(self) -> float:
-        """Power by which intensities count; 0: held-out raters do not support them."""
+        """Power of the intensity likelihood; 0 if held-out raters do not support it."""
     def GetHeldOutGains(self) -> tuple[float, ...]:
-        """Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the power that is best for the rater it helps least; NaN where there is no telling."""
+        """Gain in each held-out rater's mean log likelihood, in nats per disputed voxel, at the power that is best for the rater it helps least; NaN if unknown."""
 
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by how much its image looks like the target nearby.
@@ -1015,17 +1014,17 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
     """
     def __init__(self, *, Similarity: str = ..., similarity: str = ..., Power: float = ..., power: float = ..., Image: Image | None = ..., image: Image | None = ..., AtlasImages: Sequence[Image | None] | None = ..., atlasImages: Sequence[Image | None] | None = ..., atlas_images: Sequence[Image | None] | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., BiasScale: float | None = ..., biasScale: float | None = ..., bias_scale: float | None = ..., SmoothingSigma: float | None = ..., smoothingSigma: float | None = ..., smoothing_sigma: float | None = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetSimilarity(self, value: str) -> None:
-        """By what patches are compared; a correlation forgives strong local bias. Default: squared difference."""
+        """How patches are compared; correlation tolerates strong local bias. Default: squared difference."""
     def GetSimilarity(self) -> str:
-        """By what patches are compared; a correlation forgives strong local bias."""
+        """How patches are compared; correlation tolerates strong local bias."""
     def SetPower(self, value: float) -> None:
         """Exponent of the inverse mean squared difference, or correlation. Default: 2.0."""
     def GetPower(self) -> float:
         """Exponent of the inverse mean squared difference, or correlation."""
     def SetImage(self, value: Image | None) -> None:
-        """The target that atlases were warped to. Default: None."""
+        """The target image that the atlases were registered to. Default: None."""
     def GetImage(self) -> Image | None:
-        """The target that atlases were warped to."""
+        """The target image that the atlases were registered to."""
     def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
         """The image of each atlas, on the target's grid. Default: None."""
     def GetAtlasImages(self) -> Sequence[Image | None] | None:
@@ -1035,9 +1034,9 @@ class LocallyWeightedVoteFilter(LabelFusionFilter):
     def GetPatchRadius(self) -> float | None:
         """Half width, in mm, of the patch in which images are compared."""
     def SetBiasScale(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none. Default: 8 smallest voxel sides."""
+        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none. Default: 8 smallest voxel sides."""
     def GetBiasScale(self) -> float | None:
-        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none."""
+        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none."""
     def SetSmoothingSigma(self, value: float | None) -> None:
         """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
     def GetSmoothingSigma(self) -> float | None:
@@ -1066,17 +1065,17 @@ class JointLabelFusionFilter(LabelFusionFilter):
     def GetAlpha(self) -> float:
         """Conditioning, added to the diagonal."""
     def SetSearchRadius(self, value: float) -> None:
-        """Half width, in mm, in which atlases are searched for a nearer patch. Default: 0.0."""
+        """Half width, in mm, of the region in which a better matching patch is searched. Default: 0.0."""
     def GetSearchRadius(self) -> float:
-        """Half width, in mm, in which atlases are searched for a nearer patch."""
+        """Half width, in mm, of the region in which a better matching patch is searched."""
     def SetNonNegativeWeights(self, value: bool) -> None:
-        """Whether negative weights are taken for 0. Default: True."""
+        """Whether negative weights are set to 0. Default: True."""
     def GetNonNegativeWeights(self) -> bool:
-        """Whether negative weights are taken for 0."""
+        """Whether negative weights are set to 0."""
     def SetImage(self, value: Image | None) -> None:
-        """The target that atlases were warped to. Default: None."""
+        """The target image that the atlases were registered to. Default: None."""
     def GetImage(self) -> Image | None:
-        """The target that atlases were warped to."""
+        """The target image that the atlases were registered to."""
     def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
         """The image of each atlas, on the target's grid. Default: None."""
     def GetAtlasImages(self) -> Sequence[Image | None] | None:
@@ -1086,9 +1085,9 @@ class JointLabelFusionFilter(LabelFusionFilter):
     def GetPatchRadius(self) -> float | None:
         """Half width, in mm, of the patch in which images are compared."""
     def SetBiasScale(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none. Default: 8 smallest voxel sides."""
+        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none. Default: 8 smallest voxel sides."""
     def GetBiasScale(self) -> float | None:
-        """Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none."""
+        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none."""
     def SetSmoothingSigma(self, value: float | None) -> None:
         """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
     def GetSmoothingSigma(self) -> float | None:
@@ -1101,7 +1100,7 @@ class JointLabelFusionFilter(LabelFusionFilter):
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
 
 class AtlasSelectionFilter(ProcessObject):
-    """Weight 1 for the atlases whose images are most like the target, 0 for the others.
+    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
     fuser takes as RaterWeights. Intensities are first matched to the target's.
@@ -1112,15 +1111,15 @@ class AtlasSelectionFilter(ProcessObject):
     def GetNumberOfAtlases(self) -> int:
         """How many atlases are chosen."""
     def SetSimilarity(self, value: str) -> None:
-        """By what images are compared. Default: squared difference."""
+        """How images are compared. Default: squared difference."""
     def GetSimilarity(self) -> str:
-        """By what images are compared."""
+        """How images are compared."""
     def SetMaskImage(self, value: Image | None) -> None:
         """Region (non-zero) in which images are compared; None: everywhere. Default: None."""
     def GetMaskImage(self) -> Image | None:
         """Region (non-zero) in which images are compared; None: everywhere."""
     def GetSimilarities(self) -> tuple[float, ...]:
-        """Of each atlas, higher being more alike: the correlation, or minus the mean squared difference in units of the target's spread; NaN for a missing atlas."""
+        """Similarity of each atlas, higher is more alike: the correlation, or minus the mean squared difference in units of the target's variance; NaN for a missing atlas."""
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
         """Choose atlases.
 
@@ -1137,7 +1136,7 @@ class AtlasSelectionFilter(ProcessObject):
         """
 
 class ConformalBandFilter(ProcessObject):
-    """Where a consensus may be wrong, with a promise about the next whole case.
+    """Marks where a consensus may be wrong, with a guarantee for the next case.
 
     Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
     never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
@@ -1147,61 +1146,61 @@ class ConformalBandFilter(ProcessObject):
     """
     def __init__(self, *, Alpha: float = ..., alpha: float = ..., Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetAlpha(self, value: float) -> None:
-        """Chance that a case is not covered, or share lost. Default: 0.1."""
+        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
     def GetAlpha(self) -> float:
-        """Chance that a case is not covered, or share lost."""
+        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
     def SetTolerance(self, value: float) -> None:
         """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
     def GetTolerance(self) -> float:
         """Share of the foreground a covered case may miss; a quarter of it for the background."""
     def SetUnit(self, value: str) -> None:
-        """What is exchangeable; voxel is the paper's, without a promise. Default: case."""
+        """What is exchangeable; voxel is the paper's choice and carries no guarantee. Default: case."""
     def GetUnit(self) -> str:
-        """What is exchangeable; voxel is the paper's, without a promise."""
+        """What is exchangeable; voxel is the paper's choice and carries no guarantee."""
     def SetRisk(self, value: str) -> None:
-        """What is bounded: chance of missing too much, mean share missed, chance of any miss. Default: miscoverage."""
+        """What is bounded: the probability of missing too much, the mean share missed, or the probability of any miss. Default: miscoverage."""
     def GetRisk(self) -> str:
-        """What is bounded: chance of missing too much, mean share missed, chance of any miss."""
+        """What is bounded: the probability of missing too much, the mean share missed, or the probability of any miss."""
     def SetScore(self, value: str) -> None:
         """mm from the consensus contour, or log-odds. Default: distance."""
     def GetScore(self) -> str:
         """mm from the consensus contour, or log-odds."""
     def SetNormalization(self, value: str) -> None:
-        """Whether distances count in units of how far apart the case's raters are. Default: rater_spread."""
+        """Whether distances are measured in units of the spread of the case's raters. Default: rater_spread."""
     def GetNormalization(self) -> str:
-        """Whether distances count in units of how far apart the case's raters are."""
+        """Whether distances are measured in units of the spread of the case's raters."""
     def SetMondrian(self, value: bool) -> None:
-        """One threshold, and one promise, per label. Default: False."""
+        """One threshold, and one guarantee, per label. Default: False."""
     def GetMondrian(self) -> bool:
-        """One threshold, and one promise, per label."""
+        """One threshold, and one guarantee, per label."""
     def SetEmptyPolicy(self, value: str) -> None:
-        """What voxels become that no label fits. Default: ambiguous."""
+        """What to do with voxels to which no label fits. Default: ambiguous."""
     def GetEmptyPolicy(self) -> str:
-        """What voxels become that no label fits."""
+        """What to do with voxels to which no label fits."""
     def SetFusionMethod(self, value: str | None) -> None:
-        """What made the probabilities; a record that names another is refused. Default: not said."""
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
     def GetFusionMethod(self) -> str | None:
-        """What made the probabilities; a record that names another is refused."""
+        """The method that made the probabilities; a record of another method is refused."""
     def SetWithoutPromise(self, value: bool) -> None:
-        """Whether to mark probabilities of another kind or FusionMethod than the calibration's too; nothing is promised for them. Default: False."""
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
     def GetWithoutPromise(self) -> bool:
-        """Whether to mark probabilities of another kind or FusionMethod than the calibration's too; nothing is promised for them."""
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
     def SetRegionMargin(self, value: float) -> None:
-        """Width in mm of the region that counts around the structure. Default: 10.0."""
+        """Width in mm of the region around the structure that is evaluated. Default: 10.0."""
     def GetRegionMargin(self) -> float:
-        """Width in mm of the region that counts around the structure."""
+        """Width in mm of the region around the structure that is evaluated."""
     def SetProbabilityIsVoteFraction(self, value: bool) -> None:
-        """Whether probabilities are shares of votes. Default: False."""
+        """Whether the probabilities are vote fractions. Default: False."""
     def GetProbabilityIsVoteFraction(self) -> bool:
-        """Whether probabilities are shares of votes."""
+        """Whether the probabilities are vote fractions."""
     def GetSpread(self) -> float:
-        """How far apart the raters drew the foreground, in mm; NaN if not needed."""
+        """Distance between the raters' contours of the foreground, in mm; NaN if not needed."""
     def GetAmbiguousVolume(self) -> float:
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
     def GetEmptyFraction(self) -> float:
-        """Share of all voxels that no label fits, whatever EmptyPolicy makes of them."""
+        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the threshold from cases whose reference is known.
 
@@ -1251,7 +1250,7 @@ class ConformalBandFilter(ProcessObject):
         """Write the calibration as JSON, replacing the file in one step."""
 
 class TemperatureScalingFilter(ProcessObject):
-    """Make probabilities honest: fit on cases with a reference, apply to others.
+    """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
     compares before and after, in the region and in the whole image; a rising ECE warns. Where the
@@ -1260,17 +1259,17 @@ class TemperatureScalingFilter(ProcessObject):
     """
     def __init__(self, *, Method: str = ..., method: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetMethod(self, value: str) -> None:
-        """What is fitted: a temperature and a bias per label, a temperature, or a rising curve. Default: temperature_bias."""
+        """What is fitted: a temperature and a bias per label, a temperature, or a monotonic curve. Default: temperature_bias."""
     def GetMethod(self) -> str:
-        """What is fitted: a temperature and a bias per label, a temperature, or a rising curve."""
+        """What is fitted: a temperature and a bias per label, a temperature, or a monotonic curve."""
     def SetRegionMargin(self, value: float) -> None:
-        """Width in mm of the region that counts around the structure. Default: 10.0."""
+        """Width in mm of the region around the structure that is evaluated. Default: 10.0."""
     def GetRegionMargin(self) -> float:
-        """Width in mm of the region that counts around the structure."""
+        """Width in mm of the region around the structure that is evaluated."""
     def SetProbabilityIsVoteFraction(self, value: bool) -> None:
-        """Whether probabilities are shares of votes. Default: False."""
+        """Whether the probabilities are vote fractions. Default: False."""
     def GetProbabilityIsVoteFraction(self) -> bool:
-        """Whether probabilities are shares of votes."""
+        """Whether the probabilities are vote fractions."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
         """Fit to cases whose reference is known.
 
@@ -1309,7 +1308,7 @@ class TemperatureScalingFilter(ProcessObject):
         """Write the calibration as JSON, replacing the file in one step."""
 
 class CohortSTAPLEFilter(ProcessObject):
-    """STAPLE whose raters are judged by a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;
@@ -1321,9 +1320,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetPrior(self) -> float | Sequence[float] | None:
         """Foreground prior: a number, or one for each case."""
     def SetMissingLabel(self, value: int | None) -> None:
-        """The value by which a rater says 'not annotated here'. Default: None."""
+        """The label that means 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
-        """The value by which a rater says 'not annotated here'."""
+        """The label that means 'not annotated here'."""
     def SetConfidenceWeight(self, value: float) -> None:
         """Scales the prior, which is the mean of the masks. Default: 1.0."""
     def GetConfidenceWeight(self) -> float:
@@ -1333,13 +1332,13 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetForegroundValue(self) -> float:
         """The pixel value that is foreground; every other value is background."""
     def SetMaximumIterations(self, value: int) -> None:
-        """Most iterations of EM. Default: no cap."""
+        """Maximum number of EM iterations. Default: no cap."""
     def GetMaximumIterations(self) -> int:
-        """Most iterations of EM."""
+        """Maximum number of EM iterations."""
     def SetTolerance(self, value: float) -> None:
-        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
+        """EM stops when no sensitivity or specificity changes by more than this; 0: until nothing changes, after 10,000 iterations at most. Default: 1e-07."""
     def GetTolerance(self) -> float:
-        """EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after 10,000 iterations at most."""
+        """EM stops when no sensitivity or specificity changes by more than this; 0: until nothing changes, after 10,000 iterations at most."""
     def SetSensitivityPrior(self, value: Sequence[float]) -> None:
         """Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts. Default: from Variant."""
     def GetSensitivityPrior(self) -> Sequence[float]:
@@ -1353,9 +1352,9 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetInitialization(self) -> str:
         """First start: mean of the masks, majority_vote, or theta (.9999 for every rater)."""
     def SetVariant(self, value: str) -> None:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it. Default: basic."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it. Default: basic."""
     def GetVariant(self) -> str:
-        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set themselves win over it."""
+        """basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior, expects raters better than chance and starts from the vote. Parameters that are set explicitly override it."""
     def SetExcludeConsensusVoxels(self, value: bool) -> None:
         """Leave voxels where all raters agree out of the estimation; they keep their label. Default: from Variant."""
     def GetExcludeConsensusVoxels(self) -> bool:
@@ -1397,17 +1396,17 @@ class CohortSTAPLEFilter(ProcessObject):
     def GetNegativePredictiveValue(self) -> tuple[float, ...]:
         """Probability that a rater's background vote is right."""
     def GetElapsedIterations(self) -> int:
-        """Index of the iteration that met the stop rule, or the cap."""
+        """Index of the last iteration: the one that met the stop rule, or the maximum."""
     def GetConverged(self) -> bool:
         """Whether the stop rule was met."""
     def GetLogLikelihood(self) -> float:
         """Log likelihood of the votes under the estimate."""
     def GetLogPosterior(self) -> float:
-        """Log likelihood plus the log of the parameters' prior, which picks the winner."""
+        """Log likelihood plus the log prior of the parameters; the start with the highest wins."""
     def GetLogLikelihoods(self) -> tuple[float, ...]:
         """Log likelihood that each start reached."""
     def GetStarts(self) -> StartSummary:
-        """Every start's likelihood, iterations, trace, overlap with the others."""
+        """Likelihood, iterations, trace and overlap with the others, for each start."""
     def Execute(self, cases: Iterable[Any]) -> list[Any]:
         """Fuse every case.
 
@@ -1437,53 +1436,53 @@ class DeepConsensusFilter(ProcessObject):
     """
     def __init__(self, *, NumberOfClasses: int | None = ..., numberOfClasses: int | None = ..., number_of_classes: int | None = ..., Mode: str = ..., mode: str = ..., RaterWeight: float | None = ..., raterWeight: float | None = ..., rater_weight: float | None = ..., EdgeWeight: float = ..., edgeWeight: float = ..., edge_weight: float = ..., Region: str = ..., region: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., LockUnanimousVoxels: bool = ..., lockUnanimousVoxels: bool = ..., lock_unanimous_voxels: bool = ..., WindowSize: int | Sequence[int] = ..., windowSize: int | Sequence[int] = ..., window_size: int | Sequence[int] = ..., WindowOverlap: float = ..., windowOverlap: float = ..., window_overlap: float = ..., NumberOfIterations: int = ..., numberOfIterations: int = ..., number_of_iterations: int = ..., NumberOfEpochs: float = ..., numberOfEpochs: float = ..., number_of_epochs: float = ..., CacheSize: int = ..., cacheSize: int = ..., cache_size: int = ..., BatchSize: int | None = ..., batchSize: int | None = ..., batch_size: int | None = ..., LearningRate: float = ..., learningRate: float = ..., learning_rate: float = ..., NumberOfChannels: int | None = ..., numberOfChannels: int | None = ..., number_of_channels: int | None = ..., ValidationFraction: float = ..., validationFraction: float = ..., validation_fraction: float = ..., Patience: int = ..., patience: int = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., Device: str = ..., device: str = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., MixedPrecision: str = ..., mixedPrecision: str = ..., mixed_precision: str = ..., RandomSeed: int = ..., randomSeed: int = ..., random_seed: int = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetNumberOfClasses(self, value: int | None) -> None:
-        """Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one. Default: the labels that occur."""
+        """Number of classes, labelled 0, 1, ...; by default every label that occurs in Fit is a class. Default: the labels that occur."""
     def GetNumberOfClasses(self) -> int | None:
-        """Classes; their labels are 0, 1, ... Without it, every label that occurs in Fit is one."""
+        """Number of classes, labelled 0, 1, ...; by default every label that occurs in Fit is a class."""
     def SetMode(self, value: str) -> None:
         """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else set. Default: auto."""
     def GetMode(self) -> str:
         """What Fit learns from: known truths; image and raters jointly; or predicting held-out raters from the image and the others. auto is truth if truths are given, else set."""
     def SetRaterWeight(self, value: float | None) -> None:
-        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Fit chooses it by how well held-out raters are foreseen. Default: chosen by Fit."""
+        """Joint mode: power of the raters' likelihood at disputed voxels; 0 uses the image alone. Fit chooses it by how well it predicts held-out raters. Default: chosen by Fit."""
     def GetRaterWeight(self) -> float | None:
-        """Joint mode: power of the raters' likelihood where they dispute; 0 asks the image alone. Fit chooses it by how well held-out raters are foreseen."""
+        """Joint mode: power of the raters' likelihood at disputed voxels; 0 uses the image alone. Fit chooses it by how well it predicts held-out raters."""
     def SetEdgeWeight(self, value: float) -> None:
-        """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all. Default: 1.0."""
+        """Joint mode: how strongly Fit ties labels to the edges of the image; 0: not at all. Default: 1.0."""
     def GetEdgeWeight(self) -> float:
-        """Joint mode: how much Fit holds labels to the edges of the image; 0 is not at all."""
+        """Joint mode: how strongly Fit ties labels to the edges of the image; 0: not at all."""
     def SetRegion(self, value: str) -> None:
-        """Where Execute asks the network; elsewhere the unanimous label is the answer. Default: disputed."""
+        """Where Execute runs the network; elsewhere the unanimous label is kept. Default: disputed."""
     def GetRegion(self) -> str:
-        """Where Execute asks the network; elsewhere the unanimous label is the answer."""
+        """Where Execute runs the network; elsewhere the unanimous label is kept."""
     def SetRegionMargin(self, value: float) -> None:
         """Millimetres by which disputed regions grow if unanimous voxels are not locked. Default: 5.0."""
     def GetRegionMargin(self) -> float:
         """Millimetres by which disputed regions grow if unanimous voxels are not locked."""
     def SetLockUnanimousVoxels(self, value: bool) -> None:
-        """Whether the network may not overrule raters who all agree. Default: True."""
+        """Whether voxels on which all raters agree keep their label. Default: True."""
     def GetLockUnanimousVoxels(self) -> bool:
-        """Whether the network may not overrule raters who all agree."""
+        """Whether voxels on which all raters agree keep their label."""
     def SetWindowSize(self, value: int | Sequence[int]) -> None:
-        """Largest patch of training and inference along x, y and z, or along each; 2D uses the first two. Default: 64,64,64."""
+        """Largest patch of training and inference: one number, or one per axis x, y, z; 2D uses the first two. Default: 64,64,64."""
     def GetWindowSize(self) -> int | Sequence[int]:
-        """Largest patch of training and inference along x, y and z, or along each; 2D uses the first two."""
+        """Largest patch of training and inference: one number, or one per axis x, y, z; 2D uses the first two."""
     def SetWindowOverlap(self, value: float) -> None:
-        """Share of a window that its neighbour covers too. Default: 0.25."""
+        """Overlap of neighbouring windows, as a share of the window. Default: 0.25."""
     def GetWindowOverlap(self) -> float:
-        """Share of a window that its neighbour covers too."""
+        """Overlap of neighbouring windows, as a share of the window."""
     def SetNumberOfIterations(self, value: int) -> None:
-        """Batches that Fit learns from, unless NumberOfEpochs asks for more. Default: 200."""
+        """Training batches; NumberOfEpochs may ask for more. Default: 200."""
     def GetNumberOfIterations(self) -> int:
-        """Batches that Fit learns from, unless NumberOfEpochs asks for more."""
+        """Training batches; NumberOfEpochs may ask for more."""
     def SetNumberOfEpochs(self, value: float) -> None:
-        """Passes over the cases that Fit makes at least, however many there are. Default: 0.0."""
+        """Minimum number of passes over the cases. Default: 0.0."""
     def GetNumberOfEpochs(self) -> float:
-        """Passes over the cases that Fit makes at least, however many there are."""
+        """Minimum number of passes over the cases."""
     def SetCacheSize(self, value: int) -> None:
-        """Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed. Default: 4096."""
+        """Megabytes of cases that Fit keeps in memory; other files are read again when needed. Default: 4096."""
     def GetCacheSize(self) -> int:
-        """Megabytes of cases that Fit keeps in memory; files beyond it are read again when needed."""
+        """Megabytes of cases that Fit keeps in memory; other files are read again when needed."""
     def SetBatchSize(self, value: int | None) -> None:
         """Patches per batch. Default: 8 in 2D, 2 in 3D."""
     def GetBatchSize(self) -> int | None:
@@ -1497,17 +1496,17 @@ class DeepConsensusFilter(ProcessObject):
     def GetNumberOfChannels(self) -> int | None:
         """Features of the image stream at full resolution."""
     def SetValidationFraction(self, value: float) -> None:
-        """Share of the cases that only decide when to stop. Default: 0.1."""
+        """Share of the cases that is used only to decide when to stop. Default: 0.1."""
     def GetValidationFraction(self) -> float:
-        """Share of the cases that only decide when to stop."""
+        """Share of the cases that is used only to decide when to stop."""
     def SetPatience(self, value: int) -> None:
-        """Evaluations, ten in a full Fit, without improvement before it stops; counted after the peak of the learning rate. Default: 5."""
+        """Evaluations without improvement before training stops, counted after the peak of the learning rate; a full Fit has ten. Default: 5."""
     def GetPatience(self) -> int:
-        """Evaluations, ten in a full Fit, without improvement before it stops; counted after the peak of the learning rate."""
+        """Evaluations without improvement before training stops, counted after the peak of the learning rate; a full Fit has ten."""
     def SetMissingLabel(self, value: int | None) -> None:
-        """The value by which a rater says 'not annotated here'. Default: None."""
+        """The label that means 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
-        """The value by which a rater says 'not annotated here'."""
+        """The label that means 'not annotated here'."""
     def SetDevice(self, value: str) -> None:
         """cpu, cuda, cuda:1, mps; auto takes CUDA, then MPS, then the CPU. Default: auto."""
     def GetDevice(self) -> str:
@@ -1568,7 +1567,7 @@ class DeepConsensusFilter(ProcessObject):
     def GetChosenRaterWeight(self) -> float:
         """The RaterWeight that Fit chose; Execute uses it unless another one is set."""
     def GetEvidenceImage(self) -> Any:
-        """Total Dirichlet evidence of the network, as float64; 0 where it was not asked."""
+        """Total Dirichlet evidence of the network, as float64; 0 where it was not run."""
     def GetLabelImage(self) -> Any:
         """The fused label map of the last Execute."""
     def GetLabels(self) -> tuple[int, ...]:
@@ -1607,9 +1606,9 @@ class AgreementFilter(ProcessObject):
     """
     def __init__(self, *, Surfaces: bool = ..., surfaces: bool = ..., SurfaceTolerance: float = ..., surfaceTolerance: float = ..., surface_tolerance: float = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetSurfaces(self, value: bool) -> None:
-        """Whether to measure distances between contours as well. Default: True."""
+        """Whether to measure surface distances as well. Default: True."""
     def GetSurfaces(self) -> bool:
-        """Whether to measure distances between contours as well."""
+        """Whether to measure surface distances as well."""
     def SetSurfaceTolerance(self, value: float) -> None:
         """Distance in mm up to which contours agree, for the surface Dice. Default: 1.0."""
     def GetSurfaceTolerance(self) -> float:
@@ -1619,13 +1618,13 @@ class AgreementFilter(ProcessObject):
     def GetMaskImage(self) -> Image | None:
         """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
     def SetMissingLabel(self, value: int | None) -> None:
-        """The value by which a rater says 'not annotated here'. Default: None."""
+        """The label that means 'not annotated here'. Default: None."""
     def GetMissingLabel(self) -> int | None:
-        """The value by which a rater says 'not annotated here'."""
+        """The label that means 'not annotated here'."""
     def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
-        """For each rater an image that is non-zero where the rater annotated, or None: everywhere. Default: None."""
+        """One image per rater, non-zero where the rater annotated; None: everywhere. Default: None."""
     def GetRaterMasks(self) -> Sequence[Image | None] | None:
-        """For each rater an image that is non-zero where the rater annotated, or None: everywhere."""
+        """One image per rater, non-zero where the rater annotated; None: everywhere."""
     def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> AgreementResult:
         """Compare label images.
 
@@ -1650,7 +1649,7 @@ class AgreementFilter(ProcessObject):
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
+    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
@@ -1661,8 +1660,8 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
 
@@ -1677,9 +1676,9 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -1687,7 +1686,7 @@ def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None 
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -1705,7 +1704,7 @@ def Consensus(images: Sequence[ImageT | None], *, maskImage: Image | None = None
 def Consensus(*images: Any, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
+    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
@@ -1716,8 +1715,8 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
 
@@ -1732,9 +1731,9 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -1742,7 +1741,7 @@ def consensus_filter(images: Sequence[NDArray[Any] | None], *, mask_image: Image
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -1779,13 +1778,13 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -1793,7 +1792,7 @@ def CoherenceVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -1830,13 +1829,13 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -1844,7 +1843,7 @@ def coherence_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -1883,10 +1882,10 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     foregroundValue : a number; default 1.0
         The pixel value that is foreground; every other value is background.
     maximumIterations : an integer >= 1 and <= 4294967295; default no cap
-        Most iterations of EM.
+        Maximum number of EM iterations.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
-        10,000 iterations at most.
+        EM stops when no sensitivity or specificity changes by more than this; 0: until nothing
+        changes, after 10,000 iterations at most.
     sensitivityPrior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificityPrior : 2 numbers >= 1; default from Variant
@@ -1899,7 +1898,7 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     variant : one of basic, restricted, advanced; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
-        themselves win over it.
+        explicitly override it.
     excludeConsensusVoxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
@@ -1914,13 +1913,13 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     initializationRange : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
     classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -1928,7 +1927,7 @@ def STAPLE(images: Sequence[NDArray[Any] | None], confidenceWeight: float = 1.0,
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -1967,10 +1966,10 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     foreground_value : a number; default 1.0
         The pixel value that is foreground; every other value is background.
     maximum_iterations : an integer >= 1 and <= 4294967295; default no cap
-        Most iterations of EM.
+        Maximum number of EM iterations.
     tolerance : a number >= 0; default 1e-07
-        EM stops when no sensitivity or specificity changes by more; 0: until nothing changes, after
-        10,000 iterations at most.
+        EM stops when no sensitivity or specificity changes by more than this; 0: until nothing
+        changes, after 10,000 iterations at most.
     sensitivity_prior : 2 numbers >= 1; default from Variant
         Beta(a, b) prior of the sensitivities; adds a-1 and b-1 to the counts.
     specificity_prior : 2 numbers >= 1; default from Variant
@@ -1983,7 +1982,7 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     variant : one of basic, restricted, advanced; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
-        themselves win over it.
+        explicitly override it.
     exclude_consensus_voxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
@@ -1998,13 +1997,13 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     initialization_range : 2 numbers >= 0 and <= 1 in increasing order; default (0.5, 1.0)
         Range from which random starts draw each rater's performance.
     class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2012,7 +2011,7 @@ def staple_image_filter(images: Sequence[NDArray[Any] | None], *, prior: float |
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2044,10 +2043,10 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     terminationUpdateThreshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
-        after 10,000 iterations at most.
+        EM stops when no element of a confusion matrix changes by more than this; 0: until nothing
+        changes, after 10,000 iterations at most.
     maximumNumberOfIterations : an integer >= 0 and <= 4294967295; default no cap
-        Most iterations of EM.
+        Maximum number of EM iterations.
     priorProbabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
         Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is
         ignored), or {label: probability}.
@@ -2055,16 +2054,16 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
     initialization : one of label_voting, mean, majority_vote, theta, label_voting_with_the_fault_of_itk_5_4; default from Variant
         First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the
-        last gives the answers of SimpleITK 2.5 where voxels are tied, too.
+        last one matches SimpleITK 2.5 on tied voxels, too.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     smoothnessWeight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
     variant : one of basic, restricted, advanced; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
-        themselves win over it.
+        explicitly override it.
     excludeConsensusVoxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimatePrior : True or False; default from Variant, unless a prior is given
@@ -2081,9 +2080,9 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2091,7 +2090,7 @@ def MultiLabelSTAPLE(images: Sequence[NDArray[Any] | None], labelForUndecidedPix
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2123,10 +2122,10 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     termination_update_threshold : a number >= 0; default 1e-05
-        EM stops when no element of a confusion matrix changes by more; 0: until nothing changes,
-        after 10,000 iterations at most.
+        EM stops when no element of a confusion matrix changes by more than this; 0: until nothing
+        changes, after 10,000 iterations at most.
     maximum_number_of_iterations : an integer >= 0 and <= 4294967295; default no cap
-        Most iterations of EM.
+        Maximum number of EM iterations.
     prior_probabilities : a {label: probability} dict, or a list of numbers >= 0 and <= 1; default label frequencies
         Label prior: one number per label from 0 to the largest (SimpleITK's extra last entry is
         ignored), or {label: probability}.
@@ -2134,16 +2133,16 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
     initialization : one of label_voting, mean, majority_vote, theta, label_voting_with_the_fault_of_itk_5_4; default from Variant
         First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; the
-        last gives the answers of SimpleITK 2.5 where voxels are tied, too.
+        last one matches SimpleITK 2.5 on tied voxels, too.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     smoothness_weight : a number >= 0, or one of estimate; default 0.0
         Log odds that the label of a nearest neighbour adds to a disputed voxel's (a Potts field in
         place of the prior); 2 is recommended, with Variant advanced; 0: no field.
     variant : one of basic, restricted, advanced; default basic
         basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the prior,
         expects raters better than chance and starts from the vote. Parameters that are set
-        themselves win over it.
+        explicitly override it.
     exclude_consensus_voxels : True or False; default from Variant
         Leave voxels where all raters agree out of the estimation; they keep their label.
     estimate_prior : True or False; default from Variant, unless a prior is given
@@ -2160,9 +2159,9 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2170,7 +2169,7 @@ def multi_label_staple_image_filter(images: Sequence[NDArray[Any] | None], *, te
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2201,13 +2200,13 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2215,7 +2214,7 @@ def LabelVoting(images: Sequence[NDArray[Any] | None], labelForUndecidedPixels: 
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2246,13 +2245,13 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2260,7 +2259,7 @@ def label_voting_image_filter(images: Sequence[NDArray[Any] | None], *, label_fo
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2278,7 +2277,7 @@ def label_voting_image_filter(images: Sequence[ImageT | None], *, label_for_unde
 def label_voting_image_filter(*images: Any, label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
@@ -2295,21 +2294,21 @@ def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | No
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
-        What a tied vote becomes.
+        What to do with tied voxels.
     smoothingSigma : a number >= 0 and <= 100000; default 0.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2317,7 +2316,7 @@ def MajorityVote(images: Sequence[NDArray[Any] | None], *, threshold: float | No
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2335,7 +2334,7 @@ def MajorityVote(images: Sequence[ImageT | None], *, threshold: float | None = N
 def MajorityVote(*images: Any, threshold: float | None = None, tieRule: str = 'undecided', smoothingSigma: float = 0.0, labelForUndecidedPixels: int = 18446744073709551615, raterWeights: Sequence[float] | None = None, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
@@ -2352,21 +2351,21 @@ def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: fl
     threshold : a number >= 0 and <= 1, or None; default none
         A label needs more than this share of the votes; None: more than any other label.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
-        What a tied vote becomes.
+        What to do with tied voxels.
     smoothing_sigma : a number >= 0 and <= 100000; default 0.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2374,7 +2373,7 @@ def majority_vote_filter(images: Sequence[NDArray[Any] | None], *, threshold: fl
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2392,7 +2391,7 @@ def majority_vote_filter(images: Sequence[ImageT | None], *, threshold: float | 
 def majority_vote_filter(*images: Any, threshold: float | None = None, tie_rule: str = 'undecided', smoothing_sigma: float = 0.0, label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """Vote shares smoothed, then corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
@@ -2411,13 +2410,13 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     smoothingSigma : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2425,7 +2424,7 @@ def CorrectedVote(images: Sequence[NDArray[Any] | None], *, raterWeights: Sequen
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2443,7 +2442,7 @@ def CorrectedVote(images: Sequence[ImageT | None], *, raterWeights: Sequence[flo
 def CorrectedVote(*images: Any, raterWeights: Sequence[float] | None = None, smoothingSigma: float = 1.0, classAxis: int | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weights: Sequence[float] | None = None, smoothing_sigma: float = 1.0, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """Vote shares smoothed, then corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
@@ -2462,13 +2461,13 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     smoothing_sigma : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of the votes, in smallest voxel sides; 0: none.
     class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2476,7 +2475,7 @@ def corrected_vote_filter(images: Sequence[NDArray[Any] | None], *, rater_weight
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2509,26 +2508,26 @@ def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     consensusLevels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
-        Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
+        How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 only by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
     errorRate : a number > 0 and < 0.5; default 0.0001
         Probability that a rater errs where a voxel is easy.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default estimated
-        Fixed label prior: of the higher of two labels, or {label: probability}.
+        Fixed label prior: probability of the higher of two labels, or {label: probability}.
     tolerance : a number >= 0; default 1e-10
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more than this.
     maximumIterations : an integer >= 1 and <= 4294967295; default 10000
-        Most iterations of EM.
+        Maximum number of EM iterations.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2536,7 +2535,7 @@ def COLLATE(images: Sequence[NDArray[Any] | None], *, consensusLevels: Sequence[
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2569,26 +2568,26 @@ def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: S
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     consensus_levels : a list of numbers >= 0 and <= 1; default (0.0, 1.0)
-        Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but by
+        How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 only by
         ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.
     error_rate : a number > 0 and < 0.5; default 0.0001
         Probability that a rater errs where a voxel is easy.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
         Dirichlet prior of the confusion matrices: counts added on and off the diagonal.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default estimated
-        Fixed label prior: of the higher of two labels, or {label: probability}.
+        Fixed label prior: probability of the higher of two labels, or {label: probability}.
     tolerance : a number >= 0; default 1e-10
-        EM stops when no element of a confusion matrix changes by more.
+        EM stops when no element of a confusion matrix changes by more than this.
     maximum_iterations : an integer >= 1 and <= 4294967295; default 10000
-        Most iterations of EM.
+        Maximum number of EM iterations.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2596,7 +2595,7 @@ def collate_filter(images: Sequence[NDArray[Any] | None], *, consensus_levels: S
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2632,20 +2631,20 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     numberOfInitializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
-        and its thresholds are tried always.
+        EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are
+        always tried.
     numberOfSamples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
     burnIn : an integer >= 0 and <= 1000000; default 100
-        Gibbs samples thrown away before the first that counts.
+        Gibbs samples discarded at the beginning.
     randomSeed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2653,7 +2652,7 @@ def DirectInference(images: Sequence[NDArray[Any] | None], *, pseudoCounts: Sequ
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2689,20 +2688,20 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
         Dirichlet prior of the confusion matrices: counts added on the diagonal, and off it (shared
         by the other labels) in each column.
     number_of_initializations : an integer >= 1 and <= 10000; default 5
-        Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the vote
-        and its thresholds are tried always.
+        EM starts, basic and advanced, whose label maps are tried; the vote and its thresholds are
+        always tried.
     number_of_samples : an integer >= 0 and <= 1000000; default 0
         Gibbs samples, for marginal probabilities and performance; 0: none.
     burn_in : an integer >= 0 and <= 1000000; default 100
-        Gibbs samples thrown away before the first that counts.
+        Gibbs samples discarded at the beginning.
     random_seed : an integer >= 0; default 0
         Seed of EM's random starts and of the samples.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2710,7 +2709,7 @@ def direct_inference_filter(images: Sequence[NDArray[Any] | None], *, pseudo_cou
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2744,10 +2743,10 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     windowRadius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater used a label less than its fair share.
+        Strength of the regularisation where a rater rarely used a label.
     regularizationTarget : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance)
-        or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels),
+        uniform (chance) or diagonal (DiagonalTarget).
     diagonalTarget : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudoCounts : 2 numbers >= 0; default (2.0, 0.0)
@@ -2756,19 +2755,19 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
         Label prior: the mean posterior in the window (local), over all voxels (global; may lose
         small labels), or Prior (fixed).
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
-        Fixed label prior: of the higher of two labels, or {label: probability}.
+        Fixed label prior: probability of the higher of two labels, or {label: probability}.
     maximumIterations : an integer >= 1; default 200
-        Most iterations of EM.
+        Maximum number of EM iterations.
     tolerance : a number >= 0; default 0.0001
-        EM stops when the mean posterior of disputed voxels moves by less.
+        EM stops when the mean posterior of disputed voxels changes by less than this.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2776,7 +2775,7 @@ def SpatialSTAPLE(images: Sequence[NDArray[Any] | None], *, windowRadius: float 
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2810,10 +2809,10 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     window_radius : a number >= 0 and <= 100000; default 20.0
         Half width, in mm, of the box over which performance is pooled.
     kappa : a number >= 0; default 0.01
-        Strength of the regularisation where a rater used a label less than its fair share.
+        Strength of the regularisation where a rater rarely used a label.
     regularization_target : one of global, uniform, diagonal; default diagonal
-        Performance that sparse data lean to: global (the rater's over all voxels), uniform (chance)
-        or diagonal (DiagonalTarget).
+        Performance that sparse data are pulled towards: global (the rater's over all voxels),
+        uniform (chance) or diagonal (DiagonalTarget).
     diagonal_target : a number >= 0 and <= 1; default 0.9
         Probability of the right label in the regularisation target diagonal.
     pseudo_counts : 2 numbers >= 0; default (2.0, 0.0)
@@ -2822,19 +2821,19 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
         Label prior: the mean posterior in the window (local), over all voxels (global; may lose
         small labels), or Prior (fixed).
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
-        Fixed label prior: of the higher of two labels, or {label: probability}.
+        Fixed label prior: probability of the higher of two labels, or {label: probability}.
     maximum_iterations : an integer >= 1; default 200
-        Most iterations of EM.
+        Maximum number of EM iterations.
     tolerance : a number >= 0; default 0.0001
-        EM stops when the mean posterior of disputed voxels moves by less.
+        EM stops when the mean posterior of disputed voxels changes by less than this.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2842,7 +2841,7 @@ def spatial_staple_filter(images: Sequence[NDArray[Any] | None], *, window_radiu
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2875,21 +2874,21 @@ def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: 
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     trimFraction : a number >= 0 and <= 0.49; default 0.0
-        Share of the raters whose distances are left out at each end before averaging.
+        Share of the largest, and of the smallest, distances that is left out of the average.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
-        What a voxel as far from one label as from another becomes.
+        What to do with voxels that are equally far from two labels.
     probabilityScale : a number > 0; default 1.0
         Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2897,7 +2896,7 @@ def ShapeBasedAveraging(images: Sequence[NDArray[Any] | None], *, trimFraction: 
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2930,21 +2929,21 @@ def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     trim_fraction : a number >= 0 and <= 0.49; default 0.0
-        Share of the raters whose distances are left out at each end before averaging.
+        Share of the largest, and of the smallest, distances that is left out of the average.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
-        What a voxel as far from one label as from another becomes.
+        What to do with voxels that are equally far from two labels.
     probability_scale : a number > 0; default 1.0
         Difference of mean distances, in mm, that changes the odds of two labels by a factor e.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -2952,7 +2951,7 @@ def shape_based_averaging_filter(images: Sequence[NDArray[Any] | None], *, trim_
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -2985,13 +2984,13 @@ def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'd
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     measure : one of dice, jaccard; default dice
-        Overlap that is made highest.
+        The overlap to maximise.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -2999,7 +2998,7 @@ def FrechetConsensus(images: Sequence[NDArray[Any] | None], *, measure: str = 'd
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3032,13 +3031,13 @@ def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: 
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     measure : one of dice, jaccard; default dice
-        Overlap that is made highest.
+        The overlap to maximise.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -3046,7 +3045,7 @@ def frechet_consensus_filter(images: Sequence[NDArray[Any] | None], *, measure: 
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3080,17 +3079,17 @@ def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, ma
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximumIterations : an integer >= 1; default 10
-        Most iterations.
+        Maximum number of iterations.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
-        What a tie of the weighted votes becomes.
+        What to do with tied voxels.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -3098,7 +3097,7 @@ def SIMPLE(images: Sequence[NDArray[Any] | None], *, deviations: float = 2.0, ma
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3132,17 +3131,17 @@ def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 
     deviations : a number >= 0; default 2.0
         Standard deviations below the mean overlap at which a rater is dropped.
     maximum_iterations : an integer >= 1; default 10
-        Most iterations.
+        Maximum number of iterations.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
-        What a tie of the weighted votes becomes.
+        What to do with tied voxels.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -3150,7 +3149,7 @@ def simple_filter(images: Sequence[NDArray[Any] | None], *, deviations: float = 
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3186,25 +3185,25 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None
     patchRadius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         Half width, in mm, of the patch in which raters are compared.
     localWeight : a number > 0 and < 1; default 0.8
-        Share of the agreement here in a weight; the rest is a rater's mean agreement.
+        Share of the local agreement in a weight; the rest is the rater's mean agreement.
     edgeBoost : a number >= 1; default 5.0
-        Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
+        Factor on the weight of a rater whose contour follows an edge of the image; 1: off.
     edgeScale : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides.
     maximumIterations : an integer >= 1; default 10
-        Most iterations.
+        Maximum number of iterations.
     tolerance : a number >= 0; default 1e-05
         Stop when label shares of disputed voxels change by less on average.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
-        What a tie of the weighted votes becomes.
+        What to do with tied voxels.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -3212,7 +3211,7 @@ def BoundarySIMPLE(images: Sequence[NDArray[Any] | None], *, image: Image | None
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3248,25 +3247,25 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Imag
     patch_radius : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
         Half width, in mm, of the patch in which raters are compared.
     local_weight : a number > 0 and < 1; default 0.8
-        Share of the agreement here in a weight; the rest is a rater's mean agreement.
+        Share of the local agreement in a weight; the rest is the rater's mean agreement.
     edge_boost : a number >= 1; default 5.0
-        Factor of the weight of a rater whose contour is the image's edge; 1: no gate.
+        Factor on the weight of a rater whose contour follows an edge of the image; 1: off.
     edge_scale : a number >= 0 and <= 100000; default 1.0
         Standard deviation of the smoothing of Image before its gradient, in smallest voxel sides.
     maximum_iterations : an integer >= 1; default 10
-        Most iterations.
+        Maximum number of iterations.
     tolerance : a number >= 0; default 1e-05
         Stop when label shares of disputed voxels change by less on average.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
-        What a tie of the weighted votes becomes.
+        What to do with tied voxels.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -3274,7 +3273,7 @@ def boundary_simple_filter(images: Sequence[NDArray[Any] | None], *, image: Imag
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3311,23 +3310,23 @@ def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Seque
     raterWeights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
-        Divides the exponents, of all raters or of each; above 1 the pool doubts more.
+        Divides the exponents, for all raters or for each; above 1 the result is less certain.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
-        Fixed label prior: of the higher of two labels, or {label: probability}.
+        Fixed label prior: probability of the higher of two labels, or {label: probability}.
     errorRate : a number > 0 and < 0.5; default 0.05
-        Probability that a label is wrong; probabilities are kept as far from 0 and 1.
+        Probability that a label is wrong; probabilities stay this far from 0 and 1.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
-        What labels of equal probability become.
+        What to do where labels are equally probable.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -3335,7 +3334,7 @@ def LogOpinionPool(images: Sequence[NDArray[Any] | None], *, raterWeights: Seque
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3372,23 +3371,23 @@ def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weig
     rater_weights : a list of numbers >= 0, or None; default equal, sum 1
         Exponent of each rater's opinion.
     temperature : a number > 0, or a list of numbers >= 1e-06; default 1.0
-        Divides the exponents, of all raters or of each; above 1 the pool doubts more.
+        Divides the exponents, for all raters or for each; above 1 the result is less certain.
     prior : a number > 0 and < 1, or a {label: probability} dict, or None; default equal shares
-        Fixed label prior: of the higher of two labels, or {label: probability}.
+        Fixed label prior: probability of the higher of two labels, or {label: probability}.
     error_rate : a number > 0 and < 0.5; default 0.05
-        Probability that a label is wrong; probabilities are kept as far from 0 and 1.
+        Probability that a label is wrong; probabilities stay this far from 0 and 1.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
-        What labels of equal probability become.
+        What to do where labels are equally probable.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -3396,7 +3395,7 @@ def log_opinion_pool_filter(images: Sequence[NDArray[Any] | None], *, rater_weig
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3430,19 +3429,19 @@ def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     tieRule : one of undecided, lowest, highest, background, prior; default undecided
-        What labels of equal mean become.
+        What to do where labels are equally probable.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     raterWeights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     classAxis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -3450,7 +3449,7 @@ def ProbabilityAverage(images: Sequence[NDArray[Any] | None], *, tieRule: str = 
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3484,19 +3483,19 @@ def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rul
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     tie_rule : one of undecided, lowest, highest, background, prior; default undecided
-        What labels of equal mean become.
+        What to do where labels are equally probable.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     rater_weights : a list of numbers >= 0, or None; default equal
         Weight of each rater's vote.
     class_axis : an integer, or None; default none
-        Axis of each input array along which the probabilities of its classes lie.
+        Axis of each input array that holds the probabilities of the classes.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -3504,7 +3503,7 @@ def probability_average_filter(images: Sequence[NDArray[Any] | None], *, tie_rul
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3522,7 +3521,7 @@ def probability_average_filter(images: Sequence[ImageT | None], *, tie_rule: str
 def probability_average_filter(*images: Any, tie_rule: str = 'undecided', label_for_undecided_pixels: int = 18446744073709551615, rater_weights: Sequence[float] | None = None, class_axis: int | None = None, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """Takes the interior fuser's answer, except in a band around the contour.
+    """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
@@ -3537,21 +3536,21 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     interiorFilter : a label fusion filter, or None; default MajorityVoteFilter()
-        Fuser whose answer is taken away from the contour.
+        Fuser used away from the contour.
     boundaryFilter : a label fusion filter, or None; default ConsensusFilter()
-        Fuser whose answer is taken in the band.
+        Fuser used in the band.
     bandWidth : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
-        How far, in mm, the band reaches on both sides of the contour.
+        Half width of the band around the contour, in mm.
     bandContour : one of vote, interior; default vote
         The contour that the band follows: the majority vote's or the interior fuser's.
     labelForUndecidedPixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     maskImage : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missingLabel : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     raterMasks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinateTolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     directionTolerance : a number >= 0; default 1e-06
@@ -3559,7 +3558,7 @@ def HybridFusion(images: Sequence[NDArray[Any] | None], *, interiorFilter: Label
     numberOfThreads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     numberOfWorkUnits : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keepMetaData : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.
@@ -3577,7 +3576,7 @@ def HybridFusion(images: Sequence[ImageT | None], *, interiorFilter: LabelFusion
 def HybridFusion(*images: Any, interiorFilter: LabelFusionFilter | None = None, boundaryFilter: LabelFusionFilter | None = None, bandWidth: float | None = None, bandContour: str = 'vote', labelForUndecidedPixels: int = 18446744073709551615, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> Any: ...
 @overload
 def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filter: LabelFusionFilter | None = None, boundary_filter: LabelFusionFilter | None = None, band_width: float | None = None, band_contour: str = 'vote', label_for_undecided_pixels: int = 18446744073709551615, mask_image: Image | None = None, missing_label: int | None = None, rater_masks: Sequence[Image | None] | None = None, coordinate_tolerance: float = ..., direction_tolerance: float = ..., number_of_threads: int = ..., number_of_work_units: int = 0, keep_meta_data: bool = False, debug: bool = ...) -> NDArray[Any]:
-    """Takes the interior fuser's answer, except in a band around the contour.
+    """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
@@ -3592,21 +3591,21 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
         missing rater, a masked voxel a missing vote; a vector image holds one rater per
         component.
     interior_filter : a label fusion filter, or None; default MajorityVoteFilter()
-        Fuser whose answer is taken away from the contour.
+        Fuser used away from the contour.
     boundary_filter : a label fusion filter, or None; default ConsensusFilter()
-        Fuser whose answer is taken in the band.
+        Fuser used in the band.
     band_width : a number >= 0 and <= 100000, or None; default 3 smallest voxel sides
-        How far, in mm, the band reaches on both sides of the contour.
+        Half width of the band around the contour, in mm.
     band_contour : one of vote, interior; default vote
         The contour that the band follows: the majority vote's or the interior fuser's.
     label_for_undecided_pixels : an integer; default max label + 1
-        Label of tied voxels; by default one more than the largest label.
+        Label of tied voxels; by default the largest label + 1.
     mask_image : an image, or None; default None
         Voxels to fuse (non-zero); outside it the output is background with probability 0.
     missing_label : an integer, or None; default None
-        The value by which a rater says 'not annotated here'.
+        The label that means 'not annotated here'.
     rater_masks : a list with an image or None for each rater, or None; default None
-        For each rater an image that is non-zero where the rater annotated, or None: everywhere.
+        One image per rater, non-zero where the rater annotated; None: everywhere.
     coordinate_tolerance : a number >= 0; default 1e-06
         Largest difference of origin or spacing between inputs, as a fraction of the spacing.
     direction_tolerance : a number >= 0; default 1e-06
@@ -3614,7 +3613,7 @@ def hybrid_fusion_filter(images: Sequence[NDArray[Any] | None], *, interior_filt
     number_of_threads : an integer >= 0 and <= 1024; default all cores
         Threads of the compiled kernels, 0 being the default; results never depend on it.
     number_of_work_units : an integer >= 0 and <= 4294967295; default 0
-        Accepted for SimpleITK's sake; work is split by the number of threads.
+        Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.
     keep_meta_data : True or False; default False
         Whether outputs keep all metadata of the first input, patients' names included; geometry is
         always kept.

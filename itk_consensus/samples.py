@@ -19,38 +19,20 @@ SAMPLE_NODULES = ("LIDC-IDRI-0003", "LIDC-IDRI-0023", "LIDC-IDRI-0709")
 
 
 class SampleCase(NamedTuple):
-    """One case of a simulated cohort, as SimpleITK images.
+    """One case of a simulated cohort, as SimpleITK images."""
 
-    Attributes
-    ----------
-    image : SimpleITK.Image
-        What the raters looked at, as float32.
-    truth : SimpleITK.Image
-        What they should have drawn: 0 or 1.
-    raters : list of SimpleITK.Image
-        What they drew; the same raters, in the same order, in every case.
-    """
-
-    image: Any
-    truth: Any
-    raters: list[Any]
+    image: Any  #: What the raters looked at, as float32
+    truth: Any  #: What they should have drawn: 0 or 1
+    raters: list[Any]  #: What they drew; the same raters, in the same order, in every case
 
 
 class SampleAtlases(NamedTuple):
-    """A simulated target and atlases that are still to be registered to it, as SimpleITK images.
+    """A simulated target and atlases that are still to be registered to it, as SimpleITK images."""
 
-    Attributes
-    ----------
-    image : SimpleITK.Image
-        The target, as float32.
-    truth : SimpleITK.Image
-        Its labels: 0 outside the organ, 1 to 12 inside.
-    images, labels : list of SimpleITK.Image
-        Of each atlas: the same organ in another shape, with noise and a bias of its own.
-    """
-
-    image: Any
-    truth: Any
+    image: Any  #: The target, as float32
+    truth: Any  #: Its labels: 0 outside the organ, 1 to 12 inside
+    #: images and labels of each atlas: the same organ in another shape, with noise and a bias of
+    #: its own.
     images: list[Any]
     labels: list[Any]
 

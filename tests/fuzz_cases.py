@@ -23,8 +23,8 @@ from itk_consensus import (
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
 )
+from itk_consensus.constraints import Integer, Kind, OneOf, Real, Reals
 from itk_consensus.errors import ConsensusError, ConsensusWarning
-from itk_consensus.filters.constraints import Integer, Kind, OneOf, Real, Reals
 from itk_consensus.filters.label_fusion import AUTOMATIC_LABEL, LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import FUSERS

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import re
 import subprocess
 from collections.abc import Callable
@@ -9,6 +10,13 @@ import pytest
 
 import itk_consensus
 from itk_consensus import errors
+from itk_consensus.errors import (
+    ConsensusError,
+    ConsensusWarning,
+    FileError,
+    InputError,
+    ParameterError,
+)
 from itk_consensus.filters.parameters import snake_case
 from itk_consensus.filters.procedural import function_name
 from itk_consensus.filters.registry import FUSERS, METHODS
@@ -55,7 +63,7 @@ def test_public_names_are_the_errors_the_bases_and_what_the_registry_lists() -> 
     error_names = {
         name
         for name, member in vars(errors).items()
-        if isinstance(member, type) and member.__module__ == errors.__name__
+        if isinstance(member, type) and issubclass(member, (ConsensusError, ConsensusWarning))
     }
     expected = {"__version__", "ProcessObject", "LabelFusionFilter"} | error_names
     for fuser in FUSERS:
@@ -116,3 +124,28 @@ def test_the_citation_names_this_version() -> None:
     citation = Path(__file__).resolve().parents[1] / "CITATION.cff"
     (version,) = re.findall(r"^version: (.+)$", citation.read_text(encoding="utf-8"), re.MULTILINE)
     assert itk_consensus.__version__ == version
+
+
+def test_errors_carry_what_they_are_about_and_are_respelled_without_their_text() -> None:
+    error = ParameterError(
+        "must be fixed when {Prior} is given, got {Prior}/x",
+        owner="SpatialSTAPLEFilter",
+        parameter="PriorMode",
+        mentions=("Prior",),
+    )
+    assert str(error) == (
+        "SpatialSTAPLEFilter: PriorMode must be fixed when Prior is given, got Prior/x"
+    )
+    told = error.respelled("spatial-staple", lambda name: f"--{name.lower()}")
+    assert type(told) is ParameterError
+    assert str(told).startswith("spatial-staple: --priormode must be fixed when --prior is given")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.parameter) == (str(error), "PriorMode")
+
+
+def test_an_error_about_a_file_or_an_input_says_which() -> None:
+    damaged = FileError("is cut short", path=Path("draft.nii"))
+    assert str(damaged.about(path=Path("a.nii"))) == "a.nii: is cut short"
+    assert str(InputError("has no voxels", owner="f", input_index=2)) == "f: input 2 has no voxels"
+    rater_mask = InputError("is empty", owner="f", parameter="RaterMasks", input_index=2)
+    assert str(rater_mask) == "f: RaterMasks[2] is empty"

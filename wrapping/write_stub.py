@@ -76,6 +76,20 @@ def _other_functions() -> Iterator[Any]:
             yield member
 
 
+def _parameter_stub(parameter: Parameter[Any]) -> Iterator[str]:
+    annotation = parameter.kind.annotation
+    doc = f"{parameter.doc} Default: {parameter.default_text}."
+    yield f"    def Set{parameter.name}(self, value: {annotation}) -> None:"
+    yield from _docstring(doc, "        ")
+    yield f"    def Get{parameter.name}(self) -> {annotation}:"
+    yield from _docstring(parameter.doc, "        ")
+    if parameter.can_be_unset:
+        yield f"    def Unset{parameter.name}(self) -> None:"
+        yield from _docstring(f"Take {parameter.name} back to its default.", "        ")
+        yield f"    def GetHas{parameter.name}(self) -> bool:"
+        yield from _docstring(f"Whether {parameter.name} was set.", "        ")
+
+
 def _class_stub(cls: type) -> Iterator[str]:
     bases = [base for base in cls.__mro__[1:] if hasattr(itk_consensus, base.__name__)]
     parent = f"({bases[0].__name__})" if bases else ""
@@ -85,17 +99,7 @@ def _class_stub(cls: type) -> Iterator[str]:
     inherited = set(dir(bases[0])) if bases else set()
     own_parameters = [p for p in parameters_of(cls) if f"Set{p.name}" not in inherited]
     for parameter in own_parameters:
-        annotation = parameter.kind.annotation
-        doc = f"{parameter.doc} Default: {parameter.default_text}."
-        yield f"    def Set{parameter.name}(self, value: {annotation}) -> None:"
-        yield from _docstring(doc, "        ")
-        yield f"    def Get{parameter.name}(self) -> {annotation}:"
-        yield from _docstring(parameter.doc, "        ")
-        if parameter.can_be_unset:
-            yield f"    def Unset{parameter.name}(self) -> None:"
-            yield from _docstring(f"Take {parameter.name} back to its default.", "        ")
-            yield f"    def GetHas{parameter.name}(self) -> bool:"
-            yield from _docstring(f"Whether {parameter.name} was set.", "        ")
+        yield from _parameter_stub(parameter)
     own_measurements = [m for m in measurements_of(cls) if f"Get{m.name}" not in inherited]
     for measurement in own_measurements:
         of_one = measurement.one_of
@@ -215,7 +219,7 @@ def _default(parameter: Parameter[Any]) -> str:
 
 def _imports(code: str, classes: list[type]) -> Iterator[str]:
     """Import lines for every type the stub names, found where the filters themselves found it."""
-    public = [name for name in vars(errors) if inspect.isclass(getattr(errors, name))]
+    public = [name for name in itk_consensus.__all__ if hasattr(errors, name)]
     for name in public:
         yield f"from itk_consensus.errors import {name} as {name}"
     defined = {cls.__name__ for cls in classes} | set(public) | _KNOWN | set(dir(builtins))

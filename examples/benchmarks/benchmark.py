@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from run_facts import run_facts
 from speed.clinical import atlas_workloads, crowd_workloads, growth
 from speed.comparisons import extra_memory, large_volume, small_volume
 from speed.plot import save_growth_plot, save_plot
@@ -152,6 +153,7 @@ def _first_part(plan: Plan) -> Row:
 def environment() -> Row:
     """What the times depend on."""
     return {
+        "run": run_facts(),
         "processor": _processor(),
         "threads": default_threads(),
         "versions": {

@@ -1,10 +1,10 @@
-"""Hundreds of candidates, one at a time: memory of the accumulators, in volumes of one candidate.
+"""Hundreds of candidates, one at a time: memory of the accumulator, in volumes of one candidate.
 
     python examples/benchmarks/candidates_memory.py
 
 What counts is the peak of the process beyond what it held before the first candidate. Candidates
-share 100 structures that each of them sees a little displaced. ``--candidates 300`` and the size
-160 x 192 x 160 are those of the requirement: below four volumes of labels.
+share 100 structures that each of them sees a little displaced. With ``--candidates 300`` of the
+size 160 x 192 x 160 masks are to stay below four volumes of labels.
 """
 
 from __future__ import annotations
@@ -36,28 +36,29 @@ def candidates(number: int, labels: int, shape: tuple[int, ...]) -> Iterator[np.
         yield np.ascontiguousarray(whole[box])
 
 
-def accumulated(kind: str, made: Iterable[np.ndarray]) -> np.ndarray:
+def accumulated(made: Iterable[np.ndarray]) -> np.ndarray:
     """The vote of candidates that come one by one."""
-    votes = ic.MajorityVoteAccumulator() if kind == "vote" else ic.PatternAccumulator()
+    votes = ic.PatternAccumulator()
     for candidate in made:
         votes.add(candidate)
         del candidate  # before the next one is read
-    return votes.GetLabelImage() if kind == "vote" else votes.fuse(ic.LabelVotingImageFilter())
+    fused: np.ndarray = votes.fuse(ic.LabelVotingImageFilter())
+    return fused
 
 
-def run(kind: str, number: int, labels: int) -> None:
+def run(number: int, labels: int) -> None:
     """Accumulate in this process, and print what it took beyond the first candidate's maker."""
     made = candidates(number + 1, labels, SHAPE)
     first = next(made)
-    accumulated(kind, [first[:8, :8, :8]])  # so that what is imported later is there
+    accumulated([first[:8, :8, :8]])  # so that what is imported later is there
     del first
     ctypes.CDLL(None).malloc_trim(0)  # what was freed would hide what is taken next
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before, start = peak_memory(), time.perf_counter()
-    fused = accumulated(kind, made)
+    fused = accumulated(made)
     volumes = (peak_memory() - before) * 1e9 / fused.nbytes
     print(
-        f"{kind}: {number} candidates of {labels} labels, {time.perf_counter() - start:.0f} s, "
+        f"{number} candidates of {labels} labels, {time.perf_counter() - start:.0f} s, "
         f"{volumes:.2f} volumes of {fused.dtype}, candidate and result included; "
         f"{len(np.unique(fused))} labels came out",
         flush=True,
@@ -65,16 +66,16 @@ def run(kind: str, number: int, labels: int) -> None:
 
 
 def main() -> None:
-    """Measure each accumulator in a process of its own."""
+    """Measure masks and many labels, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--candidates", type=int, default=300)
-    parser.add_argument("--only", nargs=2)
+    parser.add_argument("--only", type=int, metavar="LABELS")
     arguments = parser.parse_args()
     if arguments.only:
-        run(arguments.only[0], arguments.candidates, int(arguments.only[1]))
+        run(arguments.candidates, arguments.only)
         return
-    for kind, labels in (("vote", 2), ("vote", 100), ("patterns", 2), ("patterns", 100)):
-        words = ["--candidates", str(arguments.candidates), "--only", kind, str(labels)]
+    for labels in (2, 100):
+        words = ["--candidates", str(arguments.candidates), "--only", str(labels)]
         subprocess.run([sys.executable, __file__, *words], check=True)
 
 

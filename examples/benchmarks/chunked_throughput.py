@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 import zarr
+from run_facts import run_facts
 from scipy.spatial import cKDTree
 from written_figures import cost_table
 
 import itk_consensus
-from itk_consensus.pipeline.big_volumes import fuse_volumes
-from itk_consensus.pipeline.blocks import block_size
+from itk_consensus.pipeline.big_volumes import block_size, fuse_volumes
 from itk_consensus.pipeline.volumes import open_volume
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -171,7 +171,9 @@ def main() -> None:
     ):
         smaller = tuple(max(size // arguments.shrink, CHUNK[0]) for size in shape)
         results += compare(arguments.folder, smaller, labels, methods)
-    arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    arguments.results.write_text(
+        json.dumps({"run": run_facts(), "rows": results}, indent=1) + "\n", encoding="utf-8"
+    )
     print(cost_table(results))
 
 

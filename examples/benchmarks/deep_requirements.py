@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from run_facts import run_facts
 
 #: Up to so many seeds, a table shows the figure of each.
 _FEW = 3
 
 
 class Want(NamedTuple):
-    """Something wanted of a figure: a limit, in one of the ways of `_WAYS`."""
+    """Something wanted of a figure: a limit, in one of the ways of `_WAYS`.
+
+    Limits are requirements that were set before the experiments were run on reported seeds.
+    """
 
     figure: str
     way: str
@@ -58,10 +62,12 @@ class Experiment:
     figures: dict[str, list[float]] = field(default_factory=dict)
     seeds: list[int] = field(default_factory=list)
     wants: list[Want] = field(default_factory=list)
+    runs: list[dict[str, str]] = field(default_factory=list)  #: The run of each seed
 
     def add(self, seed: int | None = None, /, **figures: float) -> None:
         """Append one seed's figures."""
         self.seeds += [] if seed is None else [seed]
+        self.runs.append(run_facts())
         for name, value in figures.items():
             self.figures.setdefault(name, []).append(float(value))
 
@@ -110,12 +116,14 @@ class Experiment:
         kept = [place for place, seed in enumerate(earlier.seeds) if seed not in self.seeds]
         seeds = [earlier.seeds[place] for place in kept] + self.seeds
         order = sorted(range(len(seeds)), key=seeds.__getitem__)
+        runs = [earlier.runs[place] for place in kept] + self.runs
         figures = {}
         for name in self.figures.keys() & earlier.figures.keys():
             values = [earlier.figures[name][place] for place in kept] + self.figures[name]
             figures[name] = [values[place] for place in order]
         in_order = {name: figures[name] for name in self.figures if name in figures}
-        return Experiment(self.name, in_order, sorted(seeds), self.wants)
+        runs = [runs[place] for place in order]
+        return Experiment(self.name, in_order, sorted(seeds), self.wants, runs)
 
     def __str__(self) -> str:
         lines = [self.name]

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from run_facts import run_facts
 
 from itk_consensus.calibration.conformal import conformal_threshold
 from itk_consensus.errors import ConsensusWarning
@@ -29,7 +30,7 @@ from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.held_out_rater import HeldOutCohort, hold_out_raters
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.images import convert
-from itk_consensus.images.files import read_image
+from itk_consensus.images.files import read_image, write_text
 from itk_consensus.samples import SAMPLE_NODULES
 
 NODULES = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "lidc"
@@ -124,7 +125,9 @@ def table(number_of_splits: int) -> dict[str, BandResult]:
 def write_record(path: Path) -> None:
     """Calibrate on every nodule but the bundled ones."""
     files = [file for file in nodule_files() if not file.name.startswith(SAMPLE_NODULES)]
-    calibrated(held_out_cohort(files), [file.stem for file in files]).Save(path)
+    band = calibrated(held_out_cohort(files), [file.stem for file in files])
+    record = replace(band.GetRecord(), provenance={"run": run_facts()})
+    write_text(path, record.to_json())
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ import numpy as np
 import pydicom
 import SimpleITK as sitk
 from pydicom.uid import generate_uid
+from run_facts import run_facts
 
 import itk_consensus as ic
 
@@ -220,7 +221,8 @@ def main() -> None:
         print(" | ".join(c.ljust(len(n)) for c, n in zip(cells, COLUMNS, strict=True)), flush=True)
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
     if options.save is not None:
-        options.save.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        kept = {"run": run_facts(), "rows": rows}
+        options.save.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

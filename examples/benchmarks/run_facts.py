@@ -11,6 +11,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 
+#: Of results that were kept before their run was.
+UNKNOWN_RUN = {"commit": "unknown run"}
+
 
 def run_facts() -> dict[str, str]:
     """Facts of the run that calls this."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import SimpleITK as sitk
+from run_facts import run_facts
 
 import itk_consensus
 
@@ -67,6 +68,7 @@ def differing(stacks: Iterator[list[sitk.Image]], **parameters: Any) -> dict[str
 def measured() -> dict[str, Any]:
     """All that is quoted."""
     return {
+        "run": run_facts(),
         "SimpleITK": sitk.Version.VersionString(),
         "stacks": STACKS,
         "two raters": differing(tied_stacks(2)),

@@ -174,7 +174,7 @@ def cost_table(results: list[dict[str, Any]]) -> str:
 
 def contour_table() -> str:
     """What contours keep of small bodies: the worst over sizes of pixels."""
-    rows = kept("rtstruct_rasterisation.json")
+    rows = kept("rtstruct_rasterisation.json")["rows"]
     lines = [
         "| mm | Dice of voxels written and read back (by plastimatch) "
         "| drawn: volume against the contours' own | against the body | by plastimatch "
@@ -223,5 +223,5 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     },
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
-    "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json"))},
+    "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},
 }

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from itk_consensus.deep.losses import expected_cross_entropy, kl_to_uniform
+from itk_consensus.deep.objective import expected_cross_entropy, kl_to_uniform
 
 CHANNELS = 16
 EMBEDDING = 8

@@ -19,43 +19,27 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """Agreement about one label; J rows and columns, raters first and a consensus last.
-
-    Attributes
-    ----------
-    label : int
-    raters : int
-        How many of the J are raters. Numbers that are no matrix are about raters only.
-    volumes : (J,) ndarray
-        ml (or mm^2 in 2D: see `AgreementResult.volume_unit`).
-    dice, jaccard : (J, J) ndarray
-        1 where both raters left the label out.
-    conformity : float
-        Generalised conformity index.
-    specific_agreement : float
-        Dice of all pairs pooled.
-    kappa, alpha : {"grid": float, "union": float}
-        Fleiss' kappa and Krippendorff's alpha of this label against the rest, over all voxels and
-        over those that somebody gave the label.
-    hausdorff, hausdorff95, mean_distance : (J, J) ndarray or None
-        In mm; NaN where both raters left the label out, infinite where one did. None if surfaces
-        were not asked for.
-    surface_dice : (J, J) ndarray or None
-    """
+    """Agreement about one label; J rows and columns, raters first and a consensus last."""
 
     label: int
+    #: How many of the J are raters. Numbers that are no matrix are about raters only.
     raters: int
-    volumes: Floats
+    volumes: Floats  #: (J,) ml (or mm^2 in 2D: see `AgreementResult.volume_unit`)
+    #: dice and jaccard: (J, J), 1 where both raters left the label out.
     dice: Floats
     jaccard: Floats
-    conformity: float
-    specific_agreement: float
+    conformity: float  #: Generalised conformity index
+    specific_agreement: float  #: Dice of all pairs pooled
+    #: kappa and alpha: {"grid": float, "union": float}, Fleiss' kappa and Krippendorff's alpha of
+    #: this label against the rest, over all voxels and over those that any rater gave the label.
     kappa: Mapping[str, float]
     alpha: Mapping[str, float]
+    #: hausdorff, hausdorff95, mean_distance: (J, J) in mm; NaN where both raters left the label
+    #: out, infinite where one did. None if surfaces were not asked for.
     hausdorff: Floats | None = None
     hausdorff95: Floats | None = None
     mean_distance: Floats | None = None
-    surface_dice: Floats | None = None
+    surface_dice: Floats | None = None  #: (J, J)
 
     @property
     def volume_variation(self) -> float:
@@ -90,29 +74,16 @@ class LabelAgreement:
 
 @dataclass(frozen=True)
 class AgreementResult:
-    """Agreement of some raters, label by label.
-
-    Attributes
-    ----------
-    raters : tuple of str
-    labels : tuple of LabelAgreement
-        Background 0 left out.
-    kappa, alpha : float
-        Over all labels and voxels at once.
-    volume_unit : str
-        "ml", or "mm^2" for 2D images.
-    tolerance : float
-        Of the surface Dice, in mm.
-    reference : str or None
-        The last rater, if it is a consensus that the others are compared with.
-    """
+    """Agreement of some raters, label by label."""
 
     raters: tuple[str, ...]
-    labels: tuple[LabelAgreement, ...]
+    labels: tuple[LabelAgreement, ...]  #: Background 0 left out
+    #: kappa and alpha: over all labels and voxels at once.
     kappa: float
     alpha: float
-    volume_unit: str
-    tolerance: float
+    volume_unit: str  #: "ml", or "mm^2" for 2D images
+    tolerance: float  #: Of the surface Dice, in mm
+    #: The last rater, if it is a consensus that the others are compared with.
     reference: str | None = None
 
     def __getitem__(self, label: int) -> LabelAgreement:

@@ -1,1 +1,1 @@
-"""Probabilities that mean something: temperature scaling, reliability and conformal bands."""
+"""Calibration of probabilities: temperature scaling, reliability and conformal bands."""

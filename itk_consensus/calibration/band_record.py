@@ -20,29 +20,26 @@ from itk_consensus.calibration.conformal import (
 )
 from itk_consensus.calibration.probabilities import KINDS
 from itk_consensus.calibration.record import (
+    ANY_REAL,
+    Anything,
+    Each,
+    Members,
+    OnePart,
     Part,
     Record,
     RecordError,
-    anything,
-    choice,
-    each,
-    integer,
     library_versions,
-    mapping,
-    optional,
-    part,
-    real,
-    text,
 )
 from itk_consensus.calibration.scored_case import ScoredCase, Spreads
+from itk_consensus.constraints import Choice, Integer, Real, Text, optional
 from itk_consensus.errors import InputError, ParameterError
 
 USUAL_SPREADS = 0.95
-"""Share of the calibration cases whose raters count as usually far apart."""
+"""Quantile of the calibration cases' spreads up to which a spread is usual."""
 
 
 def hashed(case_id: str) -> str:
-    """A name for a case that does not tell its patient's."""
+    """A name for a case that does not reveal the patient's."""
     return hashlib.sha256(case_id.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
@@ -53,65 +50,45 @@ class CaseRecord(Part):
     The spreads, one per label in mm, are empty if none were measured.
     """
 
-    id: Annotated[str, text]
-    score: Annotated[tuple[float, ...], each(real(infinite=True), 1)]
-    spread_mm: Annotated[Spreads, each(real(0.0))]
+    id: Annotated[str, Text(may_be_empty=True)]
+    score: Annotated[tuple[float, ...], Each(ANY_REAL, 1)]
+    spread_mm: Annotated[Spreads, Each(Real(0.0))]
 
 
 @dataclass(frozen=True)
 class BandRecord(Record):
-    """Everything a conformal band needs to know of its calibration, and who may want to know it.
-
-    Attributes
-    ----------
-    tau : tuple of float
-        The threshold, or one per label.
-    number : int
-        n: cases, or voxels.
-    coverage_range : (float, float) or None
-        10-90 % range of the true coverage, from Beta(k, n + 1 - k).
-    options : BandOptions
-    labels : int
-        K, background included.
-    reference_kind : str
-    rater_count : int or None
-    fusion_method : str or None
-    probability_kinds : tuple of str
-        Which of `KINDS` the cases' probabilities were.
-    spacing_range : tuple of (float, float)
-        Smallest and largest voxel size of the cases per axis x, y, z, in mm.
-    provenance : mapping
-        What the caller had to say.
-    versions : mapping of str to str
-    cases : tuple of CaseRecord
-    """
+    """The calibration of a conformal band: what Execute needs, and where it comes from."""
 
     schema = "itk_consensus conformal band"
     said = ("guarantee",)
 
-    tau: Annotated[tuple[float, ...], each(real(), 1)]
-    number: Annotated[int, integer(1), "n"]
+    tau: Annotated[tuple[float, ...], Each(Real(), 1)]  #: The threshold, or one per label
+    number: Annotated[int, Integer(1), "n"]  #: Cases, or voxels
+    #: 10-90 % range of the true coverage, from Beta(k, n + 1 - k).
     coverage_range: Annotated[
         tuple[float, float] | None,
-        optional(each(real(0.0, 1.0), 2, 2)),
+        optional(Each(Real(0.0, 1.0), 2, 2)),
         "true_coverage_10_to_90_percent",
     ]
-    options: Annotated[BandOptions, part(BandOptions)]
-    labels: Annotated[int, integer(2, 2**16)]
-    reference_kind: Annotated[str, choice(REFERENCE_KINDS)]
-    rater_count: Annotated[int | None, optional(integer(1))]
-    fusion_method: Annotated[str | None, optional(text)]
-    probability_kinds: Annotated[tuple[str, ...], each(choice(KINDS), 0, len(KINDS))]
+    options: Annotated[BandOptions, OnePart(BandOptions)]
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    reference_kind: Annotated[str, Choice(REFERENCE_KINDS)]
+    rater_count: Annotated[int | None, optional(Integer(1))]
+    fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
+    #: Which of `KINDS` the cases' probabilities were.
+    probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
+    #: Smallest and largest voxel size of the cases per axis x, y, z, in mm.
     spacing_range: Annotated[
-        tuple[tuple[float, float], ...], each(each(real(0.0), 2, 2), 2, 3), "spacing_range_mm"
+        tuple[tuple[float, float], ...], Each(Each(Real(0.0), 2, 2), 2, 3), "spacing_range_mm"
     ]
-    provenance: Annotated[Mapping[str, Any], mapping(anything)]
-    versions: Annotated[Mapping[str, str], mapping(text)]
-    cases: Annotated[tuple[CaseRecord, ...], each(part(CaseRecord), 1)]
+    #: Whatever the caller adds.
+    provenance: Annotated[Mapping[str, Any], Members(Anything())]
+    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
+    cases: Annotated[tuple[CaseRecord, ...], Each(OnePart(CaseRecord), 1)]
 
     @property
     def guarantee(self) -> str:
-        """The promise in one sentence."""
+        """The guarantee in one sentence."""
         return guarantee(self.options, self.number, self.labels, self.reference_kind)
 
     @property
@@ -124,16 +101,16 @@ class BandRecord(Record):
         """The parameters of the filter that made it."""
         return asdict(self.options)
 
-    def contradictions(self) -> Iterator[str]:
-        """Numbers of things that do not fit each other."""
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Numbers that do not fit each other."""
         spreads = self.labels if self.options.uses_spread else 0
         if len(self.tau) != (self.labels if self.options.mondrian else 1):
-            yield f"tau must be one, or with mondrian one per label, it is {list(self.tau)}"
+            yield "tau", f"must be one, or with mondrian one per label, got {list(self.tau)}"
         if self.options.unit == "case" and self.number != len(self.cases):
-            yield f"n must be the number of cases, {len(self.cases)}, it is {self.number}"
+            yield "n", f"must be the number of cases, {len(self.cases)}, got {self.number}"
         for i, case in enumerate(self.cases):
             if (len(case.score), len(case.spread_mm)) != (len(self.tau), spreads):
-                yield f"cases[{i}] must have {len(self.tau)} scores and {spreads} spreads"
+                yield f"cases[{i}]", f"must have {len(self.tau)} scores and {spreads} spreads"
 
     def doubts(self) -> Iterator[str]:
         """What a user should know before trusting the record."""
@@ -143,7 +120,7 @@ class BandRecord(Record):
         if options.risk == "fnr" and n < 2 / options.alpha:
             yield (
                 f"Risk fnr with {n} cases gives a needlessly wide band; Alpha {options.alpha:g} "
-                f"wants at least {ceil(2 / options.alpha)}"
+                f"needs at least {ceil(2 / options.alpha)}"
             )
 
     def unusual_spreads(self, spreads: Sequence[float]) -> Iterator[str]:
@@ -168,7 +145,7 @@ def make_record(
     provenance: Mapping[str, Any],
     owner: str,
 ) -> BandRecord:
-    """Find the thresholds and write down where they come from.
+    """Find the thresholds and record where they come from.
 
     Parameters
     ----------
@@ -183,8 +160,9 @@ def make_record(
     needed = cases_needed(options.alpha) if options.unit == "case" else 1
     if len(cases) < needed:
         raise InputError(
-            f"{owner}: Alpha {options.alpha:g} needs at least {needed} calibration cases, "
-            f"got {len(cases)}"
+            f"{options.alpha:g} needs at least {needed} calibration cases, got {len(cases)}",
+            owner=owner,
+            parameter="Alpha",
         )
     check_alike(
         owner,
@@ -195,22 +173,25 @@ def make_record(
     kind = provenance.get("reference_kind", TRUTH)
     if kind not in REFERENCE_KINDS:
         raise ParameterError(
-            f"{owner}: provenance's reference_kind must be one of {', '.join(REFERENCE_KINDS)}, "
-            f"got {kind!r}"
+            f"provenance's reference_kind must be one of {', '.join(REFERENCE_KINDS)}, "
+            f"got {kind!r}",
+            owner=owner,
         )
     thresholds = find_thresholds([case.distributions for case in cases], options)
     if not all(isfinite(tau) for tau in thresholds.tau):
         raise InputError(
-            f"{owner}: no finite threshold covers enough cases: too many references have voxels "
-            f"farther than RegionMargin {options.region_margin:g} mm from the consensus, or a "
-            "label that the consensus lacks"
+            f"no finite threshold covers enough cases: too many references have voxels "
+            f"farther than {{RegionMargin}} {options.region_margin:g} mm from the consensus, or a "
+            "label that the consensus lacks",
+            owner=owner,
+            mentions=("RegionMargin",),
         )
     spacings = np.array([case.spacing for case in cases])
     sizes = zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
     scores = zip(ids, thresholds.case_scores, (case.spreads for case in cases), strict=True)
     own_fields = ("reference_kind", "fusion_method", "rater_count")
     try:
-        mapping(anything)(provenance, "it")
+        Members(Anything()).accept(provenance)
         record = BandRecord(
             tau=thresholds.tau,
             number=thresholds.number,
@@ -228,7 +209,7 @@ def make_record(
         )
         return BandRecord.checked(record.plain())
     except RecordError as error:
-        raise ParameterError(f"{owner}: provenance must hold what JSON can: {error}") from error
+        raise ParameterError(f"provenance must hold what JSON can: {error}", owner=owner) from error
 
 
 def check_alike(owner: str, **found: set[int]) -> None:
@@ -236,14 +217,16 @@ def check_alike(owner: str, **found: set[int]) -> None:
     for what, numbers in found.items():
         if len(numbers) > 1:
             listed = ", ".join(str(number) for number in sorted(numbers))
-            raise InputError(f"{owner}: cases must have equally many {what}, got {listed}")
+            raise InputError(f"cases must have equally many {what}, got {listed}", owner=owner)
 
 
 def _checked_ids(case_ids: Sequence[str] | None, number: int, owner: str) -> list[str]:
     ids = [str(case_id) for case_id in (range(number) if case_ids is None else case_ids)]
     if len(ids) != number:
-        raise InputError(f"{owner}: case_ids must be one per case, got {len(ids)} for {number}")
+        raise InputError(f"case_ids must be one per case, got {len(ids)} for {number}", owner=owner)
     twice = sorted({case_id for case_id in ids if ids.count(case_id) > 1})
     if twice:
-        raise InputError(f"{owner}: case_ids must differ, got {', '.join(twice)} more than once")
+        raise InputError(
+            f"case_ids must differ, got {', '.join(twice)} more than once", owner=owner
+        )
     return ids

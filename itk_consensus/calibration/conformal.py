@@ -1,4 +1,4 @@
-"""Thresholds that keep a promise about the next case, and the promise in one sentence.
+"""Thresholds with a guarantee for the next case, and the guarantee in one sentence.
 
 Split conformal prediction (Vovk et al.; section 2.8.2 of the paper) and conformal risk control
 (Angelopoulos et al., 2022). The exchangeable unit is the case, never the voxel.
@@ -14,8 +14,9 @@ from typing import Annotated
 import numpy as np
 from scipy.special import betaincinv
 
-from itk_consensus.calibration.record import Part, boolean, choice, real
+from itk_consensus.calibration.record import Part
 from itk_consensus.calibration.scores import ScoreDistribution, as_written
+from itk_consensus.constraints import Boolean, Choice, Real
 
 UNITS = ("case", "voxel")
 RISKS = ("miscoverage", "fnr", "max")
@@ -30,7 +31,7 @@ HELD_OUT_RATER = "held-out rater"
 REFERENCE_KINDS = (TRUTH, HELD_OUT_RATER)
 
 _LIMIT = "no statistic of the raters can see an error that all of them share"
-#: Whose labels are meant, first and again, and the limits of the promise.
+#: Whose labels are covered (two wordings), and the limits of the guarantee.
 _WORDS = {
     TRUTH: ("the true", "the true", _LIMIT),
     HELD_OUT_RATER: (
@@ -45,23 +46,23 @@ _WORDS = {
 class BandOptions(Part):
     """What a threshold depends on; two filters with equal options can share it."""
 
-    alpha: Annotated[float, real(0.0, 1.0)]  #: Probability or expected share of failure
+    alpha: Annotated[float, Real(0.0, 1.0)]  #: Probability or expected share of failure
     #: Share of a case's foreground that may be missed; a quarter of it for the background.
-    tolerance: Annotated[float, real(0.0, 1.0)]
-    unit: Annotated[str, choice(UNITS)]
-    risk: Annotated[str, choice(RISKS)]
-    score: Annotated[str, choice(SCORES)]
-    normalization: Annotated[str, choice(NORMALIZATIONS)]
-    mondrian: Annotated[bool, boolean]  #: One threshold per label instead of one for all
-    region_margin: Annotated[float, real(0.0)]  #: Width in mm of the region around the consensus
-    probability_is_vote_fraction: Annotated[bool, boolean]
+    tolerance: Annotated[float, Real(0.0, 1.0)]
+    unit: Annotated[str, Choice(UNITS)]
+    risk: Annotated[str, Choice(RISKS)]
+    score: Annotated[str, Choice(SCORES)]
+    normalization: Annotated[str, Choice(NORMALIZATIONS)]
+    mondrian: Annotated[bool, Boolean()]  #: One threshold per label instead of one for all
+    region_margin: Annotated[float, Real(0.0)]  #: Width in mm of the region around the consensus
+    probability_is_vote_fraction: Annotated[bool, Boolean()]
 
-    def contradictions(self) -> Iterator[str]:
-        """What a calibration cannot be asked for."""
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Options that exclude each other."""
         if self.alpha in (0, 1):
-            yield f"alpha must be between 0 and 1, got {self.alpha:g}"
+            yield "Alpha", f"must be between 0 and 1, got {self.alpha:g}"
         if self.unit == "voxel" and self.risk != "miscoverage":
-            yield f"Unit voxel goes with Risk miscoverage only, got {self.risk}"
+            yield "Risk", f"must be miscoverage with Unit voxel, got {self.risk}"
 
     @property
     def uses_spread(self) -> bool:
@@ -77,7 +78,7 @@ class BandOptions(Part):
 
 @dataclass(frozen=True)
 class BandThresholds:
-    """Thresholds, one for all labels or one per label, and how each case stands to them."""
+    """Thresholds, one for all labels or one per label, and the score of each case."""
 
     tau: tuple[float, ...]
     number: int  #: Exchangeable units they were made from: cases, or voxels
@@ -107,7 +108,7 @@ def conformal_threshold(scores: Sequence[float], alpha: float) -> float:
 
 
 def coverage_range(alpha: float, n: int) -> tuple[float, float]:
-    """10th and 90th percentile, over calibration sets, of the coverage they really give.
+    """10th and 90th percentile of the true coverage over calibration sets.
 
     Given the n calibration cases the coverage of further cases is Beta(k, n + 1 - k).
     """
@@ -142,7 +143,7 @@ def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -
 
 
 def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> BandThresholds:
-    """Thresholds that keep the promise of the options; infinite if the cases cannot."""
+    """Thresholds with the guarantee that the options ask for; infinite if cases are too few."""
     labels = range(len(cases[0]))
     groups = [[label] for label in labels] if options.mondrian else [list(labels)]
     if options.unit == "voxel":

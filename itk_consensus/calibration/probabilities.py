@@ -22,7 +22,7 @@ from itk_consensus.neighbourhood.boxes import Box, bounding_box, grown
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 
 SMALLEST_SPREAD_MM = 0.5
-"""Added to every spread, so that unanimous raters do not promise a band of no width."""
+"""Added to every spread, so that unanimous raters do not give a band without width."""
 
 
 def box_around(mask: NDArray[np.bool_], margin: float, spacing: Sequence[float]) -> Box:
@@ -50,7 +50,7 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
         before, after = (
             inside[(*core[:axis], part, *core[axis + 1 :])] for part in (np.s_[:-2], np.s_[2:])
         )
-        # Differences of a mask are 0 or 1: few kinds of gradient, so only kinds are counted.
+        # Differences of a mask are 0 or 1, so there are few distinct gradients to count.
         code |= (before ^ after).view(np.uint8) << axis
         squares = np.append(squares, squares + 1 / (2 * step) ** 2)
     kinds = np.bincount(code[code != 0], minlength=len(squares))

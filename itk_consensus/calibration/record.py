@@ -1,143 +1,146 @@
-"""Calibrations as JSON that a person can read and nobody edits unnoticed.
+"""Calibrations as readable JSON with a checksum that reveals edits.
 
-A record is a dataclass whose annotations say what each field may hold, and its name in the file if
-that is another: ``number: Annotated[int, integer(1), "n"]``. That one table writes the file, and
-checks all of it when it is read: types, ranges, lengths, nesting, and a checksum.
+A record is a dataclass whose annotations hold the constraint on each field and, if it differs, its
+name in the file: ``number: Annotated[int, Integer(1), "n"]``. They write the file, and check all of
+it when it is read; a checksum covers the whole.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import version
-from math import inf, isfinite
-from reprlib import repr
-from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
+from math import isfinite
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import itk_consensus
+from itk_consensus.constraints import BeyondRange, Integer, Kind, OneOf, Real, Text, shown
 from itk_consensus.errors import FileError
 
 SCHEMA_VERSION = 1
 LARGEST_RECORD = 64 * 2**20
 """Characters; a case takes about a hundred."""
 
-Check = Callable[[Any, str], Any]
-"""Takes a value and where it stands; returns the value as Python keeps it, or raises."""
 P = TypeVar("P", bound="Part")
 R = TypeVar("R", bound="Record")
-
-_LONGEST_TEXT = 10_000
+T = TypeVar("T")
 
 
 class RecordError(ValueError):
     """What is wrong with a record, without the name of its file."""
 
+    def __init__(self, problem: str, where: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.where = where  #: The field, as ``cases[3].score``
 
-# -- what a field may hold -------------------------------------------------------------------
+    def __str__(self) -> str:
+        return f"{self.where or 'it'} {self.problem}"
 
-
-def real(low: float = -inf, high: float = inf, *, infinite: bool = False) -> Check:
-    """A number from `low` to `high`; infinity, which JSON lacks, is the text "inf"."""
-
-    def check(value: Any, where: str) -> float:
-        given = float(value) if infinite and value in ("inf", "-inf") else value
-        if type(given) not in (int, float) or not low <= given <= high:
-            _reject(where, f"a number from {low:g} to {high:g}", value)
-        if not (infinite or isfinite(given)):
-            _reject(where, "finite", value)
-        return float(given)
-
-    return check
+    def inside(self, where: str) -> RecordError:
+        """The same about a field that lies within another one."""
+        between = "." if where and self.where and self.where[0] != "[" else ""
+        return RecordError(self.problem, f"{where}{between}{self.where}")
 
 
-def integer(low: int, high: int = 2**53) -> Check:
-    """A whole number from `low` to `high`."""
-
-    def check(value: Any, where: str) -> int:
-        if type(value) is not int or not low <= value <= high:
-            _reject(where, f"a whole number from {low} to {high}", value)
-        return int(value)
-
-    return check
-
-
-def boolean(value: Any, where: str) -> bool:
-    """True or false."""
-    return value if type(value) is bool else _reject(where, "true or false", value)
+def _accepted(kind: Kind[T], value: Any, where: str) -> T:
+    """What a constraint makes of a JSON value, or a `RecordError` that says where it stands."""
+    try:
+        accepted = kind.accept(value)
+        if isinstance(value, bool) != isinstance(accepted, bool):
+            raise TypeError  # true is no number in JSON, and 1 is no Boolean
+        return accepted
+    except RecordError as error:
+        raise error.inside(where) from None
+    except (TypeError, ValueError) as error:
+        wanted = str(error) if isinstance(error, BeyondRange) else kind.wanted
+        raise RecordError(f"must be {wanted}, got {shown(value)}", where) from None
 
 
-def text(value: Any, where: str) -> str:
-    """Not too long a text, and one that a file can hold: no half of a surrogate pair."""
-    short = isinstance(value, str) and len(value) <= _LONGEST_TEXT
-    whole = short and value.encode(errors="ignore").decode() == value
-    return str(value) if whole else _reject(where, "a text", value)
+# -- constraints that only JSON needs ----------------------------------------------------------
 
 
-def choice(options: Sequence[str]) -> Check:
-    """One of some texts."""
-    wanted = f"one of {', '.join(options)}"
-    return lambda value, where: value if value in options else _reject(where, wanted, value)
+class Infinity(Kind[float]):
+    """Infinity, which JSON lacks, as a text."""
+
+    wanted = "inf"
+
+    def accept(self, value: Any) -> float:
+        if value not in ("inf", "-inf"):
+            raise ValueError
+        return float(value)
 
 
-def optional(check: Check) -> Check:
-    """Null, or what `check` lets pass."""
-    return lambda value, where: None if value is None else check(value, where)
+@dataclass(frozen=True)
+class Each(Kind[tuple[Any, ...]]):
+    """A list whose members all have one kind."""
+
+    kind: Kind[Any]
+    shortest: int = 0
+    longest: int = LARGEST_RECORD
+
+    @property
+    def wanted(self) -> str:
+        return f"a list of {self.shortest} to {self.longest} members"
+
+    def accept(self, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)) or not self.shortest <= len(value) <= self.longest:
+            raise TypeError
+        return tuple(_accepted(self.kind, member, f"[{i}]") for i, member in enumerate(value))
 
 
-def each(check: Check, shortest: int = 0, longest: int = LARGEST_RECORD) -> Check:
-    """A list of what `check` lets pass."""
+@dataclass(frozen=True)
+class Members(Kind[dict[str, Any]]):
+    """An object whose members all have one kind, whatever their names."""
 
-    def checked(value: Any, where: str) -> tuple[Any, ...]:
-        if not isinstance(value, (list, tuple)) or not shortest <= len(value) <= longest:
-            _reject(where, f"a list of {shortest} to {longest} members", value)
-        return tuple(check(member, f"{where}[{i}]") for i, member in enumerate(value))
+    kind: Kind[Any]
+    wanted = "an object"
 
-    return checked
-
-
-def mapping(check: Check) -> Check:
-    """An object whose members `check` lets pass, whatever their names."""
-
-    def checked(value: Any, where: str) -> dict[str, Any]:
+    def accept(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            _reject(where, "an object", value)
-        names = [text(name, f"a name in {where}") for name in value]
-        return {name: check(value[name], f"{where}.{name:.40}") for name in names}
-
-    return checked
+            raise TypeError
+        names = [_accepted(Text(), name, "the name of a member") for name in value]
+        return {name: _accepted(self.kind, value[name], f"{name:.40}") for name in names}
 
 
-def anything(value: Any, where: str, depth: int = 8) -> Any:
+@dataclass(frozen=True)
+class Anything(Kind[Any]):
     """Whatever JSON holds, nested no more than `depth` deep."""
-    if depth and isinstance(value, (Mapping, list, tuple)):
-        collection = mapping if isinstance(value, Mapping) else each
-        return collection(lambda one, there: anything(one, there, depth - 1))(value, where)
-    if isinstance(value, (float, str)):
-        return (text if isinstance(value, str) else real())(value, where)
-    if type(value) is int:
-        return integer(-(2**63), 2**63)(value, where)
-    plain = value is None or isinstance(value, bool)
-    return value if plain else _reject(where, "what JSON can hold, 8 levels deep at most", value)
+
+    depth: int = 8
+    wanted = "what JSON can hold, 8 levels deep at most"
+
+    def accept(self, value: Any) -> Any:
+        if isinstance(value, (Mapping, list, tuple)):
+            if not self.depth:
+                raise ValueError
+            inner = Anything(self.depth - 1)
+            return (Members if isinstance(value, Mapping) else Each)(inner).accept(value)
+        if isinstance(value, str):
+            return Text(may_be_empty=True).accept(value)
+        if value is None or isinstance(value, bool):
+            return value
+        return (Real() if isinstance(value, float) else Integer(-(2**63), 2**63)).accept(value)
 
 
-def part(*classes: type[Part]) -> Check:
-    """An object that is one of these parts, told apart by its fields."""
+class OnePart(Kind[Any]):
+    """An object that is one of some parts, which its fields tell apart."""
 
-    def check(value: Any, where: str) -> Part:
-        known = value.keys() if isinstance(value, Mapping) else ()
-        fitting = (cls for cls in classes if known == _entries(cls).keys())
-        return next(fitting, classes[0]).checked(value, where)
+    wanted = "an object"
 
-    return check
+    def __init__(self, *classes: type[Part]) -> None:
+        self.classes = classes
+
+    def accept(self, value: Any) -> Part:
+        names = value.keys() if isinstance(value, Mapping) else ()
+        fitting = (cls for cls in self.classes if names == _entries(cls).keys())
+        return next(fitting, self.classes[0]).checked(value)
 
 
-def _reject(where: str, wanted: str, value: Any) -> NoReturn:
-    # Python refuses to print very large integers.
-    got = f"2**{value.bit_length()}" if type(value) is int and abs(value) > 2**99 else repr(value)
-    raise RecordError(f"{where} must be {wanted}, got {got}")
+ANY_REAL: OneOf[float] = OneOf((Real(), Infinity()))
 
 
 # -- records ---------------------------------------------------------------------------------
@@ -147,8 +150,8 @@ def _reject(where: str, wanted: str, value: Any) -> NoReturn:
 class Part:
     """A record, or an object in it."""
 
-    def contradictions(self) -> Iterator[str]:
-        """What is wrong although each field alone is right."""
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Fields that are right alone but do not fit each other, each with its problem."""
         yield from ()
 
     def plain(self) -> dict[str, Any]:
@@ -156,29 +159,28 @@ class Part:
         return {key: _plain(getattr(self, name)) for key, (name, _) in _entries(type(self)).items()}
 
     @classmethod
-    def checked(cls: type[P], value: Any, where: str = "") -> P:
+    def checked(cls: type[P], value: Any) -> P:
         """The part that a JSON object describes; a `RecordError` if it describes none."""
         entries = _entries(cls)
         if not isinstance(value, Mapping):
-            _reject(where, "an object", value)
+            raise RecordError(f"must be an object, got {shown(value)}")
         odd = sorted(entries.keys() ^ value.keys())
         if odd:
             lacks = "lacks" if odd[0] in entries else "must not have"
-            raise RecordError(f"{where or 'it'} {lacks} '{odd[0]:.40}'")
-        inside = f"{where}." if where else ""
-        made = cls(**{n: check(value[k], inside + k) for k, (n, check) in entries.items()})
-        for contradiction in made.contradictions():
-            raise RecordError(inside + contradiction)
+            raise RecordError(f"{lacks} '{odd[0]:.40}'")
+        made = cls(**{name: _accepted(kind, value[k], k) for k, (name, kind) in entries.items()})
+        for where, problem in made.contradictions():
+            raise RecordError(problem, where)
         return made
 
 
 @dataclass(frozen=True)
 class Record(Part):
-    """What a calibration leaves behind."""
+    """The result of a calibration."""
 
     schema: ClassVar[str]
     said: ClassVar[tuple[str, ...]] = ()
-    """Properties that are written for people, and never read."""
+    """Properties that are written for human readers and ignored when read."""
 
     def to_json(self) -> str:
         """The record as text."""
@@ -190,46 +192,46 @@ class Record(Part):
 
     @classmethod
     def from_json(cls: type[R], contents: str, source: str) -> R:
-        """Read a record back, bit by bit the same; `source` is the file, for messages."""
+        """Read a record back exactly; `source` is the file, for messages."""
         if len(contents) > LARGEST_RECORD:
-            raise FileError(f"{source}: is too large for a record: {len(contents)} characters")
+            raise FileError(f"is too large for a record: {len(contents)} characters", path=source)
         try:
             written = json.loads(contents)
         except (ValueError, RecursionError) as error:
-            raise FileError(f"{source}: is not JSON: {error}") from error
+            raise FileError(f"is not JSON: {error}", path=source) from error
         if not isinstance(written, dict) or written.get("schema") != cls.schema:
-            raise FileError(f"{source}: is not a record of the kind '{cls.schema}'")
+            raise FileError(f"is not a record of the kind '{cls.schema}'", path=source)
         if type(found := written.get("schema_version")) is not int or found != SCHEMA_VERSION:
-            raise FileError(f"{source}: {_why_not(found)}")
+            raise FileError(f"{_why_not(found)}", path=source)
         try:
             if written.get("checksum") != checksum(written):
-                raise RecordError("it was edited: its checksum is another; calibrate again")
+                raise RecordError("was edited: its checksum differs; calibrate again")
             own = {"schema", "schema_version", "checksum", *cls.said}
             return cls.checked({key: one for key, one in written.items() if key not in own})
         except (RecordError, OverflowError, RecursionError) as error:
-            raise FileError(f"{source}: the record is damaged: {error}") from error
+            raise FileError(f"the record is damaged: {error}", path=source) from error
 
 
 def checksum(written: Mapping[str, Any]) -> str:
-    """Of everything else in a record, however it is laid out."""
+    """Checksum of the record's other fields, whatever their layout."""
     others = {key: value for key, value in written.items() if key != "checksum"}
     return hashlib.blake2b(json.dumps(others, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def library_versions() -> dict[str, str]:
-    """The versions that made a record."""
+    """The versions of the libraries that made a record."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "SimpleITK")}
     return {"itk_consensus": itk_consensus.__version__, **libraries}
 
 
-def _table(cls: type[Part]) -> dict[str, tuple[str, Check]]:
-    """By name in the file: name in Python, and what it may hold."""
+def _table(cls: type[Part]) -> dict[str, tuple[str, Kind[Any]]]:
+    """By name in the file: name in Python, and its constraint."""
     hints = get_type_hints(cls, include_extras=True)
     table = {field.name: hints[field.name].__metadata__ for field in fields(cls)}
-    return {(key or (name,))[0]: (name, check) for name, (check, *key) in table.items()}
+    return {(key or (name,))[0]: (name, kind) for name, (kind, *key) in table.items()}
 
 
-_entries: Callable[[Any], dict[str, tuple[str, Check]]] = cache(_table)
+_entries: Callable[[Any], dict[str, tuple[str, Kind[Any]]]] = cache(_table)
 
 
 def _why_not(found: Any) -> str:

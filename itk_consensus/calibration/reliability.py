@@ -1,4 +1,4 @@
-"""Do probabilities say how often they are right? ECE, Brier score and log-loss (section 2.8.1)."""
+"""Reliability of probabilities: ECE, Brier score and log loss (section 2.8.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.probabilities import clipped, consensus_labels
-from itk_consensus.calibration.record import Part, part, real
+from itk_consensus.calibration.record import OnePart, Part
+from itk_consensus.constraints import Real
 
 BINS = 15
 
@@ -91,34 +92,23 @@ class Reliability:
 
 @dataclass(frozen=True)
 class ReliabilitySummary(Part):
-    """Four measures, each better when smaller.
+    """Four measures, each better when smaller."""
 
-    Attributes
-    ----------
-    class_ece : float
-        Expected calibration error of the labels' probabilities, averaged over the foreground's.
-    top_label_ece : float
-        The same for the most probable label.
-    brier : float
-        Mean squared error.
-    nll : float
-        Mean negative log-likelihood, in nats.
-    """
-
-    class_ece: Annotated[float, real(0.0)]
-    top_label_ece: Annotated[float, real(0.0)]
-    brier: Annotated[float, real(0.0)]
-    nll: Annotated[float, real(0.0)]
+    #: Expected calibration error of the labels' probabilities, averaged over the foreground's.
+    class_ece: Annotated[float, Real(0.0)]
+    top_label_ece: Annotated[float, Real(0.0)]  #: The same for the most probable label
+    brier: Annotated[float, Real(0.0)]  #: Mean squared error
+    nll: Annotated[float, Real(0.0)]  #: Mean negative log likelihood, in nats
 
 
 @dataclass(frozen=True)
 class ScalingReport(Part):
     """Reliability before and after scaling, in the region and in the whole image."""
 
-    region_before: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
-    region_after: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
-    image_before: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
-    image_after: Annotated[ReliabilitySummary, part(ReliabilitySummary)]
+    region_before: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
+    region_after: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
+    image_before: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
+    image_after: Annotated[ReliabilitySummary, OnePart(ReliabilitySummary)]
 
     def __str__(self) -> str:
         rows = [("", *(name.replace("_", " ") for name in asdict(self.region_before)))]

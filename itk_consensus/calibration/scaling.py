@@ -1,7 +1,7 @@
-"""Maps that make probabilities honest, fitted to references (section 2.8.1; Guo et al., 2017).
+"""Maps that calibrate probabilities, fitted to references (section 2.8.1; Guo et al., 2017).
 
-A temperature alone cannot repair STAPLE: its error has a direction, so a bias per label is added
-by default. Isotonic regression assumes nothing but that order is kept.
+A temperature alone cannot correct STAPLE, which is biased, so a bias per label is added by default.
+Isotonic regression assumes only monotonicity.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import le, lt
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +26,9 @@ from itk_consensus.calibration.probabilities import (
     log_odds,
     one_per_label,
 )
-from itk_consensus.calibration.record import (
-    Part,
-    Record,
-    boolean,
-    choice,
-    each,
-    integer,
-    mapping,
-    optional,
-    part,
-    real,
-    text,
-)
+from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
 from itk_consensus.calibration.reliability import Reliability, ScalingComparison, ScalingReport
+from itk_consensus.constraints import Boolean, Choice, Integer, Real, Text, optional
 from itk_consensus.neighbourhood.distance import signed_distance
 
 METHODS = ("temperature_bias", "temperature", "isotonic")
@@ -84,9 +73,9 @@ class LogitScaling(Part):
 
     # A little more than the range of the fit, which ends in a logarithm.
     #: Above 1 softens, below 1 sharpens.
-    temperature: Annotated[float, real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
+    temperature: Annotated[float, Real(0.99 / _HIGHEST_TEMPERATURE, 1.01 * _HIGHEST_TEMPERATURE)]
     #: Added to each label's logit; the background's is 0.
-    bias: Annotated[tuple[float, ...], each(real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
+    bias: Annotated[tuple[float, ...], Each(Real(-_LARGEST_BIAS, _LARGEST_BIAS), 2)]
 
     @property
     def labels(self) -> int:
@@ -138,21 +127,21 @@ class LogitScaling(Part):
 class IsotonicScaling(Part):
     """A rising curve per label, linear between its knots."""
 
-    knots: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
-    values: Annotated[tuple[tuple[float, ...], ...], each(each(real(0.0, 1.0), 1), 2)]
+    knots: Annotated[tuple[tuple[float, ...], ...], Each(Each(Real(0.0, 1.0), 1), 2)]
+    values: Annotated[tuple[tuple[float, ...], ...], Each(Each(Real(0.0, 1.0), 1), 2)]
 
     @property
     def labels(self) -> int:
         """K."""
         return len(self.knots)
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """Curves that are none, or fall."""
         if [len(x) for x in self.knots] != [len(y) for y in self.values]:
-            yield "knots must be as many as values"
+            yield "knots", "must be as many as values"
         for rises, curves in ((lt, self.knots), (le, self.values)):
             if not all(rises(*two) for curve in curves for two in pairwise(curve)):
-                yield "knots and values must rise"
+                yield "knots and values", "must rise"
 
     @classmethod
     def fit(cls, table: ScalingTable) -> IsotonicScaling:
@@ -171,7 +160,7 @@ class IsotonicScaling(Part):
         curves = zip(probabilities, self.knots, self.values, strict=True)
         scaled = np.stack([np.interp(p, knots, values) for p, knots, values in curves])
         total = scaled.sum(axis=0)
-        # Where every curve is 0 the references never went; nothing is known there.
+        # Where every curve is 0 there were no references, so nothing is known.
         scaled[:, total == 0] = 1.0
         return list(scaled / scaled.sum(axis=0))
 
@@ -212,36 +201,19 @@ def compare(
 
 @dataclass(frozen=True)
 class ScalingRecord(Record):
-    """A fitted scaling.
-
-    Attributes
-    ----------
-    method : str
-    scaling : LogitScaling or IsotonicScaling
-    labels : int
-        K, background included.
-    number : int
-        Cases it was fitted to.
-    region_margin : float
-        In mm.
-    probability_is_vote_fraction : bool
-    rater_count : int or None
-    report : ScalingReport
-        On the fitted cases themselves.
-    versions : mapping of str to str
-    """
+    """A fitted scaling."""
 
     schema = "itk_consensus temperature scaling"
 
-    method: Annotated[str, choice(METHODS)]
-    scaling: Annotated[Scaling, part(LogitScaling, IsotonicScaling)]
-    labels: Annotated[int, integer(2, 2**16)]
-    number: Annotated[int, integer(1), "n"]
-    region_margin: Annotated[float, real(0.0), "region_margin_mm"]
-    probability_is_vote_fraction: Annotated[bool, boolean]
-    rater_count: Annotated[int | None, optional(integer(1))]
-    report: Annotated[ScalingReport, part(ScalingReport)]
-    versions: Annotated[Mapping[str, str], mapping(text)]
+    method: Annotated[str, Choice(METHODS)]
+    scaling: Annotated[Scaling, OnePart(LogitScaling, IsotonicScaling)]
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    number: Annotated[int, Integer(1), "n"]  #: Cases it was fitted to
+    region_margin: Annotated[float, Real(0.0), "region_margin_mm"]
+    probability_is_vote_fraction: Annotated[bool, Boolean()]
+    rater_count: Annotated[int | None, optional(Integer(1))]
+    report: Annotated[ScalingReport, OnePart(ScalingReport)]  #: On the fitted cases
+    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -249,14 +221,14 @@ class ScalingRecord(Record):
         names = ("method", "region_margin", "probability_is_vote_fraction")
         return {name: getattr(self, name) for name in names}
 
-    def contradictions(self) -> Iterator[str]:
-        """A scaling of another method, of other labels, or of votes of nobody."""
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """A scaling of another method, for other labels, or of votes without raters."""
         if (self.method == "isotonic") != isinstance(self.scaling, IsotonicScaling):
-            yield f"the scaling is not one of method {self.method}"
+            yield "scaling", f"is not of method {self.method}"
         if self.scaling.labels != self.labels:
-            yield f"the scaling is one of {self.scaling.labels} labels, not of {self.labels}"
+            yield "scaling", f"is for {self.scaling.labels} labels, not for {self.labels}"
         if self.probability_is_vote_fraction and self.rater_count is None:
-            yield "rater_count must be known for vote fractions"
+            yield "rater_count", "must be known for vote fractions"
 
 
 def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
@@ -267,3 +239,56 @@ def _isotonic_curve(p: Floats, hits: Floats, voxels: Floats) -> tuple[Any, Any]:
     changes = np.diff(curve) != 0
     ends = np.append(True, changes) | np.append(changes, True)
     return tuple(distinct[ends].tolist()), tuple(curve[ends].clip(0, 1).tolist())
+
+
+# -- choosing a method ------------------------------------------------------------------------
+
+
+#: At most so many fits are cross-validated.
+FOLDS = 5
+
+
+class ScalingChoice(NamedTuple):
+    """A scaling, and the mean log loss in nats per voxel of cases left out of the fit."""
+
+    scaling: Scaling  #: The identity if `after` is not below `before`
+    before: float  #: Without scaling; NaN with one case only, which cannot be left out
+    after: float  #: With it
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether probabilities are kept as they are."""
+        return bool(self.after >= self.before)
+
+
+def choose_scaling(tables: Sequence[ScalingTable], method: str) -> ScalingChoice:
+    """Fit one of `scaling.METHODS`, unless it would not help on cases left out."""
+    fitted = fit_scaling(ScalingTable.joined(tables), method)
+    used = [table for table in tables if len(table.counts)]
+    folds = min(FOLDS, len(used))
+    if folds < 2:
+        return ScalingChoice(fitted, np.nan, np.nan)
+    before = after = 0.0
+    for fold in range(folds):
+        kept = [table for number, table in enumerate(used) if number % folds != fold]
+        left_out = ScalingTable.joined(used[fold::folds])
+        before += log_loss(left_out, None)
+        after += log_loss(left_out, fit_scaling(ScalingTable.joined(kept), method))
+    voxels = sum(float(table.counts.sum()) for table in used)
+    choice = ScalingChoice(fitted, before / voxels, after / voxels)
+    return choice._replace(scaling=identity(fitted)) if choice.is_identity else choice
+
+
+def identity(like: Scaling) -> Scaling:
+    """The scaling of the same kind that changes nothing."""
+    if isinstance(like, LogitScaling):
+        return LogitScaling(1.0, (0.0,) * like.labels)
+    return IsotonicScaling(((0.0, 1.0),) * like.labels, ((0.0, 1.0),) * like.labels)
+
+
+def log_loss(table: ScalingTable, scaling: Scaling | None) -> float:
+    """Nats of all voxels."""
+    shares = table.probabilities
+    if scaling is not None:
+        shares = np.stack(scaling.apply(list(shares.T)), axis=1)
+    return float(-(table.counts * np.log(clipped(shares))).sum())

@@ -46,8 +46,9 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
     reference = case.reference_labels()
     if np.array_equal(reference, case.consensus):
         raise InputError(
-            f"{owner}: the reference is voxel for voxel the consensus itself; a circular "
-            "reference calibrates nothing, so hold a rater out of the consensus"
+            "the reference equals the consensus at every voxel; a circular reference "
+            "cannot calibrate, so hold a rater out of the consensus",
+            owner=owner,
         )
     spreads = label_spreads(case, options, owner)
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
@@ -57,11 +58,11 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
 
 
 def check_contour(case: ProbabilityCase, owner: str) -> None:
-    """Raise an `InputError` unless the consensus has a contour for the band to surround."""
+    """Raise an `InputError` unless the consensus has a contour."""
     marked = case.consensus != 0
     if not marked.any() or marked.all():
         what = "the whole image" if marked.any() else "empty"
-        raise InputError(f"{owner}: the consensus (probability >= 0.5) is {what}")
+        raise InputError(f"the consensus (probability >= 0.5) is {what}", owner=owner)
 
 
 def score_maps(
@@ -98,8 +99,11 @@ def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Sp
         disputed = disputed_voxels_of_fractions(case.probabilities)
     else:
         raise ParameterError(
-            f"{owner}: Normalization rater_spread needs the raters' images; pass raters, or "
-            "SetProbabilityIsVoteFraction(True) if the probabilities are shares of votes"
+            "rater_spread needs the raters' images; pass raters, or, if the probabilities are "
+            "shares of votes, set {ProbabilityIsVoteFraction} to True",
+            owner=owner,
+            parameter="Normalization",
+            mentions=("ProbabilityIsVoteFraction",),
         )
     voxel = prod(case.spacing)
     areas = case.contour_areas

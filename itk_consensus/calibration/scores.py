@@ -1,4 +1,4 @@
-"""How badly each label fits each voxel, and where that has to be known.
+"""Scores of how badly each label fits each voxel.
 
 A label is in a voxel's prediction set if its score does not exceed the threshold. The scores of
 background and foreground are each other's negative, so a positive threshold gives a band around
@@ -30,7 +30,7 @@ TIE_DECIMALS = 9
 
 
 def as_written(number: float) -> Fraction:
-    """The decimal number people mean: .1 of 30 is 3, although binary .1 is a little more."""
+    """The decimal number that was meant: .1 of 30 is 3, although binary .1 is a little more."""
     return Fraction(str(number))
 
 

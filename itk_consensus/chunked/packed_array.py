@@ -16,11 +16,11 @@ _MOST_BYTES = 1 << 30
 
 
 class PackedArray(NamedTuple):
-    """A compressed array; it holds bytes only, so that it can be sent and saved."""
+    """A compressed array; it holds plain bytes only, so that it can be sent and saved."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    parts: tuple[bytes, ...]
+    dtype: str
+    parts: tuple[NDArray[np.uint8], ...]
 
     @classmethod
     def of(cls, array: NDArray[Any]) -> PackedArray:
@@ -28,14 +28,13 @@ class PackedArray(NamedTuple):
         flat = np.ascontiguousarray(array).reshape(-1)
         step = _MOST_BYTES // flat.itemsize
         pieces = (flat[at : at + step] for at in range(0, len(flat), step))
-        return cls(array.shape, array.dtype, tuple(bytes(_CODEC.encode(part)) for part in pieces))
+        parts = tuple(np.frombuffer(_CODEC.encode(piece), np.uint8) for piece in pieces)
+        return cls(array.shape, array.dtype.str, parts)
 
     def unpacked(self) -> NDArray[Any]:
         """The array again."""
         flat = np.empty(int(np.prod(self.shape)), self.dtype)
-        at = 0
-        for part in self.parts:
-            decoded = np.frombuffer(_CODEC.decode(part), self.dtype)
-            flat[at : at + len(decoded)] = decoded
-            at += len(decoded)
+        step = _MOST_BYTES // flat.itemsize
+        for number, part in enumerate(self.parts):
+            _CODEC.decode(part, flat[number * step : (number + 1) * step])
         return flat.reshape(self.shape)

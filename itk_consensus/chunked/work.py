@@ -1,4 +1,4 @@
-"""What is done to a volume in chunks, whoever runs it: gather over all chunks, then write each.
+"""What is done to a volume in chunks: gather over all chunks, then write each.
 
 Counts of votes add, so a fusion without a spatial term gathers its decision patterns, infers once,
 and looks the answer up in every chunk. What looks some voxels around sees chunks with a halo.
@@ -16,19 +16,27 @@ from itk_consensus.neighbourhood.boxes import Box
 
 Array = NDArray[Any]
 
+#: The parameter that an image is the value of, and its place if the value is a list.
+ImageKey = tuple[str, int | None]
+
 #: Voxels to each side that a pass sees beyond its chunk, per axis.
 Depth = tuple[int, ...]
-
-#: Summaries that are merged at once: a tree of so many branches.
-BRANCHES = 16
 
 
 class Block(NamedTuple):
     """One chunk with its halo."""
 
     raters: tuple[Array | None, ...]  #: The labels of each rater, None for a missing one
-    images: Mapping[str, Any]  #: Masks and other images on the same grid
+    images: Mapping[ImageKey, Any]  #: Masks and other images on the same grid
     core: Box  #: Where in these arrays the chunk itself lies
+
+
+class Gathered(NamedTuple):
+    """What a pass finds in a chunk."""
+
+    summary: Any  #: What is merged over the chunks
+    codes: Any = None  #: Of work that `reads_once`: the chunk as `write` wants it
+    notes: Any = None  #: What else whoever runs the pass wants to know of the chunk
 
 
 class Request(NamedTuple):
@@ -43,15 +51,15 @@ class ChunkedWork(Protocol):
     """Passes over a volume. Objects are sent to other processes, and hold no voxels."""
 
     @property
-    def filter_(self) -> Any:
-        """The filter, without images."""
+    def reads_once(self) -> bool:
+        """Whether a chunk is written from what the first pass gathered, not from its voxels."""
 
     @property
     def depths(self) -> Sequence[Depth]:
         """The halo of each gathering pass and, last, of writing."""
 
-    def gather(self, number: int, block: Block, context: Any) -> Any:
-        """What pass `number` needs to know of a chunk; `context` is what came out before."""
+    def gather(self, number: int, block: Block, context: Any) -> Gathered:
+        """What pass `number` finds in a chunk; `context` is what came out before."""
 
     def merge(self, number: int, summaries: Sequence[Any]) -> Any:
         """The summary of several chunks together."""
@@ -65,16 +73,5 @@ class ChunkedWork(Protocol):
     def measurements(self, context: Any) -> dict[str, Any]:
         """What a filter measures, by name, and its ``Labels``."""
 
-    def write(self, block: Block, answer: Any) -> Array:
-        """The output of a chunk, without its halo."""
-
-
-def merged(work: ChunkedWork, number: int, summaries: Sequence[Any]) -> Any:
-    """Merge any number of summaries, some at a time."""
-    level = list(summaries)
-    while len(level) > 1:
-        level = [
-            work.merge(number, level[first : first + BRANCHES])
-            for first in range(0, len(level), BRANCHES)
-        ]
-    return level[0]
+    def write(self, chunk: Any, answer: Any) -> Array:
+        """The output of a chunk, without its halo; of a `Block`, or of what was `Gathered`."""

@@ -1,7 +1,7 @@
 """The command line: ``itk-consensus fuse``, ``info``, ``calibrate``, ``band``, ``deep``, ``demo``.
 
-Each command is a module of its own name with one function `configure`; nothing is loaded before it
-is asked for, so ``--help`` and ``--version`` answer at once.
+Each command is a module of that name with one function, `configure`. Modules are loaded when they
+are needed, so ``--help`` and ``--version`` are quick.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from itk_consensus.cli.exit_codes import INTERRUPTED
+from itk_consensus.cli.console import INTERRUPTED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code.
-
-    It is 0 or one of `exit_codes`.
-    """
+    """Run one command and return its exit code."""
     try:
         from itk_consensus.cli.application import run
 
         return run(sys.argv[1:] if argv is None else list(argv))
-    except KeyboardInterrupt:  # so early that there is no console yet
+    except KeyboardInterrupt:  # before there is a console
         if sys.stderr is not None:
             sys.stderr.write("itk-consensus: interrupted\n")
         return INTERRUPTED

@@ -30,8 +30,8 @@ from itk_consensus.images.files import write_text
 from itk_consensus.report.text import section, table, wrapped
 
 _MEANING = (
-    "Kappa and alpha over the grid are inflated by background, over the union (voxels that "
-    "somebody marked) deflated; the truth lies between. Means are over pairs of raters."
+    "Kappa and alpha over the grid are inflated by background, over the union (voxels that any "
+    "rater marked) deflated; the truth lies between. Means are over pairs of raters."
 )
 
 #: Measures that would make the table of raters wider than a terminal.
@@ -39,7 +39,7 @@ _ONLY_IN_FILES = ("jaccard", "hausdorff_mm", "surface_dice")
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes."""
+    """Add the arguments of the command."""
     parser.set_defaults(run=_agreement, parser=parser)
     parser.epilog = _MEANING
     add_input_files(parser)
@@ -48,8 +48,8 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         metavar="METHOD|FILE",
         help="what to compare each rater with: a method of fuse, or a label image",
     )
-    add_file(parser, "--csv", help="every pair and label")
-    add_file(parser, "--json", help="all, for machines")
+    add_file(parser, "--csv", help="table of all pairs and labels")
+    add_file(parser, "--json", help="all results as JSON")
     add_overwrite_option(parser)
     add_options(parser, AgreementFilter)
 
@@ -66,7 +66,9 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
     if arguments.consensus is None and len(rater_names(inputs)) < 2:
-        arguments.parser.error("one rater agrees with nobody; give more INPUT files or --consensus")
+        arguments.parser.error(
+            "agreement needs at least two raters; give more INPUT files or --consensus"
+        )
     warn_of_copies(inputs, console)
     console.follow(filter_, 0.5, 0.95)
     consensus: Any = method() if method else files[-1].image if reference else None

@@ -1,4 +1,4 @@
-"""One run of the command line: find the command, run it, and end every failure in one line."""
+"""Runs a command; every failure ends in a message of one line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import itk_consensus
-from itk_consensus.cli.console import Console
-from itk_consensus.cli.exit_codes import FAILED, INTERRUPTED
+from itk_consensus.cli.console import FAILED, INTERRUPTED, Console
 from itk_consensus.cli.slicer_flags import in_our_spelling
 from itk_consensus.errors import ConsensusError, ParameterError
 from itk_consensus.report.text import PROGRAM
@@ -19,23 +18,26 @@ from itk_consensus.report.text import PROGRAM
 COMMANDS = {
     "fuse": "fuse label images into one label map",
     "agreement": "how well raters agree, with each other and with a consensus",
-    "report": "fuse, and write one HTML page that shows the dispute and what to trust",
+    "report": "fuse, and write an HTML page that shows where raters disagree and what to trust",
     "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
-    "batch": "fuse many cases, with one table and a page of the worst first",
-    "info": "size, spacing, pixel type and labels of files, and whether they share one space",
-    "calibrate": "learn from cases with a reference how wide a band must be",
+    "batch": "fuse many cases; writes a table, and a page that lists the worst first",
+    "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
+    "calibrate": "calibrate the width of a band on cases with a reference",
     "band": "mark where a consensus is certain and where it is not",
-    "deep": "consensus that sees the image: train it, or fuse with it (needs torch)",
+    "deep": "consensus by a network that sees the image: train or apply it (needs torch)",
     "demo": "fuse a bundled lung nodule that four radiologists outlined",
 }
 
-#: Set to anything, this lets a fault of the program show where it happened.
+#: If this is set, a bug ends in a traceback.
 _TRACEBACK = "ITK_CONSENSUS_TRACEBACK"
+
+#: Failures that are not bugs.
+_EXPECTED = (ConsensusError, OSError, MemoryError, RecursionError)
 
 
 def run(argv: list[str]) -> int:
-    """Run one command and return its exit code; nothing but an interruption of this escapes."""
+    """Run one command and return its exit code; no exception gets past it."""
     _secure_streams()
     console = Console()
     try:
@@ -47,23 +49,30 @@ def run(argv: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe, such as head, has left
         return 0
-    except MemoryError:
-        console.say("not enough memory")
-    except RecursionError:
-        console.say("a file is nested too deeply to be read")
-    except (ConsensusError, OSError) as error:
-        console.say(str(error))
     except Exception as error:
-        if os.environ.get(_TRACEBACK):
+        is_fault = not isinstance(error, _EXPECTED)
+        if is_fault and os.environ.get(_TRACEBACK):
             raise
-        console.say(
-            f"unexpected {type(error).__name__}: {error} (a fault of this program; "
-            f"{_TRACEBACK}=1 shows where)"
-        )
+        console.say(_unexpected(error) if is_fault else _expected(error))
+        return FAILED
     finally:
         for stream in (sys.stdout, sys.stderr):
             _settle(stream)
-    return FAILED
+
+
+def _expected(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    if isinstance(error, RecursionError):
+        return "a file is nested too deeply to be read"
+    return str(error)
+
+
+def _unexpected(error: Exception) -> str:
+    return (
+        f"unexpected {type(error).__name__}: {error} (this is a bug; {_TRACEBACK}=1 shows the "
+        "traceback)"
+    )
 
 
 def _run(argv: list[str], console: Console) -> int:
@@ -80,7 +89,7 @@ def _run(argv: list[str], console: Console) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others."""
+    """A parser whose errors are one line, like all other errors."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -113,9 +122,9 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _secure_streams() -> None:
-    """Give a process without stdout or stderr somewhere to write, and let no letter stop it."""
+    """Open missing standard streams, and escape characters that they cannot encode."""
     for descriptor in (0, 1, 2):
-        # A file that is opened must not become stdout: libraries write there.
+        # Otherwise the next file to be opened would become stdout, and libraries print there.
         try:
             os.fstat(descriptor)
         except OSError:
@@ -129,7 +138,7 @@ def _secure_streams() -> None:
 
 
 def _settle(stream: TextIO) -> None:
-    """Empty a stream now, or for ever: Python complains if it cannot be emptied at exit."""
+    """Flush a stream, or discard what it holds: Python complains if it cannot flush at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -29,7 +29,7 @@ _FREE = (
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes."""
+    """Add the arguments of the command."""
     parser.set_defaults(run=_band, parser=parser)
     add_file(
         parser,
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         default=[],
         help="the raters behind the probability, if the calibration measures their spread",
     )
-    add_file(parser, "--json", help="the report, for machines")
+    add_file(parser, "--json", help="the report as JSON")
     add_options(parser, ConformalBandFilter, _FREE)
 
 

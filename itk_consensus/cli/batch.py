@@ -1,4 +1,4 @@
-"""``itk-consensus batch``: a whole cohort, taken up again wherever it was stopped."""
+"""``itk-consensus batch``: a whole cohort; a stopped run can be resumed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from itk_consensus.cli.case_list import Column, read_case_list
-from itk_consensus.cli.console import Console
-from itk_consensus.cli.exit_codes import SOMETHING_FOUND
+from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.fusing import add_fusion_options
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
@@ -22,22 +21,22 @@ from itk_consensus.report.text import PROGRAM, pairs, section
 from itk_consensus.work import default_threads
 
 _DESCRIPTION = """\
-Fuse many cases, with one table and a page of the worst first.
+Fuse many cases; writes a table, and a page that lists the worst first.
 
 CASES is one of
-  a CSV file with the columns case, raters (files separated by ';') and, if you like, image,
+  a CSV file with the columns case, raters (files separated by ';') and, optionally, image,
   or a JSON list of objects with these keys; paths are relative to it
   a pattern such as "{case}/{rater}.nii.gz", where * stands for anything within a name
   a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz
 
-Cases that are done, with the same inputs, method and options, are not done again. A case that fails
-is listed, the others go on, and the exit code is 1. Results of an earlier run are replaced; files
-of yours among them, and results that you changed, only with --overwrite.
+Cases that were already fused with the same inputs, method and options are skipped. If a case fails
+it is listed, the others go on, and the exit code is 1. Results of an earlier run are replaced;
+files of yours among them, and results that you changed, only with --overwrite.
 """
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Give the parser what the command takes; the method decides which options there are."""
+    """Add the arguments of the command; they depend on the method."""
     add_fusion_options(parser, words, "batch", _DESCRIPTION)
     parser.usage = f"{PROGRAM} batch CASES --output FOLDER [--method METHOD] [options]"
     parser.set_defaults(run=_batch)
@@ -103,7 +102,7 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
     if is_pattern or os.path.isdir(arguments.cases):
         return find_cases(arguments.cases, arguments.images)
     if arguments.images is not None:
-        arguments.parser.error("--images goes with a pattern; a list has a column image")
+        arguments.parser.error("--images is for a pattern; a list has a column image")
     columns = (
         Column("raters", required=True, must_exist=False),
         Column("image", must_exist=False),
@@ -132,7 +131,7 @@ def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:
 
 
 def time_text(seconds: float) -> str:
-    """A duration as people say it: 45 s, 3 min, 2 h 5 min."""
+    """A duration in words: 45 s, 3 min, 2 h 5 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

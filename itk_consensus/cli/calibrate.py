@@ -24,13 +24,13 @@ from itk_consensus.filters.registry import METHODS
 from itk_consensus.report.text import PROGRAM, pairs, section, shown, wrapped
 
 _CASES_HELP = f"""\
-Learn from cases with a reference how wide a band must be.
+Calibrate the width of a band on cases with a reference.
 
 {FORMATS_HELP}
 
   case         its name, if it has one
   probability  probability image of the foreground, or one per label
-  reference    the truth, or a rater who had no part in the probability
+  reference    the truth, or a rater who was not fused into the probability
   raters       the label images behind the probability, if the band measures their spread
 
 Each component of a vector image counts as one image. Without a truth use --hold-out-rater: it needs
@@ -39,7 +39,7 @@ calibrates on the one held out; the band then covers a new rater, not the truth.
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes."""
+    """Add the arguments of the command."""
     parser.usage = f"{PROGRAM} calibrate CASES --output FILE [options]"
     parser.description = _CASES_HELP
     parser.formatter_class = argparse.RawDescriptionHelpFormatter

@@ -27,7 +27,7 @@ class Column(NamedTuple):
     holds_files: bool = True  #: Whether it names files; otherwise its values are left as they are
     #: Whether single members may be empty (null in JSON), such as a missing rater.
     may_lack: bool = False
-    #: Whether a file that is not there is an error of the list, rather than of its case.
+    #: Whether a missing file is an error of the whole list, rather than of its case.
     must_exist: bool = True
 
 
@@ -60,12 +60,13 @@ def read_case_list(path: Path, columns: Sequence[Column]) -> list[Case]:
     rows = _json_rows if is_json else _csv_rows
     cases = [_case(path, place, row, columns) for place, row in rows(path, contents, columns)]
     if not cases:
-        raise FileError(f"{path}: must hold a list of cases")
+        raise FileError("must hold a list of cases", path=path)
     for column in columns:
         given = sum(column.name in case.columns for case in cases)
         if not column.required and 0 < given < len(cases):
             raise FileError(
-                f"{path}: gives {column.name} for {given} of {len(cases)} cases; give all or none"
+                f"gives {column.name} for {given} of {len(cases)} cases; give all or none",
+                path=path,
             )
     return cases
 
@@ -81,15 +82,17 @@ def _csv_rows(
         ]
         if missing:
             raise FileError(
-                f"{path}: has no column {', '.join(missing)}; its first line has the columns "
-                f"{', '.join(map(repr, found)) or '(none)'}, separated by commas"
+                f"has no column {', '.join(missing)}; its first line has the columns "
+                f"{', '.join(map(repr, found)) or '(none)'}, separated by commas",
+                path=path,
             )
         reader.fieldnames = found
         for row in reader:
             if None in row:
                 raise FileError(
-                    f"{path}: line {reader.line_num} has more cells than the {len(found)} columns "
-                    "of the first line; separate several files of one cell by ';'"
+                    f"line {reader.line_num} has more cells than the {len(found)} columns "
+                    "of the first line; separate several files of one cell by ';'",
+                    path=path,
                 )
             cells = {name: (row[name] or "").strip() for name in found}
             yield (
@@ -101,7 +104,7 @@ def _csv_rows(
                 },
             )
     except (UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"{path}: cannot be read as CSV: {error}") from error
+        raise FileError(f"cannot be read as CSV: {error}", path=path) from error
 
 
 def _json_rows(
@@ -110,16 +113,16 @@ def _json_rows(
     try:
         objects = json.loads(contents)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: cannot be read as JSON: {error}") from error
+        raise FileError(f"cannot be read as JSON: {error}", path=path) from error
     if not isinstance(objects, list):
-        raise FileError(f"{path}: must hold a list of cases")
+        raise FileError("must hold a list of cases", path=path)
     known = {"case", *(column.name for column in columns)}
     for number, found in enumerate(objects):
         if not isinstance(found, dict):
-            raise FileError(f"{path}: case {number} must be an object, got {_shown(found)}")
+            raise FileError(f"case {number} must be an object, got {_shown(found)}", path=path)
         unknown = found.keys() - known
         if unknown:
-            raise FileError(f"{path}: case {number} has the unknown key {min(unknown)}")
+            raise FileError(f"case {number} has the unknown key {min(unknown)}", path=path)
         yield f"case {number}", {name: cell for name, cell in found.items() if cell is not None}
 
 
@@ -129,7 +132,7 @@ def _case(path: Path, place: str, row: Mapping[str, Any], columns: Sequence[Colu
         if column.name in row:
             cells[column.name] = tuple(_members(path, place, column, row[column.name]))
         elif column.required:
-            raise FileError(f"{path}: {place} names no file in column {column.name}")
+            raise FileError(f"{place} names no file in column {column.name}", path=path)
     return Case(str(row.get("case") or place.split()[1]), cells)
 
 
@@ -138,7 +141,7 @@ def _members(path: Path, place: str, column: Column, cell: Any) -> list[Any]:
         listed = cell if isinstance(cell, list) else [cell]
         return [_file(path, place, column, member) for member in listed]
     if not isinstance(cell, list):
-        raise FileError(f"{path}: {place}: {column.name} must be a list, got {_shown(cell)}")
+        raise FileError(f"{place}: {column.name} must be a list, got {_shown(cell)}", path=path)
     return [None if member == "" else member for member in cell]
 
 
@@ -146,14 +149,14 @@ def _file(path: Path, place: str, column: Column, member: Any) -> Path | None:
     if member in (None, "") and column.may_lack:
         return None
     if not isinstance(member, str) or not is_file_name(member):
-        raise FileError(f"{path}: {place}: {column.name} must name a file, got {_shown(member)}")
+        raise FileError(f"{place}: {column.name} must name a file, got {_shown(member)}", path=path)
     file = path.parent / member
     if not column.must_exist:
         return file
     try:
         file.stat()
     except OSError as error:
-        raise FileError(f"{file}: {error.strerror} (it is named in {path}, {place})") from error
+        raise FileError(f"{error.strerror} (it is named in {path}, {place})", path=file) from error
     return file
 
 

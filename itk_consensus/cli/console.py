@@ -1,4 +1,4 @@
-"""What a command says: its answer on stdout; progress, warnings and errors on stderr."""
+"""What a command prints: results on stdout; progress, warnings and errors on stderr."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ from itk_consensus.report.text import PROGRAM
 if TYPE_CHECKING:  # a console is made before anything heavy is loaded
     from itk_consensus.filters.process_object import ProcessObject
 
+# Exit codes besides 0, success.
+#: Files that ``info`` compares differ, or cases of ``batch`` failed.
+SOMETHING_FOUND = 1
+FAILED = 2
+INTERRUPTED = 130
+
 _BAR_WIDTH = 24
 _SECONDS_BETWEEN_REDRAWS = 0.1
 
@@ -25,7 +31,7 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 class Console:
     """One command's terminal. The progress bar appears only on a terminal and is gone at the end.
 
-    A stderr that is full, closed or has lost its reader is no reason to stop.
+    The command goes on if stderr is full or closed.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -35,7 +41,7 @@ class Console:
         self._drawn, self._share = 0.0, 0.0
 
     def answer(self, text: str) -> None:
-        """Print what was asked for, in its lines."""
+        """Print a result."""
         self.clear()
         print(visible(text))
 
@@ -81,7 +87,7 @@ class Console:
         def draw(more: str = "") -> None:
             share = start + (stop - start) * filter_.GetProgress()
             waited = time.monotonic() - self._drawn > _SECONDS_BETWEEN_REDRAWS
-            # Labels and iterations on patterns are far quicker than a terminal.
+            # Iterations are often quicker than a terminal can redraw.
             if waited or round(100 * share) != round(100 * self._share):
                 self.progress(share, filter_.GetName() + more)
 

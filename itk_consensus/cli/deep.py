@@ -43,7 +43,7 @@ Train on images and label lists, with or without known truths.
   image   the image file
   labels  a label file per rater, empty (null) for a missing one; or one vector image
   truth   the true labels, if known (for all cases or for none)
-  raters  the raters' ids, empty (null) for one without; without this column a position is a person
+  raters  the raters' ids, empty (null) if unknown; by default the position in the list is the id
 """
 
 #: Parameters that only matter to the finished model, and those that also matter to Fit.
@@ -90,12 +90,12 @@ def _add_fit(commands: Any) -> None:
     add_file(
         parser,
         "--checkpoint",
-        help="kept up to date while training; if it exists, training goes on from it",
+        help="updated during training; if it exists, training resumes from it",
     )
     add_file(
         parser,
         "--from-model",
-        help="a model made by fit, which training goes on from; it may meet new raters",
+        help="continue training this model, which fit made; raters may be new",
     )
     names = {parameter.name for parameter in parameters_of(DeepConsensusFilter)}
     _add_options(parser, names.difference(_ONLY_OF_APPLY))
@@ -128,7 +128,7 @@ def _fit(arguments: argparse.Namespace, console: Console) -> None:
             checkpoint=arguments.checkpoint,
             warm_start=arguments.from_model is not None,
         )
-    with writing(outputs[:1], overwrite=True):  # to refuse now would cost the training
+    with writing(outputs[:1], overwrite=True):  # refusing now would lose the training
         filter_.Save(arguments.model)
     reliability = {f"rater {k}": f"{v:.4f}" for k, v in filter_.GetRaterReliability().items()}
     console.answer("\n".join(pairs({"model": str(arguments.model), **reliability})))
@@ -181,7 +181,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
     for name, value in given_parameters(arguments, DeepConsensusFilter).items():
         setattr(filter_, name, value)
     if arguments.label is not None and arguments.probability is None:
-        arguments.parser.error("--label says which label's --probability to write; give both")
+        arguments.parser.error("--label chooses the label of --probability; give both")
     label = 1 if arguments.label is None else arguments.label
     if arguments.probability is not None and label not in filter_.GetLabels():
         known = shown(filter_.GetLabels())
@@ -208,7 +208,7 @@ def _apply(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _known_ids(given: Sequence[str] | None, known: Sequence[int | str]) -> list[Any] | None:
-    """Ids as Fit met them: a command line cannot tell the text 3 from the number 3."""
+    """Ids with the types that Fit knows: a command line has no number 3, only the text."""
     if given is None:
         return None
     by_text = {str(name): name for name in known}

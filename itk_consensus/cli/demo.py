@@ -1,4 +1,4 @@
-"""``itk-consensus demo``: one real nodule of four radiologists; consensus, vote and STAPLE."""
+"""``itk-consensus demo``: consensus, vote and STAPLE of a real lung nodule with four raters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from itk_consensus.report.text import pairs, section, table, wrapped
 from itk_consensus.samples import SAMPLE_NODULES, sample_case
 from itk_consensus.votes.overlap import dice
 
-#: What `FolderRecord` is kept here of the files that are ours to replace.
+#: Record of the files that the demo wrote and may replace.
 RECORD = "demo.json"
 
 #: All that is written beside the raters; without matplotlib there is no picture.
@@ -49,7 +49,7 @@ _RESULTS = (
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes."""
+    """Add the arguments of the command."""
     parser.set_defaults(run=_demo, parser=parser)
     add_file(
         parser,
@@ -57,7 +57,8 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         "--output",
         default=Path("demo-output"),
         metavar="FOLDER",
-        help="where to write the results, over those of the last time [default: %(default)s]",
+        help="where to write the results; those of an earlier demo are replaced "
+        "[default: %(default)s]",
     )
     add_overwrite_option(parser)
 
@@ -106,7 +107,7 @@ def run_demo(folder: Path) -> str:
         "raters.csv": "the table above",
     }
     report(consensus, folder / "report.html", names=[f"rater {n}" for n in range(len(masks))])
-    written["report.html"] = "one page for the meeting: open it in a browser"
+    written["report.html"] = "a report: open it in a browser"
     written[RECORD] = "which of these files the next demo may replace"
     written |= _picture(folder, masks, fused, loaded.geometry.array_spacing)
     return "\n".join(
@@ -118,11 +119,11 @@ def run_demo(folder: Path) -> str:
             "",
             section("Volumes", pairs(_volumes(masks, voted, fused, voxel_ml))),
             section("Raters", table(list(rows[0]), [list(row.values()) for row in rows])),
-            section("What speaks against the consensus", _findings(consensus)),
-            section("What speaks against STAPLE", _findings(staple)),
+            section("Concerns about the consensus", _findings(consensus)),
+            section("Concerns about STAPLE", _findings(staple)),
             section(f"Written to {folder}", pairs(written)),
             "",
-            "Next, with files of your own in place of these:",
+            "Next, try it with your own files:",
             f"  {_program()} fuse {folder}/rater-*.nii.gz -o fused.nii.gz --report fused.html",
         ]
     )

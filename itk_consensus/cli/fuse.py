@@ -39,7 +39,7 @@ _EVERY_LABEL = "{label}"
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Give the parser what the command takes; the method decides which options there are."""
+    """Add the arguments of the command; they depend on the method."""
     fuser = add_fusion_options(parser, words, "fuse", "Fuse label images into one label map.")
     parser.usage = f"{PROGRAM} fuse INPUT... --output FILE [--method METHOD] [options]"
     parser.set_defaults(run=_fuse)
@@ -59,15 +59,15 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_file(
         parser,
         "--uncertainty",
-        help="how unsure the result is at each voxel, as float32; 0 is certain",
+        help="uncertainty of the result at each voxel, as float32; 0 is certain",
     )
     parser.add_argument(
         "--uncertainty-kind",
         choices=UNCERTAINTY_KINDS,
         help=f"what --uncertainty means [default: {UNCERTAINTY_KINDS[0]}]",
     )
-    add_file(parser, "--json", help="the report, for machines")
-    add_file(parser, "--report", metavar="PAGE", help="the report as one HTML page, for people")
+    add_file(parser, "--json", help="the report as JSON")
+    add_file(parser, "--report", metavar="PAGE", help="the report as an HTML page")
     add_structure_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)
@@ -103,11 +103,13 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
     """What will be written, but for probabilities of labels that are not known yet."""
     if arguments.label is not None and arguments.probability is None:
-        arguments.parser.error("--label says which label's --probability to write; give both")
+        arguments.parser.error("--label chooses the label of --probability; give both")
     if arguments.label is not None and _EVERY_LABEL in str(arguments.probability):
-        arguments.parser.error(f"--label names one label, {_EVERY_LABEL} all of them; give one")
+        arguments.parser.error(
+            f"--label is one label, {_EVERY_LABEL} means all; give one of the two"
+        )
     if arguments.uncertainty_kind is not None and arguments.uncertainty is None:
-        arguments.parser.error("--uncertainty-kind says what --uncertainty means; give both")
+        arguments.parser.error("--uncertainty-kind needs --uncertainty; give both")
     types = {"output": np.uint8, "probability": np.float64, "uncertainty": np.float32}
     return given_outputs(arguments, **types, json=None, report=None)
 

@@ -39,7 +39,7 @@ class FusedFiles:
     inputs: list[ImageFile]  #: The raters' files
     described: list[dict[str, Any]]  #: From `describe_inputs`
     parameter_files: dict[str, Path]  #: Parameters that are images, and where they were read
-    image: Any  #: What the raters looked at, if it was given
+    image: Any  #: The image that the raters segmented, if given
 
     @property
     def paths(self) -> list[Path]:
@@ -60,7 +60,7 @@ def add_fusion_options(
     parser.prog = f"{PROGRAM} {command} --method {fuser.method}"
     between = "\n" if description.endswith("\n") else " "
     parser.description = (
-        f"{description}{between}The method decides what options it has;"
+        f"{description}{between}Options depend on the method;"
         f"\nthese are the options of {fuser.method}."
     )
     parser.epilog = section("methods:", summaries)
@@ -92,7 +92,7 @@ def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFil
         "--image",
         dest=_IMAGE,
         default=argparse.SUPPRESS,
-        help="what the raters looked at, drawn below their contours in the report",
+        help="the image that the raters segmented, shown below their contours in the report",
     )
 
 
@@ -139,11 +139,11 @@ def fuse_files(
 
 
 def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> None:
-    """Name what a binary method takes for background, of the labels that were found."""
+    """Warn of labels that a binary method treats as background."""
     ignored = ignored_labels(filter_, found)
     if ignored:
         foreground = getattr(filter_, "ForegroundValue", None)
         console.warn(
-            f"{filter_.method} fuses label {foreground:g} and takes {shown(ignored)} for "
+            f"{filter_.method} fuses label {foreground:g} and treats {shown(ignored)} as "
             "background; --foreground-value chooses another, --method multilabel-staple fuses all"
         )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from itk_consensus.cli.console import Console
-from itk_consensus.cli.exit_codes import SOMETHING_FOUND
+from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import read_files
 from itk_consensus.cli.options import add_file
 from itk_consensus.images.dicom.series import described, series_within
@@ -16,14 +15,14 @@ from itk_consensus.report.text import section
 
 
 def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
-    """Give the parser what the command takes."""
+    """Add the arguments of the command."""
     parser.set_defaults(run=_info, parser=parser)
-    parser.epilog = "The exit code is 1 if the files do not share one space."
+    parser.epilog = "The exit code is 1 if the files do not share a grid."
     add_file(parser, "files", nargs="+", help="image files, and folders of DICOM series")
     parser.add_argument(
         "--show-identity",
         action="store_true",
-        help="also print what DICOM calls a series (SeriesInstanceUID), which leads to the patient",
+        help="also print the SeriesInstanceUID of each series, which identifies the patient",
     )
 
 
@@ -39,9 +38,9 @@ def _info(arguments: argparse.Namespace, console: Console) -> int:
         return 0
     differing = differences_in_space(files, DEFAULT_TOLERANCE, DEFAULT_TOLERANCE)
     if differing:
-        console.answer("\n".join(differing))
+        console.answer("\n".join(sentence for _, sentence in differing))
     elif len(files) > 1:
-        console.answer(f"All {len(files)} files share one space.")
+        console.answer(f"All {len(files)} files share a grid.")
     return SOMETHING_FOUND if differing else 0
 
 

@@ -1,4 +1,4 @@
-"""Image files that a command reads, and what about them deserves a word before any work."""
+"""Reading image files, and warnings about them before any work."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from itk_consensus.report.image_file import ImageFile, differences_in_space
 def read(path: Path, console: Console) -> Any:
     """Read an image; what the image library prints becomes one warning, or nothing on failure.
 
-    Those libraries write straight to the process's stderr, several lines at a time, even when
-    they also raise an error that says it all.
+    Those libraries write straight to the process's stderr, several lines at a time, even when they
+    raise an error as well.
     """
     image, complaint = read_quietly(path)
     if complaint.strip():
@@ -38,12 +38,12 @@ def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterato
 def require_one_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
 ) -> None:
-    """Raise a `GeometryError` that names the first stray file and what helps."""
+    """Raise a `GeometryError` that names the first file on another grid, and what to do."""
     found = differences_in_space(files, coordinate_tolerance, direction_tolerance)
     if found:
         others = f" ({len(found) - 1} more files differ)" if len(found) > 1 else ""
-        strays = (file for file in files if found[0].startswith(f"{file.path} "))
-        raise GeometryError(f"{found[0]}{others}. {_way_out(files[0], next(strays))}")
+        stray, sentence = found[0]
+        raise GeometryError(f"{sentence}{others}. {_way_out(files[0], stray)}")
 
 
 def _way_out(first: ImageFile, stray: ImageFile) -> str:
@@ -80,7 +80,7 @@ def warn_of_copies(files: Sequence[ImageFile], console: Console) -> None:
 
 
 def warn_of_copy(name: str, other: str, console: Console) -> None:
-    """Say that two raters are one."""
+    """Warn that two raters are the same."""
     console.warn(f"{name} and {other} hold the same labels everywhere")
 
 

@@ -1,25 +1,24 @@
-"""Options made from the filters' parameter tables, and the ways people write names and files."""
+"""Command-line options, made from the parameter tables of the filters."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.errors import ConsensusError
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     Boolean,
     Choice,
+    ImageLike,
     Kind,
     LabelProbabilities,
     OneOf,
     Reals,
 )
+from itk_consensus.errors import ConsensusError
 from itk_consensus.filters.hybrid import Fuser
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
@@ -36,13 +35,13 @@ DEFAULT_IN_CHUNKS = "corrected-vote"
 
 
 def default_method(words: list[str]) -> str:
-    """What holds if a command line names no method: it depends on where the result goes."""
+    """The method if none is given, which depends on where the result goes."""
     is_store = any(word.rstrip("/").lower().endswith(".zarr") for word in words)
     return DEFAULT_IN_CHUNKS if is_store else DEFAULT_METHOD
 
 
 def file_name(text: str) -> Path:
-    """A path of an option; what no library can open is refused before one sees it."""
+    """The path that an option names; refuses names that no library can open."""
     if not is_file_name(text):
         raise argparse.ArgumentTypeError(f"must name a file, got {text!a}")
     return Path(text)
@@ -56,7 +55,7 @@ def add_file(
 
 
 def process_count(text: str) -> int:
-    """How many processes to start; each costs memory, whether there is work for it or not."""
+    """How many processes to start."""
     if not (text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PROCESSES):
         raise argparse.ArgumentTypeError(
             f"must be an integer >= 1 and <= {_MOST_PROCESSES}, got {text!a}"
@@ -139,17 +138,19 @@ def option_of(parameter: Parameter[Any]) -> str:
 
 @contextmanager
 def naming_options(filter_: ProcessObject, name: str) -> Iterator[None]:
-    """Let errors of a filter speak of `name` and its options, not of classes and setters."""
+    """Let errors of a filter name the command and its options instead of class and parameters."""
     try:
         yield
     except ConsensusError as error:
-        text = str(error).replace(f"{filter_.GetName()}: ", f"{name}: ")
-        for parameter in parameters_of(type(filter_)):
-            if parameter.in_cli or parameter is LabelFusionFilter.MaskImage:
-                option = option_of(parameter)
-                text = re.sub(rf"\bcall Set{parameter.name}\((.*?)\)", rf"give {option} \1", text)
-                text = re.sub(rf"\b(Set)?{parameter.name}\b", option, text)
-        raise type(error)(text) from error
+        options = {parameter.name: option_of(parameter) for parameter in _options_of(filter_)}
+        owner = name if error.owner == filter_.GetName() else error.owner
+        raise error.respelled(owner, lambda one: options.get(one, one)) from error
+
+
+def _options_of(filter_: ProcessObject) -> Iterator[Parameter[Any]]:
+    for parameter in parameters_of(type(filter_)):
+        if parameter.in_cli or parameter is LabelFusionFilter.MaskImage:
+            yield parameter
 
 
 def _reader(kind: Kind[Any]) -> Callable[[str], Any]:
@@ -197,7 +198,7 @@ def _placeholder(kind: Kind[Any]) -> str:
 
 
 def text_of_default(parameter: Parameter[Any]) -> str:
-    """What holds while an option is not given."""
+    """The default of an option."""
     if parameter.default_doc or parameter.default is None:
         return parameter.default_doc or "none"
     return shown(parameter.default)

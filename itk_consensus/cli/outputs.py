@@ -1,4 +1,4 @@
-"""Can the answer be written? Asked before the work, not after it."""
+"""Output files: whether they can be written is checked before the work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Output:
     option: str  #: The option that names it
     path: Path
     pixel_type: DTypeLike | None = None  #: Of an image; None for a text
-    #: Whether a file that is there already is taken up rather than replaced.
+    #: Whether an existing file is continued rather than replaced.
     continued: bool = False
 
 
@@ -42,9 +42,7 @@ def add_output_options(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_overwrite_option(parser: argparse.ArgumentParser) -> None:
     """Give a parser ``--overwrite``."""
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace outputs that are there already"
-    )
+    parser.add_argument("--overwrite", action="store_true", help="replace existing outputs")
 
 
 def given_outputs(arguments: argparse.Namespace, **pixel_types: DTypeLike | None) -> list[Output]:
@@ -64,10 +62,10 @@ def check_outputs(
     Raises
     ------
     FileError
-        The folder cannot be made or is closed, no format has this extension, the format does not
-        give back what it was given (PNG keeps one slice of a volume, JPEG changes labels), the
-        output is a file that an input consists of or another output, or it exists and `overwrite`
-        is not set. Also if an input is missing.
+        The folder cannot be made or written to, no format has this extension, the format loses
+        something (PNG keeps one slice of a volume, JPEG changes labels), the output is a file that
+        an input consists of or another output, or it exists and `overwrite` is not set. Also if an
+        input is missing.
     """
     reads = [claim for path in inputs for claim in reading(path)]
     made = [(output, file) for output in outputs for file in _rehearse(output, dimension)]
@@ -92,9 +90,9 @@ def writing(outputs: Iterable[Output], *, overwrite: bool = False) -> Iterator[N
     Raises
     ------
     FileError
-        Somebody else has written one meanwhile, which `overwrite` allows, or does so for long.
+        Another process has written one meanwhile, unless `overwrite` is set, or holds its lock.
     """
-    # All take locks in one order, so that no two wait for each other.
+    # Every process takes locks in the same order, so that there is no deadlock.
     ordered = sorted(outputs, key=lambda output: os.path.realpath(output.path))
     make_folders(ordered)
     with ExitStack() as locks:
@@ -115,11 +113,11 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made a folder: {error.strerror}") from error
+        raise FileError(f"cannot be made a folder: {error.strerror}", path=folder) from error
 
 
 def _rehearse(output: Output, dimension: int) -> list[Path]:
-    """Write a stand-in near the target and return the files that the real one will make."""
+    """Write a small test file near the target; return the files that the output will consist of."""
     path = output.path
     beside = _folder_near(path)
     try:
@@ -129,16 +127,19 @@ def _rehearse(output: Output, dimension: int) -> list[Path]:
                 write_text(draft, "")
             elif not _survives(draft, np.dtype(output.pixel_type), dimension):
                 raise FileError(
-                    f"{path}: its format does not keep a {dimension}D image of "
-                    f"{np.dtype(output.pixel_type)} as it is; use .nii.gz, .nrrd or .mha"
+                    f"its format does not keep a {dimension}D image of "
+                    f"{np.dtype(output.pixel_type)} as it is; use .nii.gz, .nrrd or .mha",
+                    path=path,
                 )
             return [path.parent / part.name for part in Path(folder).iterdir()]
     except FileError as error:
-        raise FileError(str(error).replace(str(draft), str(path))) from error
+        raise error.about(path=path) from error
     except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise FileError(f"cannot be written: {error.strerror or error}", path=path) from error
     except RuntimeError as error:  # SimpleITK writes some formats that it cannot read
-        raise FileError(f"{path}: its format cannot be read back; use .nii.gz or .nrrd") from error
+        raise FileError(
+            "its format cannot be read back; use .nii.gz or .nrrd", path=path
+        ) from error
 
 
 def _folder_near(path: Path) -> Path:

@@ -44,7 +44,7 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
         group,
         "--series",
         metavar="FOLDER",
-        help="the DICOM series that was outlined; needed where DICOM is read or written",
+        help="the DICOM series that was segmented; needed to read or write DICOM",
     )
     group.add_argument(
         "--series-number",
@@ -56,8 +56,8 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--absent-frames",
         choices=ABSENT_FRAMES,
-        help="what slices are for which a reader's DICOM SEG has no frame at all: background, or "
-        "not annotated [default: background]",
+        help="what slices without any frame in a rater's DICOM SEG are: background, or not "
+        "annotated [default: background]",
     )
     group.add_argument(
         "--rename",
@@ -65,30 +65,21 @@ def add_structure_options(parser: argparse.ArgumentParser) -> None:
         type=_renaming,
         default=[],
         metavar="OLD=NEW",
-        help="take a structure for another, whoever has it; may be given several times",
+        help="treat structure OLD as NEW, for all raters; may be given several times",
     )
 
 
 def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
-    """Read, match, fuse and write, and say who has what."""
-    for option in ("probability", "uncertainty", "json", "report"):
-        if getattr(arguments, option) is not None:
-            arguments.parser.error(f"--{option} is not available with --per-structure")
-    given = given_parameters(arguments, arguments.fuser)
-    files = sorted(name for name, value in given.items() if isinstance(value, Path))
-    if files:
-        arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
-    if arguments.absent_frames == "missing":
-        given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
-    fuser = arguments.fuser(**given)
+    """Read, match, fuse and write, and print which rater has which structure."""
+    fuser = _fuser(arguments)
     require_structures_name(arguments.output)
     outputs = [Output("--output", arguments.output)]
-    # Whatever lies in the folder of a series is read as a slice of it.
+    # Every file in the folder of a series is read as a slice.
     folders = [] if arguments.series is None else [arguments.series]
     inputs = [*arguments.inputs, *folders]
     check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
     if is_dicom(arguments.output) and arguments.series is None:
-        arguments.parser.error("DICOM refers to the series that was outlined; give --series")
+        arguments.parser.error("DICOM output needs the series that was segmented; give --series")
     series = None
     if arguments.series is not None:
         series = read_dicom_series(arguments.series, number=arguments.series_number)
@@ -104,11 +95,26 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     )
     for one in consensus:
         if one.name not in fused:
-            console.warn(f"voxels that no label won are written as the structure '{one.name}'")
+            console.warn(f"tied voxels are written as the structure '{one.name}'")
     raters = [path for path in arguments.inputs if path.suffix.lower() != ".nrrd"]
     with writing(outputs, overwrite=arguments.overwrite):
         write_structures(consensus, arguments.output, series, method=fuser.GetName(), raters=raters)
     console.answer(f"{matched}\n{len(consensus)} structures in {arguments.output}")
+
+
+def _fuser(arguments: argparse.Namespace) -> LabelFusionFilter:
+    """The filter that fuses each structure; options that have no meaning here are refused."""
+    for option in ("probability", "uncertainty", "json", "report"):
+        if getattr(arguments, option) is not None:
+            arguments.parser.error(f"--{option} is not available with --per-structure")
+    given = given_parameters(arguments, arguments.fuser)
+    files = sorted(name for name, value in given.items() if isinstance(value, Path))
+    if files:
+        arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
+    if arguments.absent_frames == "missing":
+        given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
+    fuser: LabelFusionFilter = arguments.fuser(**given)
+    return fuser
 
 
 def _first(matched: MatchedStructures, name: str) -> Structure:

@@ -1,4 +1,4 @@
-"""``itk-consensus report``: the page for a meeting."""
+"""``itk-consensus report``: an HTML page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from itk_consensus.report.text import PROGRAM
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
-    """Give the parser what the command takes; the method decides which options there are."""
+    """Add the arguments of the command; they depend on the method."""
     fuser = add_fusion_options(
         parser, words, "report", "Fuse label images and write one HTML page about it."
     )
     parser.usage = f"{PROGRAM} report INPUT... --output PAGE [--method METHOD] [options]"
     parser.set_defaults(run=_report)
     add_input_files(parser)
-    add_output_options(parser, "the page, which needs no other file")
+    add_output_options(parser, "the page, a single file")
     add_image_option(parser, fuser)
 
 

@@ -13,16 +13,15 @@ import itk_consensus
 from itk_consensus.cli.fusing import wanted_method
 from itk_consensus.cli.options import offered_parameters, option_of, text_of_default
 from itk_consensus.cli.slicer_flags import RATER
+from itk_consensus.constraints import Boolean, Choice, ImageLike, Integer, Real
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Choice, Integer, Real
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import METHODS
 
-#: A panel has a fixed number of inputs; readers beyond are rare, and may be left out.
+#: A panel has a fixed number of inputs, which may be left empty.
 _RATERS = 8
-#: What Slicer keeps an integer in; larger defaults are left to this program.
+#: Slicer's largest integer; larger defaults are left out.
 _LARGEST_INTEGER = 2**31 - 1
 Element = ElementTree.Element
 
@@ -48,7 +47,7 @@ def module_description(words: list[str]) -> str:
         ("contributor", "the authors of itk-consensus"),
     ):
         _child(module, name, text)
-    _images(_group(module, "Images", "What is fused, and where the answer goes."), fuser)
+    _images(_group(module, "Images", "Inputs and outputs."), fuser)
     shared = {parameter.name for parameter in parameters_of(LabelFusionFilter)}
     own = [one for one in offered_parameters(fuser) if one.name not in shared]
     common = [one for one in offered_parameters(fuser) if one.name in shared]
@@ -68,7 +67,7 @@ def _images(group: Element, fuser: type[LabelFusionFilter]) -> None:
     _child(method, "default", fuser.method)
     for number in range(1, _RATERS + 1):
         name = f"{RATER}{number}"
-        text = "A reader's label map; leave those empty that there are not."
+        text = "Label map of a rater; leave unused ones empty."
         rater = _described(group, "image", name, f"Reader {number}", text)
         rater.set("type", "label")
         _child(rater, "channel", "input")
@@ -86,7 +85,7 @@ def _images(group: Element, fuser: type[LabelFusionFilter]) -> None:
 
 
 def _parameter(group: Element, parameter: Parameter[object]) -> None:
-    """One parameter of the table; what may be left open is a text, which Slicer may leave out."""
+    """One parameter; an optional one is a text, which may be left empty."""
     kind, default = parameter.kind, parameter.default
     flag = option_of(parameter).removeprefix("--").replace("-", "_")
     label = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", parameter.name)
@@ -95,7 +94,7 @@ def _parameter(group: Element, parameter: Parameter[object]) -> None:
     text = parameter.doc if is_fixed else f"{parameter.doc} [default: {text_of_default(parameter)}]"
     if is_fixed and isinstance(kind, (Boolean, Choice)):
         names = ("yes", "no") if isinstance(kind, Boolean) else kind.names
-        shown = ("no", "yes")[bool(default)] if isinstance(kind, Boolean) else str(default)
+        shown = text_of_default(parameter)
         element = _described(group, "string-enumeration", flag, label, text)
         _child(element, "default", shown)
         for name in names:

@@ -1,4 +1,4 @@
-"""How patches are varied: in the built-in way, or by a transform of the user's. No torch here."""
+"""Augmentation of patches: built in, or by the user's transform. No torch here."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def augmented(patch: Case, rng: np.random.Generator) -> Case:
 
 
 def by_transform(transform: Transform, owner: str) -> Augmentation:
-    """A transform of the user's as an augmentation.
+    """The user's transform as an augmentation.
 
     One with a method `set_random_state`, as MONAI's have, is seeded anew for every patch, so that a
     resumed training sees what an uninterrupted one would have seen.
     """
     if not callable(transform):
-        raise ParameterError(f"{owner}: transform must be callable, got {transform!r:.80}")
+        raise ParameterError(f"transform must be callable, got {transform!r:.80}", owner=owner)
 
     def augment(patch: Case, rng: np.random.Generator) -> Case:
         seed = int(rng.integers(2**31))
@@ -64,10 +64,10 @@ def by_transform(transform: Transform, owner: str) -> Augmentation:
 
 def _array(changed: Any, name: str, shape: tuple[int, ...], owner: str) -> NDArray[Any]:
     if not isinstance(changed, Mapping) or name not in changed:
-        raise ParameterError(f"{owner}: transform must return a dict with {name}, got none")
+        raise ParameterError(f"transform must return a dict with {name}, got none", owner=owner)
     array = np.asarray(changed[name])
     if array.shape != shape:
         raise ParameterError(
-            f"{owner}: transform must keep the shape of {name}, {shape}, got {array.shape}"
+            f"transform must keep the shape of {name}, {shape}, got {array.shape}", owner=owner
         )
     return array

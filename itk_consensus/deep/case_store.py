@@ -1,4 +1,4 @@
-"""Cases of a training that need not fit in memory. No torch here."""
+"""Training cases that need not fit in memory. No torch here."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from itk_consensus.deep.cases import Case
 
 
 class CaseStore(Sequence[Case]):
-    """Cases that are made when asked for; those asked for last are kept within a budget.
+    """Cases that are made on demand; the most recent are cached within a budget.
 
     Parameters
     ----------
     makers : sequence of callables
         Each makes a case, the same at every call.
     budget : int
-        Bytes of the cases that are kept; the newest always is.
+        Bytes of cached cases; the most recent case is always kept.
     """
 
     def __init__(self, makers: Sequence[Callable[[], Case]], budget: int) -> None:

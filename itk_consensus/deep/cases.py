@@ -201,7 +201,7 @@ def as_batch(patches: Sequence[Case]) -> Batch:
 
 
 def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
-    """Some raters go missing, one of each case at least stays, and some lose their name."""
+    """Drop some raters, but not all of a case, and make some unknown."""
     here = (batch.labels != MISSING).any(axis=tuple(range(2, batch.labels.ndim)))
     keep = _at_least_one(rng.random(here.shape) >= _RATER_DROPOUT, here, rng)
     names = with_names_dropped(batch.raters, rng)
@@ -209,7 +209,7 @@ def with_raters_dropped(batch: Batch, rng: np.random.Generator) -> Batch:
 
 
 def with_names_dropped(raters: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Some raters become unknown ones, so that the network learns to do with those too."""
+    """Make some raters unknown, so that the network learns to handle those too."""
     return np.where(rng.random(raters.shape) >= _IDENTITY_DROPOUT, raters, 0)
 
 

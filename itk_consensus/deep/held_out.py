@@ -1,4 +1,4 @@
-"""Held-out raters: by them a model is judged, and its rater weight chosen, without any truth."""
+"""Held-out raters: they evaluate a model, and choose its rater weight, without a truth."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from itk_consensus.deep.network import one_hot, rater_log_likelihood
 
 #: Pseudo-votes for every class: no vote is ever certain.
 _PSEUDO_VOTES = 0.5
-#: Rater weights to choose from; 1 takes the raters' errors for independent.
+#: Rater weights to choose from; 1 treats the raters' errors as independent.
 _RATER_WEIGHTS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 _STANDARD_ERRORS = 2.0
 
 
 class _HeldOut(NamedTuple):
-    """One rater of a case, whom the others have to foresee."""
+    """One rater of a case, whom the others have to predict."""
 
     others: Tensor  #: (1, A, K, *S) votes of the others
     rates: Tensor  #: (K, K) the rater's own C, [true, drawn]
@@ -54,12 +54,12 @@ def held_out_log_likelihood(
 
 @torch.no_grad()
 def chosen_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
-    """The largest rater weight that does not foresee held-out raters clearly worse than the best.
+    """The largest rater weight that does not predict held-out raters clearly worse than the best.
 
-    For networks of the image alone, as the joint mode trains them. What counts is how often the
-    label is right, which is what a fusion is asked for: likelihood would also reward how sure the
-    posterior is, and that changes with the weight. Clear is a difference of two standard errors
-    over the cases. Voxels on which all other raters agree have no say.
+    For networks of the image alone, as the joint mode trains them. The criterion is how often the
+    label is right, as in a fusion: likelihood would also reward confidence, which changes with the
+    weight. Clear is a difference of two standard errors over the cases. Voxels on which all other
+    raters agree are left out.
     """
     rows = [row for case in cases if (row := _hits_of_weights(model, case)) is not None]
     if not rows:
@@ -72,7 +72,7 @@ def chosen_rater_weight(model: ConsensusModel, cases: Iterable[Case]) -> float:
 
 
 def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] | None:
-    """Share of a case's raters' labels that each weight foresees; None if none is disputed."""
+    """Share of the raters' labels that each weight predicts; None if none is disputed."""
     shares = []
     for one in _held_out(model, case):
         disputed = (one.others[0].sum(0) > 0).sum(0).cpu() > 1
@@ -90,7 +90,7 @@ def _hits_of_weights(model: ConsensusModel, case: Case) -> NDArray[np.float64] |
 
 
 def _held_out(model: ConsensusModel, case: Case) -> Iterator[_HeldOut]:
-    """Each rater of a case in turn, if there is another one to foresee it."""
+    """Each rater of a case in turn, if there is another one to predict it."""
     rates = torch.from_numpy(np.exp(model.rater_model.log_rates()))
     for rater, number in enumerate(case.raters):
         others = case.labels.copy()

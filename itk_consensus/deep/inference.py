@@ -1,7 +1,7 @@
-"""Inference by windows: only those that hold a voxel in question, blended where they overlap.
+"""Inference by windows: only those that hold a requested voxel, blended where they overlap.
 
-The windows lie on one grid over the whole volume, whichever of them are computed. Every window
-that covers a voxel in question is computed, so its answer does not depend on which others are.
+The windows lie on one grid over the whole volume, whichever of them are computed. Every window that
+covers a requested voxel is computed, so its result does not depend on the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WINDOWS_AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the network says inside a box; it is meaningful at the voxels in question."""
+    """The network's prediction inside a box; it is valid at the requested voxels."""
 
     box: Box  #: Where in the volume
     probability: NDArray[np.float32]  #: (K, *B)
@@ -50,18 +50,18 @@ def predict(
     mixed_precision: bool,
     progress: Callable[[float], None],
 ) -> Prediction:
-    """Class probabilities and evidence at the voxels in question.
+    """Class probabilities and evidence at the requested voxels.
 
     Parameters
     ----------
     asked : ndarray of bool
-        The voxels in question.
+        The requested voxels.
     window : sequence of int
         In array axis order.
     overlap : float
-        Share of a window that its neighbour covers too.
+        Overlap of neighbouring windows, as a share of the window.
     progress : callable
-        Told the share that is done; may raise to stop.
+        Called with the share that is done; may raise to stop.
     """
     windows = [box for box in window_grid(asked.shape, window, overlap) if asked[box].any()]
     box = _hull(windows, asked.ndim)
@@ -127,8 +127,8 @@ def _predict_windows(
     answer = torch.cat([probability, evidence.unsqueeze(1)], 1).cpu().numpy()
     if not np.isfinite(answer).all():
         raise TrainingError(
-            "the network's answer is not finite: its weights overflow on this image; Fit it again, "
-            "or Load another model"
+            "the network's output is not finite: its weights overflow on this image; call "
+            "Fit again, or Load another model"
         )
     inside = (slice(None), slice(None), *(slice(side) for side in sides))
     inner: NDArray[np.float32] = answer[inside]
@@ -151,7 +151,7 @@ def _hull(windows: Sequence[Box], dimension: int) -> Box:
 
 
 def _bell(shape: tuple[int, ...]) -> NDArray[Any]:
-    """Gaussian weights, an eighth of the side wide: a window is worst informed at its rim."""
+    """Gaussian weights, an eighth of the side wide: a window knows least at its border."""
     axes = []
     for axis, side in enumerate(shape):
         offset = (np.arange(side) - (side - 1) / 2) / max(1.0, side / 8)

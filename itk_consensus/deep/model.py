@@ -24,7 +24,8 @@ from itk_consensus.errors import ParameterError
 
 RaterId = int | str
 
-#: Votes added to every rater's tally: a rater seen little is believed to be right 4 times of 5.
+#: Votes added to every rater's tally: a rater with few votes is assumed to be right 4 times out of
+#: 5.
 _PRIOR_VOTES = 10.0
 _PRIOR_ACCURACY = 0.8
 #: No rater is infallible; log C stays finite.
@@ -46,7 +47,7 @@ class RaterModel:
 
     @classmethod
     def blank(cls, raters: int, classes: int, *, symmetric: bool) -> RaterModel:
-        """Nobody has been seen yet."""
+        """A tally without votes."""
         return cls(np.zeros((raters + 1, classes, classes)), symmetric)
 
     @property
@@ -99,7 +100,7 @@ class ConsensusModel:
         image_stream: Any = None,
         sides: StreamSides = OWN_SIDES,
     ) -> ConsensusModel:
-        """A model that has seen nothing; its first weights depend on the seed only."""
+        """An untrained model; its weights depend on the seed only."""
         rater_model = RaterModel.blank(len(rater_ids), len(labels), symmetric=mode != "truth")
         network = new_network(shape, seed, image_stream, sides)
         return cls(network, mode, labels, rater_ids, rater_model)
@@ -231,7 +232,8 @@ def find_device(name: str, owner: str) -> torch.device:
         usable = [kind for kind, available in there.items() if available and kind != "cuda"]
         usable += [f"cuda:{index}" for index in range(count)]
         raise ParameterError(
-            f"{owner}: Device must be one this machine's torch can use "
-            f"({', '.join(sorted(usable))}), got {name}"
+            f"must be one this machine's torch can use ({', '.join(sorted(usable))}), got {name}",
+            owner=owner,
+            parameter="Device",
         )
     return torch.device(name)

@@ -208,12 +208,15 @@ def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSi
     itself needs more than one value where the image is smallest.
     """
     if not isinstance(stream, nn.Module):
-        raise ParameterError(f"{owner}: image_stream must be a torch module, got {stream!r:.80}")
+        raise ParameterError(
+            f"image_stream must be a torch module, got {stream!r:.80}", owner=owner
+        )
     odd = {value.dtype for value in stream.state_dict().values()} - _KEPT_TYPES
     if odd:
         raise ParameterError(
-            f"{owner}: image_stream must hold float32, float64, int64 or uint8 tensors only, which "
-            f"can be saved; got {odd.pop()}"
+            f"image_stream must hold float32, float64, int64 or uint8 tensors only, which "
+            f"can be saved; got {odd.pop()}",
+            owner=owner,
         )
     trial = copy.deepcopy(stream).cpu().eval()
     declared = getattr(stream, "stride", None)
@@ -229,7 +232,7 @@ def check_image_stream(stream: Any, shape: NetworkShape, owner: str) -> StreamSi
         )
         if not complaint:
             return sides
-    raise ParameterError(f"{owner}: image_stream must {complaint}")
+    raise ParameterError(f"image_stream must {complaint}", owner=owner)
 
 
 def rounded_up(side: int, sides: StreamSides) -> int:

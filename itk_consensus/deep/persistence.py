@@ -82,8 +82,9 @@ def resume(trainer: Trainer, contents: bytes, path: str) -> None:
         there = description.get(name)
         if there != here:
             raise FileError(
-                f"{path}: belongs to another training: its {name.replace('_', ' ')} is {there}, "
-                f"here it is {here}; remove the file to start anew"
+                f"belongs to another training: its {name.replace('_', ' ')} is {there}, "
+                f"here it is {here}; remove the file to start anew",
+                path=path,
             )
     with refusing_damage(path):
         model, progress = trainer.model, dict(description["progress"])
@@ -154,7 +155,7 @@ def _training(trainer: Trainer) -> dict[str, Any]:
 def _check_kind(description: Mapping[str, Any], wanted: str, path: str) -> None:
     kind = description.get("kind")
     if kind != wanted:
-        raise FileError(f"{path}: holds a {kind}, a {wanted} was wanted")
+        raise FileError(f"holds a {kind}, a {wanted} was wanted", path=path)
 
 
 def _described_model(
@@ -217,7 +218,7 @@ def _checked_weights(
     if wanted.keys() != tensors.keys():
         odd = sorted(wanted.keys() ^ tensors.keys())
         raise FileError(
-            f"{path}: does not fit the network: {odd[0]} and {len(odd) - 1} more differ"
+            f"does not fit the network: {odd[0]} and {len(odd) - 1} more differ", path=path
         )
     learned = {name for name, _ in network.named_parameters()}
     for name, value in wanted.items():
@@ -242,7 +243,9 @@ def _expect(
 ) -> NDArray[Any]:
     found = tensors[name].shape if name in tensors else None
     if found != shape:
-        raise FileError(f"{path}: does not fit the network: {name} must be {shape}, it is {found}")
+        raise FileError(
+            f"does not fit the network: {name} must be {shape}, it is {found}", path=path
+        )
     return tensors[name]
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -21,10 +23,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itk_consensus.deep.augmentation import augmented
-from itk_consensus.deep.batches_ahead import Draw, drawn_ahead
 from itk_consensus.deep.case_store import ChosenCases
 from itk_consensus.deep.cases import (
     Augmentation,
+    Batch,
     Case,
     PatchSampler,
     as_batch,
@@ -169,8 +171,9 @@ class Trainer:
     def _require_finite(self, finite: bool) -> None:
         if not finite:
             raise TrainingError(
-                f"training diverged in iteration {self.state.iteration}; lower LearningRate, "
-                f"which is {self.settings.learning_rate:g}"
+                f"training diverged in iteration {self.state.iteration}; lower {{LearningRate}}, "
+                f"which is {self.settings.learning_rate:g}",
+                mentions=("LearningRate",),
             )
 
     def _step(self, iteration: int, draw: Draw) -> None:
@@ -226,3 +229,36 @@ def one_cycle(progress: float, rise: float = _RISE, start: float = 0.04) -> floa
     if progress < rise:
         return start + (1 - start) * (1 - math.cos(math.pi * progress / rise)) / 2
     return (1 + math.cos(math.pi * (progress - rise) / (1 - rise))) / 2
+
+
+#: The batch of an iteration, and the generator that continues its random choices.
+Draw: TypeAlias = Callable[[int], tuple[Batch, np.random.Generator]]
+
+#: Threads that read files and cut patches.
+_WORKERS = 2
+
+
+@contextmanager
+def drawn_ahead(draw: Draw, iterations: int) -> Iterator[Draw]:
+    """The same draws, begun before they are asked for; what an iteration draws is its own affair.
+
+    Parameters
+    ----------
+    draw : callable
+        May be called by several threads at once.
+    iterations : int
+        There are no batches from this one on.
+    """
+    begun: dict[int, Future[tuple[Batch, np.random.Generator]]] = {}
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="itk-consensus-batches")
+
+    def take(iteration: int) -> tuple[Batch, np.random.Generator]:
+        for later in range(iteration, min(iteration + _WORKERS + 1, iterations)):
+            if later not in begun:
+                begun[later] = pool.submit(draw, later)
+        return begun.pop(iteration).result()
+
+    try:
+        yield take
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -53,11 +53,11 @@ def unpack(contents: bytes, path: str) -> tuple[Tensors, dict[str, Any]]:
         header, data = _parts(contents)
     except (SafetensorError, KeyError, RecursionError, ValueError) as error:
         if f'"{FORMAT}"'.encode() in contents:
-            raise FileError(f"{path}: is cut short or damaged: {error}") from error
+            raise FileError(f"is cut short or damaged: {error}", path=path) from error
         header, data = {}, memoryview(b"")
     metadata = header.pop(_METADATA, {})
     if metadata.get("format") != FORMAT:
-        raise FileError(f"{path}: is not a file that DeepConsensusFilter saved")
+        raise FileError("is not a file that DeepConsensusFilter saved", path=path)
     _check_version(metadata, path)
     with refusing_damage(path):
         if metadata["checksum"] != _checksum(header, metadata["description"], data):
@@ -83,7 +83,7 @@ def refusing_damage(path: str) -> Iterator[None]:
         TypeError,
         ValueError,
     ) as error:
-        raise FileError(f"{path}: is damaged: {error}") from error
+        raise FileError(f"is damaged: {error}", path=path) from error
 
 
 def _parts(contents: bytes) -> tuple[dict[str, Any], memoryview]:
@@ -102,9 +102,10 @@ def _checksum(entries: Mapping[str, Any], description: str, data: bytes | memory
 def _check_version(metadata: Mapping[str, Any], path: str) -> None:
     version = str(metadata.get("version"))
     if not (version.isascii() and version.isdecimal() and 0 < len(version) < 10):
-        raise FileError(f"{path}: is damaged: its version is '{version}'")
+        raise FileError(f"is damaged: its version is '{version}'", path=path)
     if int(version) > VERSION:
         raise FileError(
-            f"{path}: was written by a newer itk-consensus (file version {version}, this one reads "
-            f"up to {VERSION}); upgrade to read it"
+            f"was written by a newer itk-consensus (file version {version}, this one reads "
+            f"up to {VERSION}); upgrade to read it",
+            path=path,
         )

@@ -1,1 +1,1 @@
-"""What speaks against a result."""
+"""Diagnostics: reasons not to trust a result."""

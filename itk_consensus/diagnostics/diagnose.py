@@ -1,4 +1,4 @@
-"""When not to believe a fused segmentation: named rules, each with its number and what to do.
+"""When not to trust a fused segmentation: named rules, each with its number and what to do.
 
 Three grades: a note is a fact to know, a caution asks to look before use, and "do not use" means
 it. ``examples/benchmarks/diagnostics_evidence.py`` prints how often cautions hit bad results and
@@ -26,7 +26,7 @@ FARTHEST_FROM_CONSENSUS = 0.75  # below, no good result was seen
 FAR_FROM_VOTE = 0.8  # Dice; below, look, unless the vote is noise
 COPIES_DECIDE = 0.95  # Dice to the vote below which counting copies once made the answer
 BEYOND_SHARE = 0.05  # of the result, where the method looks at neighbours
-CLOSER = 0.01  # a setting is worth naming if it brings the answer this much closer
+CLOSER = 0.01  # a setting is worth naming if it brings the result this much closer
 
 
 def diagnose(estimate: Estimate) -> Diagnostics:
@@ -52,12 +52,12 @@ def few_raters(estimate: Estimate) -> Finding:
     """Fewer than three raters cannot tell who is right (section 2.4.2)."""
     raters = int(estimate.patterns.present.any(axis=0).sum())
     severity: Severity = "note" if raters < FEW_RATERS else None
-    advice = "Where raters disagree, nobody can say who is right; a third rater could."
+    advice = "Where two raters disagree it is unknown who is right; a third rater would help."
     return Finding("few raters", raters, severity, f"{raters} raters annotated.", advice)
 
 
 def near_identical_raters(estimate: Estimate) -> Finding:
-    """Raters who differ by far less than their errors count as several witnesses but are one."""
+    """Raters who differ far less than their errors count several times, but are not independent."""
     rule, raters = "near-identical raters", estimate.patterns.number_of_raters
     if raters > MOST_RATERS:
         return Finding(
@@ -77,12 +77,12 @@ def near_identical_raters(estimate: Estimate) -> Finding:
         advice = f"That decides the outcome (Dice {estimate.vote_dice:.3f} to the vote); look."
         return Finding(rule, number, "caution" if decides else "note", message, advice)
     message = f"Raters {names} are nearly copies of each other."
-    advice = "They count as several witnesses but are one; leave the copies out."
+    advice = "They count several times but are not independent; leave the copies out."
     return Finding(rule, number, "note", message, advice)
 
 
 def deviating_rater(estimate: Estimate) -> Finding:
-    """A rater far from others who are close to each other slipped, or is the only one right."""
+    """A rater far from others who are close to each other is wrong, or the only one right."""
     rule, raters = "deviating rater", estimate.patterns.number_of_raters
     if raters > MOST_RATERS:
         return Finding(
@@ -90,7 +90,7 @@ def deviating_rater(estimate: Estimate) -> Finding:
         )
     far = farthest_rater(estimate.patterns)
     if far is None:
-        return Finding(rule, None, None, "Fewer than three raters met each other.")
+        return Finding(rule, None, None, "Fewer than three raters overlap.")
     message = (
         f"Rater {far.rater} has a mean Dice of {far.dice:.2f} to the others, who have "
         f"{far.others_dice:.2f} among themselves"
@@ -98,12 +98,12 @@ def deviating_rater(estimate: Estimate) -> Finding:
     # Others who marked nothing have no volume to compare with.
     if np.isfinite(far.volume_ratio):
         message += f", and marked {far.volume_ratio:.2f} times their mean volume"
-    advice = "Look at this mask: a slip counts as much as any other vote."
+    advice = "Look at this mask: a mistake counts as much as any other vote."
     return Finding(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
 
 
 def presence(estimate: Estimate) -> Finding:
-    """A label that many raters left empty: whether it is there is the first question."""
+    """A label that many raters left empty: is it there at all?"""
     rule, table = "presence", estimate.patterns
     annotated = table.present.any(axis=0)
     raters = int(annotated.sum())
@@ -120,7 +120,7 @@ def presence(estimate: Estimate) -> Finding:
     label, empty = table.labels[worst], raters - int(drew[worst])
     message = f"{empty} of {raters} raters left label {label} empty; the result "
     message += "has it." if has[worst] else "does not have it."
-    advice = "Decide first whether it is there." if against[worst] else ""
+    advice = "First decide whether it is there." if against[worst] else ""
     severity: Severity = "caution" if against[worst] else "note"
     return Finding(rule, float(share[worst]), severity, message, advice)
 
@@ -135,16 +135,16 @@ def _who_drew(estimate: Estimate) -> NDArray[np.int64]:
 
 
 def prevalence(estimate: Estimate) -> Finding:
-    """Small structures: a prior fixed over the whole image weighs on them (section 4.3)."""
+    """Small structures: a prior fixed over the whole image changes them most (section 4.3)."""
     share = estimate.volume(estimate.foreground) / estimate.patterns.number_of_voxels
     severity: Severity = "note" if share < LOW_PREVALENCE and estimate.theta is not None else None
     message = f"The result fills {share:.2%} of the fused voxels."
-    advice = "A label prior over the whole image weighs on small structures."
+    advice = "A label prior for the whole image distorts small structures."
     return Finding("prevalence", share, severity, message, advice)
 
 
 def undecided(estimate: Estimate) -> Finding:
-    """Voxels that no label won."""
+    """Tied voxels."""
     share = estimate.volume(estimate.decision == -1) / estimate.patterns.number_of_voxels
     advice = "TieRule decides them." * ("TieRule" in estimate.parameters)
     message = f"{share:.2%} of the voxels are tied."
@@ -192,7 +192,7 @@ def beyond_the_raters(estimate: Estimate) -> Finding:
 
 
 def far_from_the_vote(estimate: Estimate, dice: float) -> Finding:
-    """A consensus that left the vote by much, though that is not noise, wants to be looked at."""
+    """A consensus that differs a lot from the vote, though not by noise, needs a look."""
     severity: Severity = None
     if dice < FAR_FROM_VOTE and not estimate.vote_is_noise:
         severity = "caution"

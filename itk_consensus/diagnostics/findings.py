@@ -23,27 +23,15 @@ _GRADES: tuple[Severity, ...] = (None, "note", "caution", "do not use")
 
 @dataclass(frozen=True)
 class Finding:
-    """What one rule saw.
+    """What one rule saw."""
 
-    Attributes
-    ----------
-    rule : str
-        Name of the rule.
-    value : float or None
-        The number it looks at; None if it does not apply here.
-    severity : {"note", "caution", "do not use"} or None
-        A note is a fact to know; a caution asks to look before use.
-    message : str
-        The number in a plain sentence.
-    advice : str
-        What to do; empty if all is well.
-    """
-
-    rule: str
-    value: float | None
+    rule: str  #: Name of the rule
+    value: float | None  #: The number it looks at; None if it does not apply here
+    #: {"note", "caution", "do not use"} or None; A note is a fact to know; a caution asks to look
+    #: before use.
     severity: Severity
-    message: str
-    advice: str = ""
+    message: str  #: The number in a plain sentence
+    advice: str = ""  #: What to do; empty if all is well
 
     def __post_init__(self) -> None:
         if self.severity is None and self.advice:

@@ -1,4 +1,4 @@
-"""Rules about what an estimate of raters' performance says of itself: facts to know, not alarms.
+"""Rules about the estimate of the raters' performance: facts to know, not alarms.
 
 Each runs on decision patterns and is nearly free, re-running the estimate on a ten times larger
 background included. Equation and section numbers are those of "When Does Consensus Beat Voting?".
@@ -44,7 +44,7 @@ def diagnose_model(estimate: Estimate) -> Iterator[Finding]:
 
 
 def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
-    """Raters under one half, or with estimates that no human rater has (sections 2.4.1, 5.2 R2)."""
+    """Raters below one half, or with implausible estimates (sections 2.4.1, 5.2 R2)."""
     diagonal = np.einsum("jkk->jk", theta)
     defined = np.where(np.isnan(diagonal), 1.0, diagonal)
     lowest = float(defined.min())
@@ -59,9 +59,11 @@ def performance(estimate: Estimate, theta: Floats) -> Iterator[Finding]:
     concern = bool((information < LITTLE_INFORMATION).any()) or infallible > 0
     message = (
         f"Least informative rater: {information.min():.3f} (0 is chance, 1 perfect); "
-        f"raters taken as infallible for a class: {infallible}."
+        f"raters estimated to be infallible for a class: {infallible}."
     )
-    advice = "A rater taken as infallible outvotes all others; look at what that rater drew."
+    advice = (
+        "A rater who is estimated to be infallible outvotes all others; look at that rater's mask."
+    )
     severity = "note" if concern else None
     yield Finding("implausible performance", float(information.min()), severity, message, advice)
 
@@ -80,7 +82,7 @@ def correlated_raters(estimate: Estimate, theta: Floats) -> Finding:
         f"Raters {first} and {second} agree on {value:.0%} of what independent raters would not."
     )
     severity: Severity = "note" if value > AGREEMENT_BEYOND_MODEL else None
-    advice = "They count as two witnesses, but share errors."
+    advice = "They count twice, but share errors."
     return Finding("correlated raters", value, severity, message, advice)
 
 
@@ -107,7 +109,7 @@ def agreement_beyond_model(patterns: DecisionPatterns, posterior: Floats, theta:
 
 
 def background_size(estimate: Estimate) -> Finding:
-    """Does the answer change when only more empty background is added (section 2.3.5)?"""
+    """Does the result change if only empty background is added (section 2.3.5)?"""
     rule = "background size"
     if estimate.fuse_again is None:
         message = "The amount of background cannot change the result."
@@ -118,7 +120,7 @@ def background_size(estimate: Estimate) -> Finding:
     moved = Estimate(estimate.patterns, decision, estimate.posterior)
     change = (moved.volume(moved.foreground) - before) / max(before, 1)
     severity: Severity = "note" if abs(change) > BACKGROUND_CHANGE else None
-    advice = "The crop takes part in the answer; a MaskImage around the structure fixes it."
+    advice = "The crop influences the result; a MaskImage around the structure fixes it."
     message = f"On {BACKGROUND_FACTOR:g} times the background the volume changes by {change:+.1%}."
     return Finding(rule, change, severity, message, advice)
 
@@ -134,7 +136,7 @@ def with_more_background(patterns: DecisionPatterns, factor: float) -> DecisionP
 
 
 def thresholding(estimate: Estimate) -> Finding:
-    """Is the answer a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
+    """Is the result a thresholded average of the masks (section 2.3.4, eqs. 27-29)?"""
     found: ThresholdEquivalence = equivalent_threshold(estimate.patterns, estimate.foreground)
     message = (
         f"Dice {found.dice:.3f} to the vote fraction thresholded at {found.threshold:.3f} "
@@ -163,7 +165,7 @@ def start_disagreement(starts: StartSummary) -> Iterator[Finding]:
     overlap = float(starts.dice[starts.winner, 0])
     far: Severity = "note" if overlap < START_DICE else None
     message = f"The winner, start {starts.winner}, has Dice {overlap:.3f} to the first start."
-    advice = "The most likely answer is far from the usual one; look at both."
+    advice = "The most likely result is far from the usual one; look at both."
     yield Finding("winner far from first start", overlap, far, message, advice)
     switched = float(starts.switched.mean())
     higher = bool((starts.log_posterior[starts.switched] > best - ONE_NAT).any())

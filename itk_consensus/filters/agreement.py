@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.constraints import Boolean, Real
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.handed_out import handed_out
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Output, Parameter
+from itk_consensus.filters.parameters import Output, Parameter, handed_out
 from itk_consensus.images import convert
 from itk_consensus.work import report, stage
 
@@ -33,7 +32,7 @@ class AgreementFilter(FuserAtWorkMixin):
     out have Dice 1 and no distance (NaN); if only one did, distances are infinite.
     """
 
-    Surfaces = Parameter(Boolean(), True, "Whether to measure distances between contours as well.")
+    Surfaces = Parameter(Boolean(), True, "Whether to measure surface distances as well.")
     SurfaceTolerance = Parameter(
         Real(low=0.0),
         AgreementSettings.tolerance,
@@ -102,7 +101,7 @@ class AgreementFilter(FuserAtWorkMixin):
         if names is None:
             return [f"rater {index}" for index in range(raters)]
         if len(names) != raters:
-            raise ParameterError(f"{self.GetName()}: names must be {raters}, got {len(names)}")
+            raise ParameterError(f"names must be {raters}, got {len(names)}", owner=self.GetName())
         return [str(name) for name in names]
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import ImageLike, ImageList, Real, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
@@ -38,7 +37,9 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
 
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
 
-    Image = Parameter(optional(ImageLike()), None, "The target that atlases were warped to.")
+    Image = Parameter(
+        optional(ImageLike()), None, "The target image that the atlases were registered to."
+    )
     AtlasImages = Parameter(
         optional(ImageList()), None, "The image of each atlas, on the target's grid.", in_cli=False
     )
@@ -51,7 +52,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     BiasScale = Parameter(
         optional(Real(low=0.0)),
         None,
-        "Standard deviation, in mm, of the smooth bias that is taken out of images; 0: none.",
+        "Standard deviation, in mm, of the smooth bias that is removed from images; 0: none.",
         default_doc="8 smallest voxel sides",
     )
     SmoothingSigma = Parameter(
@@ -79,7 +80,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         super()._check_parameters()
         for name in ("Image", "AtlasImages"):
             if getattr(self, name) is None:
-                raise ParameterError(f"{self.GetName()}: {name} must be set before Execute")
+                raise ParameterError(f"{name} must be set before Execute", owner=self.GetName())
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
@@ -110,9 +111,9 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     def _comparable(self, case: FusionCase) -> ComparableImages:
         given = self.AtlasImages or ()
         if len(given) != len(case.loaded.arrays):
-            raise ParameterError(
-                f"{self.GetName()}: AtlasImages must have {len(case.loaded.arrays)} images, one "
-                f"for each input, got {len(given)}"
+            raise self._wrong(
+                "AtlasImages",
+                f"must have {len(case.loaded.arrays)} images, one for each input, got {len(given)}",
             )
         target = self._intensities(self.Image, case, "Image")
         atlases = [
@@ -125,10 +126,10 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     def _intensities(self, image: Any, case: FusionCase, parameter: str) -> NDArray[Any]:
         array = self._load_one(image, case.loaded, parameter)
         if array is None:
-            raise ParameterError(f"{self.GetName()}: {parameter} must be an image, got None")
+            raise ParameterError(f"{parameter} must be an image, got None", owner=self.GetName())
         if not np.isfinite(array).all():
             raise InputError(
-                f"{self.GetName()}: {parameter} must hold finite numbers, found NaN or inf"
+                f"{parameter} must hold finite numbers, found NaN or inf", owner=self.GetName()
             )
         return np.asarray(array)
 

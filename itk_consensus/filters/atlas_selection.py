@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from itk_consensus.constraints import Choice, ImageLike, Integer, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Choice, Integer, optional
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.atlas.atlas_images import (
@@ -22,16 +21,14 @@ from itk_consensus.images import convert
 
 
 class AtlasSelectionFilter(ProcessObject):
-    """Weight 1 for the atlases whose images are most like the target, 0 for the others.
+    """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
 
     Execute(target, images) takes images on one grid, None for a missing atlas, and returns what any
     fuser takes as RaterWeights. Intensities are first matched to the target's.
     """
 
     NumberOfAtlases = Parameter(Integer(1), 5, "How many atlases are chosen.")
-    Similarity = Parameter(
-        Choice(SIMILARITIES), "squared difference", "By what images are compared."
-    )
+    Similarity = Parameter(Choice(SIMILARITIES), "squared difference", "How images are compared.")
     MaskImage = Parameter(
         optional(ImageLike()),
         None,
@@ -41,8 +38,8 @@ class AtlasSelectionFilter(ProcessObject):
 
     Similarities = Measurement(
         tuple[float, ...],
-        "Of each atlas, higher being more alike: the correlation, or minus the mean squared "
-        "difference in units of the target's spread; NaN for a missing atlas.",
+        "Similarity of each atlas, higher is more alike: the correlation, or minus the mean "
+        "squared difference in units of the target's variance; NaN for a missing atlas.",
     )
 
     def Execute(self, target: Any, images: Sequence[Any]) -> tuple[float, ...]:
@@ -77,7 +74,9 @@ class AtlasSelectionFilter(ProcessObject):
                 )
                 region = np.asarray(mask != 0)
                 if not region.any():
-                    raise InputError(f"{name}: MaskImage must mark some voxels, it is empty")
+                    raise InputError(
+                        "must mark some voxels, it is empty", owner=name, parameter="MaskImage"
+                    )
             first, *atlases = loaded.arrays
             assert first is not None
             alike = comparable(first, atlases, None)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, optional
+from itk_consensus.constraints import LENGTH, Choice, ImageLike, Integer, Real, optional
+from itk_consensus.errors import InputError
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.fusion.selection.boundary_simple.edge_agreement import edge_agreement
@@ -42,8 +41,8 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     # No padding law: patches end where the image does.
     laws = frozenset({"rater permutation", "unanimity"})
     summary = (
-        "Assumes that whoever agrees with the others here is right here. Use with Image when the "
-        "structure ends at edges of the image. The paper, section 2.6."
+        "Assumes that raters who agree with the others locally are right there. Use with Image "
+        "when the structure ends at edges of the image. The paper, section 2.6."
     )
 
     Image = Parameter(
@@ -60,12 +59,12 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     LocalWeight = Parameter(
         Real(0.0, 1.0, exclusive=True),
         BoundarySettings.local_weight,
-        "Share of the agreement here in a weight; the rest is a rater's mean agreement.",
+        "Share of the local agreement in a weight; the rest is the rater's mean agreement.",
     )
     EdgeBoost = Parameter(
         Real(low=1.0),
         5.0,
-        "Factor of the weight of a rater whose contour is the image's edge; 1: no gate.",
+        "Factor on the weight of a rater whose contour follows an edge of the image; 1: off.",
     )
     EdgeScale = Parameter(
         LENGTH,
@@ -74,7 +73,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "sides.",
     )
     MaximumIterations = Parameter(
-        Integer(low=1), BoundarySettings.maximum_iterations, "Most iterations."
+        Integer(low=1), BoundarySettings.maximum_iterations, "Maximum number of iterations."
     )
     Tolerance = Parameter(
         Real(low=0.0),
@@ -82,7 +81,7 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         "Stop when label shares of disputed voxels change by less on average.",
     )
     TieRule = Parameter(
-        Choice(TIE_RULES), BoundarySettings.tie_rule, "What a tie of the weighted votes becomes."
+        Choice(TIE_RULES), BoundarySettings.tie_rule, "What to do with tied voxels."
     )
 
     Weights = Measurement(
@@ -107,9 +106,9 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
             radius = DEFAULT_PATCH * smallest
         radii = radii_in_voxels(radius, case.spacing)
         if not any(radii):
-            raise ParameterError(
-                f"{self.GetName()}: PatchRadius must be at least the smallest voxel side "
-                f"{smallest:g} mm, got {radius:g}"
+            raise self._wrong(
+                "PatchRadius",
+                f"must be at least the smallest voxel side {smallest:g} mm, got {radius:g}",
             )
         return radii
 
@@ -119,7 +118,11 @@ class BoundarySIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         if image is None or self.EdgeBoost == 1:
             return None
         if not np.isfinite(image).all():
-            raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
+            raise InputError(
+                "must hold finite numbers, found NaN or inf",
+                owner=self.GetName(),
+                parameter="Image",
+            )
         radii = tuple(round(EDGE_REACH * radius) for radius in self._radii(case))
         scale = self.EdgeScale * case.smallest_side
         voxels = DisputedVoxels(case.patterns, case.patterns.disputed_region(radii))

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from itk_consensus.calibration.band_record import BandRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
+from itk_consensus.constraints import LENGTH, Boolean
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import LENGTH, Boolean
-from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.loading import on_class_or_instance
-from itk_consensus.filters.parameters import Parameter, find_parameter
-from itk_consensus.filters.process_object import ITERATION_EVENT, ProcessObject
+from itk_consensus.filters.parameters import Parameter, find_parameter, handed_out
+from itk_consensus.filters.process_object import (
+    ITERATION_EVENT,
+    ProcessObject,
+    on_class_or_instance,
+)
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.files import PathLike, read_bytes, write_text
@@ -37,10 +39,10 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     record_class: ClassVar[type[Any]]
 
     RegionMargin = Parameter(
-        LENGTH, 10.0, "Width in mm of the region that counts around the structure."
+        LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
     )
     ProbabilityIsVoteFraction = Parameter(
-        Boolean(), False, "Whether probabilities are shares of votes."
+        Boolean(), False, "Whether the probabilities are vote fractions."
     )
 
     _record: Record | None = None
@@ -57,7 +59,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def GetRecord(self) -> Record:
         """The calibration: of the last Calibrate, or loaded."""
         if self._record is None:
-            raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Load first")
+            raise NotExecutedError("needs Calibrate or Load first", owner=self.GetName())
         return handed_out(self._record)
 
     def Save(self, path: PathLike) -> None:
@@ -70,7 +72,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         try:
             text = read_bytes(path).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise FileError(f"{path}: is not a calibration record: {error}") from error
+            raise FileError(f"is not a calibration record: {error}", path=path) from error
         return self._with(self.record_class.from_json(text, str(path)))
 
     @classmethod
@@ -89,8 +91,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
         for name, wanted in made_with.items():
             if None not in (wanted, given[name]) and wanted != given[name]:
                 raise ParameterError(
-                    f"{self.GetName()}: the calibration was made with {name} {wanted}, "
-                    f"this is {given[name]}; calibrate again for it"
+                    f"the calibration was made with {name} {wanted}, "
+                    f"this is {given[name]}; calibrate again for it",
+                    owner=self.GetName(),
                 )
 
     def _tell(self, messages: Iterable[str]) -> None:
@@ -111,8 +114,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             ended = [name for name, member in row.items() if member is _MISSING]
             if ended:
                 raise InputError(
-                    f"{self.GetName()}: Calibrate needs equally many {', '.join(columns)}; "
-                    f"there are only {number} {ended[0]}"
+                    f"Calibrate needs equally many {', '.join(columns)}; "
+                    f"there are only {number} {ended[0]}",
+                    owner=self.GetName(),
                 )
             yield self._load_case(
                 row["probabilities"], row.get("raters"), row["references"], f" of case {number}"
@@ -123,7 +127,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     def _load_case(
         self, probability: Any, raters: Any = None, reference: Any = None, which: str = ""
     ) -> tuple[ProbabilityCase, LoadedImages]:
-        """View one case's arrays and check what they hold; outputs take after its images.
+        """View one case's arrays and check their values; outputs have its geometry.
 
         `which` tells the case apart in messages, such as " of case 3".
         """
@@ -169,8 +173,9 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             return np.asarray(array != 0).astype(np.uint16)
         if not np.isin(array, np.arange(labels)).all():
             raise InputError(
-                f"{self.GetName()}: {name} must hold the labels 0 to {labels - 1} of the "
-                f"{labels} probability images, got values from {array.min():g} to {array.max():g}"
+                f"{name} must hold the labels 0 to {labels - 1} of the "
+                f"{labels} probability images, got values from {array.min():g} to {array.max():g}",
+                owner=self.GetName(),
             )
         return array.astype(np.uint16)
 
@@ -191,6 +196,7 @@ def _check_probabilities(
         total = np.sum(probabilities, axis=0, dtype=np.float64)
         if np.abs(total - 1).max() > _SUM_TOLERANCE:
             raise InputError(
-                f"{owner}: the labels' probabilities must sum to 1, "
-                f"got sums from {total.min():g} to {total.max():g}"
+                f"the labels' probabilities must sum to 1, "
+                f"got sums from {total.min():g} to {total.max():g}",
+                owner=owner,
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from itk_consensus.chunked.work import ChunkedWork, Request
+from itk_consensus.chunked.work import ChunkedWork, ImageKey, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.parameters import parameters_of
@@ -19,7 +19,7 @@ from itk_consensus.filters.tile_chunks import TileWork
 from itk_consensus.votes.uncertainty import UncertaintyKind
 
 if TYPE_CHECKING:  # which imports dask
-    from itk_consensus.chunked.dask_graph import ChunkedInputs
+    from itk_consensus.chunked.graph import ChunkedInputs
 
 
 @dataclass(frozen=True)
@@ -60,38 +60,42 @@ class ChunkedImages:
 
     @cached_property
     def _measured(self) -> dict[str, Any]:
-        from itk_consensus.chunked.dask_graph import measured
+        from itk_consensus.chunked.graph import measured
 
         return measured(self.work, self.inputs)
 
     def _output(self, method: str, dtype: DTypeLike, *arguments: Any) -> Any:
-        from itk_consensus.chunked.dask_graph import lazy_output
+        from itk_consensus.chunked.graph import lazy_output
 
         return lazy_output(self.work, self.inputs, Request(method, arguments, dtype))
 
 
 def promised_images(filter_: Filter, arrays: Any) -> ChunkedImages:
     """Outputs of a filter for dask arrays, of which only shapes and types are looked at."""
-    from itk_consensus.chunked.dask_graph import ChunkedInputs
+    from itk_consensus.chunked.graph import ArrayInputs
 
     owner = filter_.GetName()
     if not isinstance(arrays, (list, tuple)):
         raise InputError(
-            f"{owner}: needs a list of images, got one array of shape {arrays.shape}; "
-            "pass list(a) if the first axis is the rater"
+            f"needs a list of images, got one array of shape {arrays.shape}; "
+            "pass list(a) if the first axis is the rater",
+            owner=owner,
         )
     present = [array for array in arrays if array is not None]
     images = _image_parameters(filter_)
     masks = filter_.RaterMasks
     if masks is not None and len(masks) != len(arrays):
-        raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
+        raise InputError(
+            f"must have {len(arrays)} entries, got {len(masks)}",
+            owner=owner,
+            parameter="RaterMasks",
+        )
     _require_one_shape(present, images, owner)
     shape = tuple(int(size) for size in present[0].shape)
     work = work_of(filter_, shape, (1.0,) * len(shape), [array.dtype for array in present], arrays)
-    deepest = tuple(max(depths) for depths in zip(*work.depths, strict=True))
     return ChunkedImages(
         work,
-        ChunkedInputs.make(arrays, images, deepest),
+        ArrayInputs.make(arrays, images, work),
         label_type(array.dtype for array in present),
     )
 
@@ -117,33 +121,39 @@ def work_of(
     return PatternWork(bare, len(shape))
 
 
-def _image_parameters(filter_: Filter) -> dict[str, Any]:
-    """Every array among the parameters, by the name `part_of` understands."""
-    images: dict[str, Any] = {}
+def _image_parameters(filter_: Filter) -> dict[ImageKey, Any]:
+    """Every array among the parameters."""
+    images: dict[ImageKey, Any] = {}
     for parameter in parameters_of(type(filter_)):
         value = filter_._values.get(parameter.name)
-        if isinstance(value, tuple) and any(hasattr(member, "shape") for member in value):
-            members = {f"{parameter.name}[{i}]": member for i, member in enumerate(value)}
-            images |= {name: member for name, member in members.items() if member is not None}
-        elif hasattr(value, "shape"):
-            images[parameter.name] = value
+        members = dict(enumerate(value)) if isinstance(value, tuple) else {None: value}
+        if any(hasattr(member, "shape") for member in members.values()):
+            images |= {(parameter.name, i): one for i, one in members.items() if one is not None}
     return images
 
 
-def _require_one_shape(arrays: Sequence[Any], images: Mapping[str, Any], owner: str) -> None:
+def _require_one_shape(arrays: Sequence[Any], images: Mapping[ImageKey, Any], owner: str) -> None:
     first = arrays[0]
-    for name, array in [*((f"input {i}", a) for i, a in enumerate(arrays)), *images.items()]:
+    inputs = {f"input {i}": array for i, array in enumerate(arrays)}
+    others = {
+        name if index is None else f"{name}[{index}]": image
+        for (name, index), image in images.items()
+    }
+    for name, array in (inputs | others).items():
         if not hasattr(array, "shape") or not hasattr(array, "dtype"):
             raise InputError(
-                f"{owner}: {name} must be an array like the others, got {type(array).__name__}"
+                f"{name} must be an array like the others, got {type(array).__name__}", owner=owner
             )
         if any(size != size for size in array.shape):
-            raise InputError(f"{owner}: {name} must have a known shape: compute_chunk_sizes()")
+            raise InputError(f"{name} must have a known shape: compute_chunk_sizes()", owner=owner)
         if array.shape != first.shape:
             raise GeometryError(
-                f"{owner}: {name} must have the shape {first.shape} of input 0, got {array.shape}"
+                f"{name} must have the shape {first.shape} of input 0, got {array.shape}",
+                owner=owner,
             )
-        if name in images and isinstance(getattr(array, "_meta", array), np.ma.MaskedArray):
-            raise InputError(f"{owner}: {name} must not be a masked array: pass its .filled(value)")
+        if name in others and isinstance(getattr(array, "_meta", array), np.ma.MaskedArray):
+            raise InputError(
+                f"{name} must not be a masked array: pass its .filled(value)", owner=owner
+            )
         if array.dtype.kind not in "biuf":
-            raise ParameterError(f"{owner}: {name} must hold numbers, got {array.dtype}")
+            raise ParameterError(f"{name} must hold numbers, got {array.dtype}", owner=owner)

@@ -19,17 +19,17 @@ from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 
 
 class ResolutionMixin(ProcessObject):
-    """How fine raters agree about each label, measured when asked for."""
+    """How finely raters agree about each label, measured on demand."""
 
     CoherenceCurves = Measurement(
         dict[int, CoherenceCurve],
-        "By label that raters differ about: the share of their detail that they have in common, "
-        "and the scales in mm at which it was measured.",
+        "For each disputed label: the share of detail that raters have in common, and "
+        "the scales in mm at which it was measured.",
     )
     Resolution = Measurement(
         dict[int, Resolution],
-        "By label that raters differ about: the scale in mm at which they share half of their "
-        "detail; '<=' if they share even the finest looked at, '>=' if not even the coarsest.",
+        "For each disputed label: the scale in mm at which raters share half of their detail; "
+        "'<=' if they do so at the finest scale measured, '>=' if not even at the coarsest.",
     )
 
     def _measure_resolution(
@@ -59,7 +59,7 @@ def settled_fusion(
     write_probability: WriteProbability,
     frequencies: Floats,
 ) -> VolumeFusion:
-    """A decision for every voxel: where nobody annotated the most frequent label."""
+    """A decision for every voxel: the most frequent label where no rater annotated."""
     unsettled = decision == UNDECIDED
     settled = decision
     if unsettled.any():

@@ -27,19 +27,21 @@ class CoherenceVoteFilter(ResolutionMixin, RaterWeightsMixin, SoftInputsMixin):
     method = "coherence-vote"
     summary = (
         "Assumes that errors finer than three voxels are independent between raters; keeps detail "
-        "that they share, smooths the rest, and says in mm how fine they agree. Holds thin and "
-        "small structures, and noise."
+        "that they share, smooths the rest, and reports in mm how finely they agree. Keeps thin "
+        "and small structures, and handles noise."
     )
     # Not relabelling: of two labels the first is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
     def _fuse(self, case: FusionCase) -> Fusion:
         patterns = case.patterns
-        weights, opinions = self._weights(patterns.number_of_raters), self._opinions(case)
-        if opinions is None:
+        weights, soft = self._weights(patterns.number_of_raters), case.opinions
+        if soft is not None:
+            masks = soft_masks(soft.opinions, soft.annotated, soft.mask, weights)
+        elif case.stack is not None:
             masks = RaterMasks.from_stack(case.stack, patterns, weights)
         else:
-            masks = soft_masks(opinions, case.stack.rater_masks, case.stack.mask, weights)
+            masks = RaterMasks.from_patterns(patterns, weights)
         found = coherence_vote(masks, case.spacing)
         self._measure_resolution(found.masks, patterns.labels, case.spacing)
         return settled_fusion(patterns, found.decision, found.write_probability, found.frequencies)

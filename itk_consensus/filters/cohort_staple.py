@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Real, Reals, optional
 from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Real, Reals, optional
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
@@ -17,15 +17,16 @@ from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.filters.staple import BinaryStapleMixin
 from itk_consensus.fusion.staple.cohort_staple import CohortResult, cohort_staple
-from itk_consensus.fusion.staple.staple_result import in_pairs
+from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.images import convert
 from itk_consensus.votes.fusions import PatternFusion
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import patterns_of
 from itk_consensus.work import report, stage
 
 
 class CohortSTAPLEFilter(BinaryStapleMixin):
-    """STAPLE whose raters are judged by a whole cohort: Execute takes a list of cases.
+    """STAPLE that estimates the raters from a whole cohort: Execute takes a list of cases.
 
     Each rater has one sensitivity and one specificity for all cases, each case its own prior. A
     case is a list of images, the same raters in the same order, None for one who did not see it;
@@ -96,12 +97,12 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
     def _listed(self, cases: Any) -> list[Any]:
         if isinstance(cases, (str, bytes)) or not isinstance(cases, Iterable):
             raise InputError(
-                f"{self.GetName()}: a list of cases wanted, each a list of images, "
-                f"got {type(cases).__name__}"
+                f"a list of cases wanted, each a list of images, got {type(cases).__name__}",
+                owner=self.GetName(),
             )
         listed = list(cases)
         if not listed:
-            raise InputError(f"{self.GetName()}: at least one case wanted, got none")
+            raise InputError("at least one case wanted, got none", owner=self.GetName())
         return listed
 
     def _load(self, images: Any, index: int) -> FusionCase:
@@ -110,7 +111,7 @@ class CohortSTAPLEFilter(BinaryStapleMixin):
         stack = LabelStack.binary(
             loaded.arrays, self.ForegroundValue, missing_label=self.MissingLabel, owner=owner
         )
-        return FusionCase(loaded, stack)
+        return FusionCase(loaded, patterns_of(stack))
 
     def _fuse(self, cases: list[FusionCase]) -> CohortResult:
         self._check_foreground(cases, self.MissingLabel)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Integer, Real, Reals, is_integer
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
@@ -31,16 +31,15 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     whole_because = ""
     method = "collate"
     summary = (
-        "STAPLE's assumptions, but only where a voxel is hard; where it is easy raters hardly err. "
-        "Use if raters agree on most of the image and differ in skill on the rest. Asman & Landman "
-        "2011."
+        "STAPLE's assumptions, but only at hard voxels; at easy ones raters hardly err. Use if "
+        "raters agree on most of the image and differ in skill on the rest. Asman & Landman 2011."
     )
 
     ConsensusLevels = Parameter(
         Reals(0.0, 1.0),
         CollateSettings.ease,
-        "Ease of each level a voxel can have: at 0 confusion matrices rule, at 1 nobody errs but "
-        "by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
+        "How easy a voxel of each level is: at 0 raters err by their confusion matrices, at 1 "
+        "only by ErrorRate. (0) is STAPLE, (1) the vote with ties broken by the label prior.",
     )
     ErrorRate = Parameter(
         Real(0.0, 0.5, exclusive=True),
@@ -56,14 +55,16 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Tolerance = Parameter(
         Real(low=0.0),
         CollateSettings.stop.tolerance,
-        "EM stops when no element of a confusion matrix changes by more.",
+        "EM stops when no element of a confusion matrix changes by more than this.",
     )
     MaximumIterations = Parameter(
-        Integer(1, 2**32 - 1), CollateSettings.stop.maximum_iterations, "Most iterations of EM."
+        Integer(1, 2**32 - 1),
+        CollateSettings.stop.maximum_iterations,
+        "Maximum number of EM iterations.",
     )
 
     ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
-    Converged = Measurement(bool, "Whether EM stopped by itself.")
+    Converged = Measurement(bool, "Whether EM converged.")
     LogPosteriorTrace = Measurement(tuple[float, ...], "Log posterior after each iteration.")
     LevelShares = Measurement(
         tuple[float, ...], "Estimated share of the voxels at each of ConsensusLevels."
@@ -85,7 +86,8 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         number = len(self._result.shares)
         if not (is_integer(level) and 0 <= level < number):
             raise ParameterError(
-                f"{self.GetName()}: GetLevelImage's level must be 0 to {number - 1}, got {level!r}"
+                f"GetLevelImage's level must be 0 to {number - 1}, got {level!r}",
+                owner=self.GetName(),
             )
         shares = np.ascontiguousarray(self._result.truth.levels()[:, level])
 
@@ -96,7 +98,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if not self.ConsensusLevels:
-            raise ParameterError(f"{self.GetName()}: ConsensusLevels must not be empty")
+            raise self._wrong("ConsensusLevels", "must not be empty")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         result = collate(case.patterns, self._settings(case))
@@ -107,7 +109,7 @@ class COLLATEFilter(UndecidedLabelMixin, LabelFusionFilter):
         self.LevelShares = tuple(float(value) for value in result.shares.sum(1))
         self.EstimatedPriorProbabilities = tuple(float(value) for value in result.shares.sum(0))
         self.ConfusionTables = result.theta
-        return PatternFusion(case.patterns, result.decision, result.truth)
+        return PatternFusion(case.patterns, result.decision, result.truth.shares)
 
     def _settings(self, case: FusionCase) -> CollateSettings:
         prior = None

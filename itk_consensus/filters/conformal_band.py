@@ -26,9 +26,9 @@ from itk_consensus.calibration.scores import (
     label_bits,
     prediction_sets,
 )
+from itk_consensus.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.constraints import Boolean, Choice, Real, Text, optional
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
 from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
@@ -48,7 +48,7 @@ class _Band:
 
 
 class ConformalBandFilter(CalibrationFilter[BandRecord]):
-    """Where a consensus may be wrong, with a promise about the next whole case.
+    """Marks where a consensus may be wrong, with a guarantee for the next case.
 
     Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
     never the consensus itself. Execute then marks 0 background, 1 foreground, 2 ambiguous and
@@ -60,7 +60,9 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     record_class = BandRecord
 
     Alpha = Parameter(
-        Real(0.0, 1.0, exclusive=True), 0.1, "Chance that a case is not covered, or share lost."
+        Real(0.0, 1.0, exclusive=True),
+        0.1,
+        "Probability that a case is not covered or, for Risk fnr, the expected share missed.",
     )
     Tolerance = Parameter(
         Real(0.0, 1.0),
@@ -68,45 +70,48 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         "Share of the foreground a covered case may miss; a quarter of it for the background.",
     )
     Unit = Parameter(
-        Choice(UNITS), "case", "What is exchangeable; voxel is the paper's, without a promise."
+        Choice(UNITS),
+        "case",
+        "What is exchangeable; voxel is the paper's choice and carries no guarantee.",
     )
     Risk = Parameter(
         Choice(RISKS),
         "miscoverage",
-        "What is bounded: chance of missing too much, mean share missed, chance of any miss.",
+        "What is bounded: the probability of missing too much, the mean share "
+        "missed, or the probability of any miss.",
     )
     Score = Parameter(Choice(SCORES), "distance", "mm from the consensus contour, or log-odds.")
     Normalization = Parameter(
         Choice(NORMALIZATIONS),
         "rater_spread",
-        "Whether distances count in units of how far apart the case's raters are.",
+        "Whether distances are measured in units of the spread of the case's raters.",
     )
-    Mondrian = Parameter(Boolean(), False, "One threshold, and one promise, per label.")
+    Mondrian = Parameter(Boolean(), False, "One threshold, and one guarantee, per label.")
     EmptyPolicy = Parameter(
-        Choice(("ambiguous", "keep")), "ambiguous", "What voxels become that no label fits."
+        Choice(("ambiguous", "keep")), "ambiguous", "What to do with voxels to which no label fits."
     )
     FusionMethod = Parameter(
         optional(Text()),
         None,
-        "What made the probabilities; a record that names another is refused.",
+        "The method that made the probabilities; a record of another method is refused.",
         default_doc="not said",
     )
     WithoutPromise = Parameter(
         Boolean(),
         False,
-        "Whether to mark probabilities of another kind or FusionMethod than the calibration's too; "
-        "nothing is promised for them.",
+        "Whether to accept probabilities of another kind or FusionMethod than the "
+        "calibration's, without any guarantee.",
     )
 
     Spread = Measurement(
-        float, "How far apart the raters drew the foreground, in mm; NaN if not needed."
+        float, "Distance between the raters' contours of the foreground, in mm; NaN if not needed."
     )
     AmbiguousVolume = Measurement(
         float, "Volume in mm³ (area in mm², in 2D) with more than one possible label."
     )
     BandThickness = Measurement(float, "Ambiguous volume per area of the consensus contour, in mm.")
     EmptyFraction = Measurement(
-        float, "Share of all voxels that no label fits, whatever EmptyPolicy makes of them."
+        float, "Share of voxels to which no label fits, whatever EmptyPolicy does with them."
     )
 
     _band = Output[_Band | None](None)
@@ -150,8 +155,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
     def _options(self) -> BandOptions:
         options = settings_from(self, BandOptions)
-        for contradiction in options.contradictions():
-            raise ParameterError(f"{self.GetName()}: {contradiction}")
+        for parameter, problem in options.contradictions():
+            raise self._wrong(parameter, problem)
         return options
 
     def GetGuarantee(self) -> str:
@@ -227,14 +232,16 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         self._reject_other(record.parameters | made_with, asdict(options) | given)
 
     def _promise(self, record: BandRecord, case: ProbabilityCase) -> str:
-        """The guarantee, if this is what it was made for; raise, or say so, if it is not."""
+        """The guarantee if it applies to this input; otherwise raise, or say that there is none."""
         other = "; ".join(self._differences(record, case))
         if not other:
             return record.guarantee
         if not self.WithoutPromise:
             raise ParameterError(
-                f"{self.GetName()}: {other}; calibrate again for it, or SetWithoutPromise(True) to "
-                "mark it without a promise"
+                f"{other}; calibrate again for it, or set {{WithoutPromise}} to True to "
+                "mark it without a promise",
+                owner=self.GetName(),
+                mentions=("WithoutPromise",),
             )
         return f"Nothing is promised: {other}."
 

@@ -1,4 +1,4 @@
-"""ConsensusFilter: the front door. What raters share, by written rules, and the reason."""
+"""ConsensusFilter: the recommended fuser. Keeps what raters share, and explains it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.coherence_outputs import ResolutionMixin, settled_fusion
-from itk_consensus.filters.consensus_explanation import explain
-from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.listed_components import (
+from itk_consensus.filters.consensus_explanation import (
     ListedComponent,
+    explain,
     listed_components,
     lone_components,
 )
+from itk_consensus.filters.fusion_case import FusionCase
+from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Deferred, Measurement, Output
 from itk_consensus.filters.process_object import made_later
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
@@ -29,7 +29,7 @@ COHERENCE = "coherence vote"
 
 
 class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
-    """The recommended fuser: keeps what raters share, by rules that can be read, and says why.
+    """The recommended fuser: keeps what raters share, by explicit rules, and explains the result.
 
     The rules; ``examples/benchmarks/consensus_evidence.py`` prints the table behind them:
 
@@ -40,8 +40,8 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
        no majority found are added where these raters overlook that many of the others.
     4. The coherence vote: detail that raters share is kept, the rest smoothed.
     5. What leaves the vote without such a reason returns to it: components that a majority marked
-       are kept, others are not invented, and outlines stay where the readers who corroborate each
-       other most would lose.
+       are kept, others are not invented, and no reader loses more by an outline than the readers'
+       own spread explains.
 
     Other fusions of the same raters are made when GetCandidateImage asks for them.
     """
@@ -49,27 +49,32 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
     whole_because = "it weighs components and bands of scale, which know no chunks"
     bytes_per_voxel = 20
     method = "consensus"
-    summary = "Assumes little; keeps what raters share, explains itself in numbers. Start here."
+    summary = (
+        "Assumes little; keeps what raters share and explains the result in numbers. Start here."
+    )
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "clean background padding"})
 
     Choice = Measurement(str, "The rule that made the label map.")
     Explanation = Measurement(
-        str, "One paragraph: what was taken and why, in numbers of this case."
+        str, "One paragraph: what was chosen and why, with the numbers of this case."
     )
     CopiedRaters = Measurement(
-        tuple[tuple[int, ...], ...], "Groups of raters who are nearly copies and count once."
+        tuple[tuple[int, ...], ...],
+        "Groups of raters who are near copies of each other; each group counts once.",
     )
-    VoteDice = Measurement(float, "Dice of the answer to the plain vote, ties being background.")
-    VoteIsNoise = Measurement(bool, "Whether the vote has specks that the answer does not.")
+    VoteDice = Measurement(
+        float, "Dice of the result with the plain vote, in which ties are background."
+    )
+    VoteIsNoise = Measurement(bool, "Whether the vote has specks that the result does not have.")
     ComponentsLost = Measurement(
         tuple[ListedComponent, ...],
-        "Components of two or more voxels that more than half of the raters marked and the answer "
-        "does not have: label, voxels, ml, and position in mm.",
+        "Components of two or more voxels that more than half of the raters marked and "
+        "the result lacks: label, voxels, ml, and position in mm.",
     )
     ComponentsGained = Measurement(
         tuple[ListedComponent, ...],
-        "Components of two or more voxels that the answer has and nobody marked: label, voxels, "
+        "Components of two or more voxels that the result has and no rater marked: label, voxels, "
         "ml, and position in mm.",
     )
 
@@ -82,12 +87,12 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
 
     @made_later
     def GetCandidateImage(self, name: str) -> Any:
-        """The label map of a candidate of the last Execute; made when asked for."""
+        """The label map of a candidate of the last Execute, made on demand."""
         fused = self.fused
         if name not in self._candidates:
             raise ParameterError(
-                f"{self.GetName()}: candidate must be one of {tuple(self._candidates)}, "
-                f"got {name!r}"
+                f"candidate must be one of {tuple(self._candidates)}, got {name!r}",
+                owner=self.GetName(),
             )
         return fused.label_image(self._candidates[name]())
 
@@ -115,7 +120,7 @@ class ConsensusFilter(ResolutionMixin, LabelFusionFilter):
         """The result is what the raters share."""
 
     def _promise_components(self, case: FusionCase, found: SharedConsensus) -> None:
-        """Components and the explanation, which counts them, are made when asked for."""
+        """Components, and the explanation that counts them, are made on demand."""
         labels, geometry = [int(label) for label in case.patterns.labels], case.loaded.geometry
         changed = cache(lambda: listed_components(found.raters, found.decision, labels, geometry))
         self.ComponentsLost = Deferred(lambda: changed().lost)
@@ -149,7 +154,7 @@ def _candidates(case: FusionCase, found: SharedConsensus) -> dict[str, Callable[
         "vote": lambda: majority_vote(patterns, ties="prior"),
         "smoothed vote": lambda: smoothed_vote(patterns, sigma, spacing, ties="prior").fusion(),
         "corrected vote": lambda: corrected_vote(patterns, sigma, spacing).fusion(),
-        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion(),
+        "STAPLE (advanced)": lambda: staple(patterns, MULTILABEL.for_variant("advanced")).fusion,
     }
     if not len(found.changed):
         return others

@@ -1,12 +1,75 @@
-"""Why the consensus is what it is, in numbers of the case at hand."""
+"""The explanation of a consensus, with the numbers of the case."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from itk_consensus.filters.listed_components import ListedComponent, ListedComponents
+import numpy as np
+from numpy.typing import NDArray
+
 from itk_consensus.fusion.coherence.curve import Resolution
+from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus
+from itk_consensus.fusion.components import (
+    ChangedComponents,
+    Component,
+    changed_components,
+    count_lone_components,
+)
+from itk_consensus.images.geometry import ImageGeometry
+
+
+class ListedComponent(NamedTuple):
+    """A connected piece of a label, two or more voxels large."""
+
+    label: int
+    voxels: int
+    millilitres: float  #: In 2D the slice counts as 1 mm thick
+    #: Of the voxel nearest to its middle, in mm and ITK's order (x, y, z).
+    position: tuple[float, ...]
+
+    def __str__(self) -> str:
+        place = ", ".join(f"{value:.4g}" for value in self.position)
+        size = f"{self.voxels} voxels ({self.millilitres:.3g} ml)"
+        return f"{size} of label {self.label} at ({place})"
+
+
+class ListedComponents(NamedTuple):
+    """Components that most raters marked and the result lacks, and those that no rater marked."""
+
+    lost: tuple[ListedComponent, ...]
+    gained: tuple[ListedComponent, ...]
+
+
+def listed_components(
+    raters: RaterMasks, decision: NDArray[Any], labels: Sequence[int], geometry: ImageGeometry
+) -> ListedComponents:
+    """Components of all foreground labels, label by label, the largest first."""
+    spacing = geometry.array_spacing
+    changed: dict[int, ChangedComponents] = {
+        index: changed_components(decision == index, raters.share(index), spacing)
+        for index in range(1, len(labels))
+    }
+
+    def listed(index: int, found: list[Component]) -> Iterator[ListedComponent]:
+        for voxels, millilitres, place in found:
+            yield ListedComponent(labels[index], voxels, millilitres, geometry.position(place))
+
+    return ListedComponents(
+        tuple(row for index, found in changed.items() for row in listed(index, found.lost)),
+        tuple(row for index, found in changed.items() for row in listed(index, found.gained)),
+    )
+
+
+def lone_components(raters: RaterMasks) -> tuple[int, int]:
+    """Components of all foreground labels that one rater only marked, and all of them."""
+    counts = [
+        count_lone_components(np.asarray(raters.read(index) > 0.5), len(raters.shape) > 3)
+        for index in range(1, raters.number_of_labels)
+    ]
+    return sum(lone for lone, _ in counts), sum(number for _, number in counts)
+
 
 #: Components that the explanation names; all of them are listed elsewhere.
 NAMED_COMPONENTS = 3
@@ -103,8 +166,8 @@ def _not_asked(found: SharedConsensus, labels: Sequence[int]) -> Iterator[str]:
         away = [rater for group in asked.elsewhere for rater in found.groups[group]]
         if away:
             yield (
-                f"{_raters(away)} marked much that nobody else did, and {_were(len(away))} not "
-                f"asked about the outline of label {labels[label]}."
+                f"{_raters(away)} marked a lot that no other rater did, and {_were(len(away))} "
+                f"left out of the outline of label {labels[label]}."
             )
 
 
@@ -137,8 +200,8 @@ def _bounds(found: SharedConsensus) -> Iterator[str]:
     returned = sum(one.returned for one in bounds)
     if returned:
         yield (
-            f"In {_count(returned, 'region')} the outline is the vote's: the readers who "
-            "corroborate each other most are closer to it."
+            f"In {_count(returned, 'region')} the outline is the vote's: by the other one a reader "
+            "would lose more than the readers' own spread explains."
         )
 
 
@@ -155,8 +218,5 @@ def _changed(which: str, what: str, listed: Sequence[ListedComponent]) -> Iterat
         return
     named = "; ".join(map(str, listed[:NAMED_COMPONENTS]))
     more = "" if len(listed) <= NAMED_COMPONENTS else f"; and {len(listed) - NAMED_COMPONENTS} more"
-    one = len(listed) == 1
-    yield (
-        f"{len(listed)} component{'s' * (not one)} {which} {'was' if one else 'were'} {what}: "
-        f"{named}{more}."
-    )
+    number = "1 component" if len(listed) == 1 else f"{len(listed)} components"
+    yield f"{number} {which} {_were(len(listed))} {what}: {named}{more}."

@@ -11,15 +11,16 @@ from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement
 from itk_consensus.filters.tile_votes import TileVoteFilter
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote, corrected_vote, mixing_matrix
+from itk_consensus.fusion.voting.smoothed_vote import TiledShares, TilesOf
+from itk_consensus.fusion.voting.soft_vote import SoftShares
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TiledShares, TilesOf
 from itk_consensus.work import stage
 
 
 class CorrectedVoteFilter(TileVoteFilter):
-    """Vote shares smoothed, then corrected for what raters miss and add on average.
+    """Smoothed vote shares, corrected for what raters miss and add on average.
 
     Where raters are noisy it finds the contour that the smoothed vote misses; what is thin it
     erodes as much. ``examples/benchmarks/evidence_table.py`` prints both in every setting.
@@ -39,19 +40,19 @@ class CorrectedVoteFilter(TileVoteFilter):
 
     VoteShares = Measurement(
         NDArray[np.float64],
-        "(labels, labels): mean share of votes for a label (row) where the smoothed vote says "
-        "another (column), far from its contours; NaN where it never does.",
+        "(labels, labels): mean share of votes for one label (row) where the smoothed vote gives "
+        "another (column), away from contours; NaN if it never does.",
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(len(case.stack.arrays))
+        weights = self._weights(case.votes.number_of_raters)
         sigma = self._sigma(case)
-        soft = self._soft_votes(case, weights, sigma)
-        if soft is not None:
+        if case.opinions is not None:
+            soft = SoftShares.of(case.opinions, weights=weights, sigma=sigma, spacing=case.spacing)
             fusion, self.VoteShares = soft.corrected()
             return fusion
         with stage(0.0, 0.5):
-            corrected = corrected_vote(case.stack, sigma, case.spacing, weights=weights)
+            corrected = corrected_vote(case.votes, sigma, case.spacing, weights=weights)
         self.VoteShares = corrected.mixing
         with stage(0.5, 1.0):
             return corrected.fusion()

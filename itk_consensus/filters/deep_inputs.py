@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import is_integer
 from itk_consensus.deep.cases import MISSING, Case, normalised
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import is_integer
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.images.files import read_image
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
@@ -106,27 +108,30 @@ def load_input(
     """
     if image is None:
         raise InputError(
-            f"{owner}: needs the image the labels were drawn on, got None; without one, "
-            "itk_consensus.LabelVoting(labels) fuses labels by voting"
+            "needs the image the labels were drawn on, got None; without one, "
+            "itk_consensus.LabelVoting(labels) fuses labels by voting",
+            owner=owner,
         )
     loaded = convert.load(labels, owner=owner, keep=keep, **tolerances)
     if loaded.geometry.dimension not in (2, 3):
-        raise InputError(f"{owner}: needs 2D or 3D images, got {loaded.geometry.dimension}D")
+        raise InputError(f"needs 2D or 3D images, got {loaded.geometry.dimension}D", owner=owner)
     stack = LabelStack.multilabel(loaded.arrays, missing_label=missing_label, owner=owner)
     channels = convert.load_channels(image, loaded, owner=owner, parameter="image", **tolerances)
     low, high = min(one.min() for one in channels), max(one.max() for one in channels)
     if not -_LARGEST_INTENSITY <= low <= high <= _LARGEST_INTENSITY:
         raise InputError(
-            f"{owner}: image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
-            f"{_LARGEST_INTENSITY:g}, it has {low:g} to {high:g}"
+            f"image must hold finite intensities, from -{_LARGEST_INTENSITY:g} to "
+            f"{_LARGEST_INTENSITY:g}, it has {low:g} to {high:g}",
+            owner=owner,
         )
     ids: tuple[RaterId | None, ...] = tuple(range(1, len(stack.arrays) + 1))
     if rater_ids is not None:
         ids = checked_ids(rater_ids, owner)
     if len(ids) != len(stack.arrays):
         raise InputError(
-            f"{owner}: rater_ids must have one entry for each of the {len(stack.arrays)} raters, "
-            f"got {len(ids)}"
+            f"rater_ids must have one entry for each of the {len(stack.arrays)} raters, "
+            f"got {len(ids)}",
+            owner=owner,
         )
     known = None
     if truth is not None:
@@ -146,7 +151,7 @@ def class_labels(
         return labels
     found = sorted(set().union(*(one.label_values for one in inputs)))
     if not 2 <= len(found) <= MISSING:
-        raise InputError(f"{owner}: Fit needs 2 to {MISSING} labels, the cases have {found}")
+        raise InputError(f"Fit needs 2 to {MISSING} labels, the cases have {found}", owner=owner)
     return tuple(found)
 
 
@@ -155,11 +160,13 @@ def reject_other_labels(one: CaseSummary, labels: tuple[int, ...], owner: str) -
     missing = one.missing_label
     if missing in labels:
         raise ParameterError(
-            f"{owner}: MissingLabel must not be the label of a class {labels}, got {missing}"
+            f"must not be the label of a class {labels}, got {missing}",
+            owner=owner,
+            parameter="MissingLabel",
         )
     unknown = sorted(label for label in one.label_values if label not in labels)
     if unknown:
-        raise InputError(f"{owner}: labels must be among {labels}, got {unknown}")
+        raise InputError(f"labels must be among {labels}, got {unknown}", owner=owner)
 
 
 def checked_ids(rater_ids: Any, owner: str) -> tuple[RaterId | None, ...]:
@@ -211,3 +218,93 @@ def _encoded(stack: LabelStack, labels: Sequence[int], shape: tuple[int, ...]) -
             for index, value in enumerate(labels):
                 row[array == value] = index
     return indices
+
+
+# -- the cases of Fit -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CaseSource:
+    """One case as it was given to Fit; images may be paths of files."""
+
+    image: Any  #: As `load_input` takes them
+    labels: Any
+    truth: Any
+    rater_ids: RaterIds | None
+    reading: Mapping[str, Any]  #: The other keywords of `load_input`
+
+    def load(self) -> DeepInput:
+        """Read what is a file, and check that all of it shares one space."""
+        return load_input(
+            _opened(self.image),
+            _opened(self.labels),
+            truth=_opened(self.truth),
+            rater_ids=self.rater_ids,
+            **self.reading,
+        )
+
+    def case(self, labels: Sequence[int], raters: Mapping[RaterId, int]) -> Case:
+        """What training sees of it; made anew at every call."""
+        return self.load().as_case(labels, raters)
+
+
+def case_sources(
+    images: Iterable[Any],
+    label_lists: Iterable[Any],
+    truths: Iterable[Any] | None,
+    rater_ids: RaterIds | Sequence[RaterIds] | None,
+    *,
+    owner: str,
+    **reading: Any,
+) -> list[CaseSource]:
+    """The cases of Fit, none of them read yet."""
+    images = as_list(images, f"{owner}: Fit needs a list of images")
+    label_lists = as_list(label_lists, f"{owner}: Fit needs a list of label lists")
+    known = [None] * len(images)
+    if truths is not None:
+        known = as_list(truths, f"{owner}: Fit needs a list of truths, or None")
+    if not images or not len(images) == len(label_lists) == len(known):
+        raise InputError(
+            f"Fit needs as many label lists (and truths) as images, "
+            f"got {len(images)} images, {len(label_lists)} label lists and {len(known)} truths",
+            owner=owner,
+        )
+    without = [number for number, truth in enumerate(known) if truth is None]
+    if truths is not None and without:
+        raise InputError(
+            f"truths must be given for all cases, case {without[0]} has none", owner=owner
+        )
+    ids = ids_per_case(rater_ids, len(images), owner)
+    return [
+        CaseSource(
+            image,
+            # A case is read more than once.
+            list(labels) if isinstance(labels, Iterator) else labels,
+            truth,
+            who,
+            {**reading, "owner": f"{owner}: case {number}"},
+        )
+        for number, (image, labels, truth, who) in enumerate(
+            zip(images, label_lists, known, ids, strict=True)
+        )
+    ]
+
+
+def summaries_of(sources: Sequence[CaseSource], owner: str) -> list[CaseSummary]:
+    """Look at every case, one at a time, and check that they are of one kind."""
+    found = [source.load().summary() for source in sources]
+    if len({len(one.shape) for one in found}) > 1:
+        raise InputError("Fit needs cases of one dimension, got 2D and 3D", owner=owner)
+    numbers = {one.number_of_channels for one in found}
+    if len(numbers) > 1:
+        raise InputError(f"Fit needs images of one number of channels, got {numbers}", owner=owner)
+    return found
+
+
+def _opened(given: Any) -> Any:
+    """What files hold, in place of their paths."""
+    if isinstance(given, (str, os.PathLike)):
+        return read_image(given)
+    if isinstance(given, (list, tuple)):
+        return [_opened(one) for one in given]
+    return given

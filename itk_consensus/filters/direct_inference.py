@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.filters.constraints import Integer, Reals
+from itk_consensus.constraints import Integer, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
@@ -49,8 +49,8 @@ class DirectInferenceFilter(LabelFusionFilter):
     NumberOfInitializations = Parameter(
         Integer(1, 10_000),
         DirectInferenceSettings.plan.number,
-        "Starts of EM, in its basic and in its advanced variant, whose label maps are tried; the "
-        "vote and its thresholds are tried always.",
+        "EM starts, basic and advanced, whose label maps are tried; the vote and its "
+        "thresholds are always tried.",
     )
     NumberOfSamples = Parameter(
         Integer(0, 1_000_000),
@@ -60,7 +60,7 @@ class DirectInferenceFilter(LabelFusionFilter):
     BurnIn = Parameter(
         Integer(0, 1_000_000),
         DirectInferenceSettings.sampling.burn_in,
-        "Gibbs samples thrown away before the first that counts.",
+        "Gibbs samples discarded at the beginning.",
     )
     RandomSeed = Parameter(Integer(low=0), 0, "Seed of EM's random starts and of the samples.")
 
@@ -71,10 +71,10 @@ class DirectInferenceFilter(LabelFusionFilter):
     )
     WinningStart = Measurement(str, "The start that led to the label map.")
     ExactOptimum = Measurement(
-        bool, "Whether all maps were tried, so that none has a higher evidence for certain."
+        bool, "Whether all maps were tried, so that none can have a higher evidence."
     )
     Starts = Measurement(
-        StartSummary, "Every start's evidence, rounds, trace, overlap with the others."
+        StartSummary, "Evidence, rounds, trace and overlap with the others, for each start."
     )
     ConfusionTables = Measurement(
         NDArray[np.float64],
@@ -82,8 +82,8 @@ class DirectInferenceFilter(LabelFusionFilter):
     )
     PerformanceDeviations = Measurement(
         NDArray[np.float64],
-        "(raters, labels): posterior standard deviation of the confusions' diagonal; given the "
-        "label map alone, and so too small, unless sampled.",
+        "(raters, labels): posterior standard deviation of the confusions' diagonal; without "
+        "samples it is conditional on the label map, and so too small.",
     )
     PerformanceQuantiles = Measurement(
         NDArray[np.float64],

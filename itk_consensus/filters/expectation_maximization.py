@@ -6,23 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from itk_consensus.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Boolean, Choice, Integer, OneOf, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.markov_field import MarkovField
-from itk_consensus.fusion.staple.soft_staple import SoftStapleResult
 from itk_consensus.fusion.staple.staple import VARIANTS, StapleSettings, staple
-from itk_consensus.fusion.staple.staple_result import StapleEstimate, StapleResult, StartSummary
+from itk_consensus.fusion.staple.staple_result import StapleResult, StartSummary
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import DisputedFusion, Fusion, ListedVoxels
-from itk_consensus.votes.label_weights import LabelWeights
 
 
 def from_variant(of: Callable[[StapleSettings], Any]) -> Callable[[Any], Any]:
@@ -41,7 +35,7 @@ class ExpectationMaximizationMixin(ProcessObject):
         "basic",
         "basic is SimpleITK's; restricted leaves consensus voxels out; advanced estimates the "
         "prior, expects raters better than chance and starts from the vote. "
-        "Parameters that are set themselves win over it.",
+        "Parameters that are set explicitly override it.",
     )
     ExcludeConsensusVoxels = Parameter(
         Boolean(),
@@ -72,16 +66,17 @@ class ExpectationMaximizationMixin(ProcessObject):
     )
 
     ElapsedIterations = Measurement(
-        int, "Index of the iteration that met the stop rule, or the cap."
+        int, "Index of the last iteration: the one that met the stop rule, or the maximum."
     )
     Converged = Measurement(bool, "Whether the stop rule was met.")
     LogLikelihood = Measurement(float, "Log likelihood of the votes under the estimate.")
     LogPosterior = Measurement(
-        float, "Log likelihood plus the log of the parameters' prior, which picks the winner."
+        float,
+        "Log likelihood plus the log prior of the parameters; the start with the highest wins.",
     )
     LogLikelihoods = Measurement(tuple[float, ...], "Log likelihood that each start reached.")
     Starts = Measurement(
-        StartSummary, "Every start's likelihood, iterations, trace, overlap with the others."
+        StartSummary, "Likelihood, iterations, trace and overlap with the others, for each start."
     )
 
     #: Which start comes first; each filter has its own choice.
@@ -94,8 +89,8 @@ class ExpectationMaximizationMixin(ProcessObject):
 
     def _reject_two_priors(self, name: str) -> None:
         if not self._prior_is_open and self.EstimatePrior:
-            raise ParameterError(
-                f"{self.GetName()}: EstimatePrior must be False beside {name}, which fixes it"
+            raise self._wrong(
+                "EstimatePrior", f"must be False beside {{{name}}}, which fixes it", name
             )
 
     def _common_settings(self, prior: Any, **others: Any) -> StapleSettings:
@@ -113,7 +108,7 @@ class ExpectationMaximizationMixin(ProcessObject):
             **others,
         )
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         self.ElapsedIterations = result.iterations
         self.Converged = result.converged
         self.LogLikelihood = result.log_likelihood
@@ -149,9 +144,10 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         if weight == 0:
             return None
         if self.NumberOfInitializations > 1:
-            raise ParameterError(
-                f"{self.GetName()}: NumberOfInitializations must be 1 with a SmoothnessWeight, "
-                f"got {self.NumberOfInitializations}"
+            raise self._wrong(
+                "NumberOfInitializations",
+                f"must be 1 with a {{SmoothnessWeight}}, got {self.NumberOfInitializations}",
+                "SmoothnessWeight",
             )
         known = None if weight == "estimate" else weight
         return MarkovField(case.patterns, case.spacing, known)
@@ -161,8 +157,8 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
         raters = int(patterns.present.any(axis=0).sum())
         if raters == 1 and asks_for_more:
             raise ParameterError(
-                f"{self.GetName()}: priors and several initializations need at least 2 raters, "
-                "got 1"
+                "priors and several initializations need at least 2 raters, got 1",
+                owner=self.GetName(),
             )
         return raters > 1
 
@@ -174,40 +170,25 @@ class ExpectationMaximizationFilter(ExpectationMaximizationMixin, LabelFusionFil
             "alternatives": self._alternatives(case),
         }
         # To leave agreed voxels out fixes what is analysed, as a mask does; and no table of
-        # patterns tells what a field would do there.
-        by_voxel = self._result.voxels is not None or isinstance(self._result, SoftStapleResult)
-        if settings.exclude_consensus or by_voxel:
+        # patterns tells what a field, or fractions of votes, would do there.
+        if settings.exclude_consensus or not self._result.fusion.follows_votes:
             return known
         owner = self.GetName()
         return known | {"fuse_again": lambda other: staple(other, settings, owner=owner).decision}
 
-    def _fusion(
-        self, result: StapleResult, decide: Callable[[LabelWeights], NDArray[np.int32]]
-    ) -> Fusion:
-        """The answer by pattern but, where a field has (K, N) beliefs, by voxel."""
-        if result.voxels is None:
-            return result.fusion()
-        voxels = result.voxels
-        return DisputedFusion(
-            ListedVoxels(voxels.flags, voxels.voxels),
-            result.fusion(),
-            decide(voxels.beliefs),
-            voxels.beliefs.__getitem__,
-        )
-
     def _alternatives(self, case: FusionCase) -> dict[str, Callable[[], float]]:
         """Settings worth trying, and how close each comes to what the raters share."""
-        soft = isinstance(self._result, SoftStapleResult)
+        soft = self._result.voxels is None and not self._result.fusion.follows_votes
         if soft or self._result.settings.estimate_prior or case.patterns.strata is not None:
             return {}
 
         def advanced() -> float:
             result = staple(case.patterns, self.defaults.for_variant("advanced"))
-            return case.shared_consensus.overlap(result.fusion().volume(), case.patterns.labels)
+            return case.shared_consensus.overlap(result.fusion.volume(), case.patterns.labels)
 
         return {"Variant=advanced": advanced}
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self._result = result
         self.EstimatedSmoothnessWeight = 0.0 if result.voxels is None else result.voxels.weight

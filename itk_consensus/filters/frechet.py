@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import Choice
+import numpy as np
+
+from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.shape.frechet_consensus import MEASURES, frechet_labels
-from itk_consensus.votes.fusions import CertainLabels, Fusion, PatternFusion
+from itk_consensus.votes.fusions import Fusion, PatternFusion, PatternShares
 
 
 class FrechetConsensusFilter(LabelFusionFilter):
@@ -28,10 +30,10 @@ class FrechetConsensusFilter(LabelFusionFilter):
     # Not relabelling: the first label is taken for the background.
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
 
-    Measure = Parameter(Choice(MEASURES), "dice", "Overlap that is made highest.")
+    Measure = Parameter(Choice(MEASURES), "dice", "The overlap to maximise.")
 
     MeanOverlaps = Measurement(
-        dict[int, float], "Mean overlap of the map with the raters, by label but the first."
+        dict[int, float], "Mean overlap of the map with the raters, for every label but the first."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
@@ -40,5 +42,10 @@ class FrechetConsensusFilter(LabelFusionFilter):
         self.MeanOverlaps = {
             int(patterns.labels[index]): overlap for index, overlap in found.overlaps.items()
         }
-        shares = CertainLabels(found.decision, patterns.number_of_labels)
-        return PatternFusion(patterns, found.decision, shares)
+        shape = len(patterns.counts), patterns.number_of_labels
+        certain = PatternShares(
+            shape,
+            lambda part: np.eye(shape[1])[found.decision[part]],
+            lambda label: np.asarray(found.decision == label, np.float64),
+        )
+        return PatternFusion(patterns, found.decision, certain)

@@ -40,9 +40,11 @@ class FusedImages:
             # Looking for undecided voxels may take as long as fusing: only if much depends on it.
             if fusion.has_undecided:
                 raise ParameterError(
-                    f"{self.owner}: LabelForUndecidedPixels must be set: voxels are tied, and one "
+                    f"must be set: voxels are tied, and one "
                     f"more than the largest label, {undecided}, does not fit the inputs' type "
-                    f"{self.dtype}; set a value that does, or cast the inputs to a wider type"
+                    f"{self.dtype}; set a value that does, or cast the inputs to a wider type",
+                    owner=self.owner,
+                    parameter="LabelForUndecidedPixels",
                 )
             undecided = 0
         values = np.array([*self.labels, 0, undecided], dtype=self.dtype)

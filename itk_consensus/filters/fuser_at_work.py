@@ -16,12 +16,12 @@ class FuserAtWorkMixin(RaterInputs):
     def _have_fused(
         self, fuser: LabelFusionFilter, images: list[Any], beside: FusionCase | None = None
     ) -> LabelFusionFilter:
-        """Have images fused on this filter's terms, and its commands told of the progress.
+        """Run a fuser for this filter, with its settings, and report progress to its commands.
 
         Parameters
         ----------
         fuser : LabelFusionFilter
-            Can be asked about it afterwards, as after an Execute of its own.
+            Has the results afterwards, as after its own Execute.
         beside : FusionCase, optional
             A case that is at work on the same images.
 
@@ -41,9 +41,8 @@ class FuserAtWorkMixin(RaterInputs):
         report(0.0)  # Abort may have come before
         commands = [(PROGRESS_EVENT, tell), (ITERATION_EVENT, tell)]
         worker = fuser._lent(self._terms(), commands)
-        worker._beside = beside
         try:
-            worker.Execute(images)
+            worker._execute(images, beside=beside)
         finally:
             fuser._last = worker._last
         return worker

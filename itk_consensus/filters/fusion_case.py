@@ -10,68 +10,41 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Integer, optional
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
+from itk_consensus.constraints import ImageLike, ImageList, Integer, optional
+from itk_consensus.errors import InputError
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.neighbourhood.boxes import voxel_sides
-from itk_consensus.votes.class_probabilities import sum_to_one
+from itk_consensus.votes.class_probabilities import SoftVotes, sum_to_one
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.encoding import MOST_FEW
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.packed_votes import PackedVotes
+from itk_consensus.votes.votes import LabelVotes, patterns_of, smallest_form
 
 
 @dataclass(frozen=True)
 class FusionCase:
-    """Loaded images and their labels."""
+    """Loaded images, and what raters say in them."""
 
     loaded: LoadedImages
-    stack: LabelStack
-    strata: NDArray[np.uint32] | None = None  #: What tells voxels apart beyond their votes
-    #: What the stack held, once the caller's images are gone.
-    kept: KeptStack | PackedVotes | None = None
+    votes: LabelVotes  #: In the form that the filter needs
+    #: The images' voxels, as long as the caller's images are held.
+    stack: LabelStack | None = None
+    #: If the inputs are probabilities; votes are then of the likeliest labels.
+    opinions: SoftVotes | None = None
 
     @cached_property
     def patterns(self) -> DecisionPatterns:
-        """The votes as decision patterns, encoded when first asked for."""
-        stack = self.stack if self.kept is None else self.kept.restored()
-        return DecisionPatterns.from_stack(stack, strata=self.strata)
+        """The votes as decision patterns."""
+        return patterns_of(self.votes)
 
     @cached_property
     def shared_consensus(self) -> SharedConsensus:
-        """What the raters share, found when first asked for."""
-        stack = self.stack if self.kept is None and self.stack.arrays else None
-        return shared_consensus(self.patterns, self.spacing, stack=stack)
-
-    @cached_property
-    def packed(self) -> PackedVotes | None:
-        """The votes as bits, where there are two labels, none missing, and too many patterns.
-
-        Patterns that are made already are packed themselves: sums over them are to the last bit
-        those over voxels, so that it does not show in a result where the votes came from.
-        """
-        stack = self.stack
-        if len(stack.labels) != 2 or self.strata is not None:
-            return None
-        if "patterns" not in vars(self) and not stack.may_be_missing:
-            if 2 ** sum(array is not None for array in stack.arrays) <= MOST_FEW:
-                return None
-            few = DecisionPatterns.if_few(stack)
-            if few is None:
-                return PackedVotes.from_stack(stack)
-            vars(self)["patterns"] = few
-        patterns = self.patterns
-        if len(patterns.counts) <= MOST_FEW or patterns.strata is not None:
-            return None
-        present = patterns.present
-        is_complete = np.array_equal(present.all(axis=0), present.any(axis=0))
-        return PackedVotes.from_patterns(patterns) if is_complete else None
+        """What the raters share."""
+        return shared_consensus(self.patterns, self.spacing, stack=self.stack)
 
     @property
     def spacing(self) -> tuple[float, ...]:
@@ -83,50 +56,21 @@ class FusionCase:
         """The smallest voxel side in mm, along axes of space."""
         return float(min(voxel_sides(self.spacing)))
 
-    def has_votes_of(self, other: FusionCase) -> bool:
-        """Whether all that is made of one case's votes serves the other too."""
-        return (
-            self.strata is None
-            and other.strata is None
-            and have_same_votes(self.stack, other.stack)
-        )
-
     def without_inputs(self) -> FusionCase:
         """Keep what outputs need, and let the caller's images go."""
-        encoded = "patterns" in vars(self)
-        bare = replace(
-            self,
-            loaded=self.loaded.without_inputs(),
-            stack=replace(self.stack, arrays=(), mask=None, rater_masks=None),
-            strata=None if encoded else self.strata,
-            kept=None if encoded else vars(self).get("packed") or self._kept_stack,
-        )
-        if encoded:
-            vars(bare)["patterns"] = self.patterns
-        return bare
-
-    @cached_property
-    def _kept_stack(self) -> KeptStack:
-        return KeptStack.of(self.stack)
-
-    @property
-    def lasting_votes(self) -> LabelStack | KeptStack | DecisionPatterns:
-        """Of a case without inputs: its votes, as later outputs read them."""
-        if self.kept is None:
-            return self.patterns
-        return self.kept if isinstance(self.kept, KeptStack) else self.kept.restored()
+        votes = self.votes
+        if self.stack is not None and votes is self.stack:
+            votes = KeptStack.of(self.stack)
+        loaded = self.loaded.without_inputs()
+        return replace(self, loaded=loaded, votes=votes, stack=None, opinions=None)
 
 
 class RaterInputs(ProcessObject):
     """Base of filters whose Execute takes a list of label images."""
 
-    #: What the filter looks at. Patterns are made while loading; a filter that needs something
-    #: else says so, and patterns are encoded only if it asks for them.
+    #: The form of the votes that the filter looks at: "patterns", "votes" as they are in the
+    #: images, or "bits" where there would be more patterns than is good. It is made while loading.
     needs: ClassVar[str] = "patterns"
-    #: Whether the images of the next Execute are part of larger ones.
-    _is_part = False
-    #: A case that is at work on the same images; it is taken if it has the same votes.
-    _beside: FusionCase | None = None
 
     MaskImage = Parameter(
         optional(ImageLike()),
@@ -137,55 +81,74 @@ class RaterInputs(ProcessObject):
     MissingLabel = Parameter(
         optional(Integer()),
         None,
-        "The value by which a rater says 'not annotated here'.",
+        "The label that means 'not annotated here'.",
     )
     RaterMasks = Parameter(
         optional(ImageList()),
         None,
-        "For each rater an image that is non-zero where the rater annotated, or None: everywhere.",
+        "One image per rater, non-zero where the rater annotated; None: everywhere.",
         in_cli=False,
     )
 
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
         """How inputs become labels; a binary filter overrides this."""
-        return LabelStack.multilabel(arrays, is_part=self._is_part, **common)
+        return LabelStack.multilabel(arrays, may_be_empty=True, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
         """What tells voxels apart beyond their votes, if anything does."""
         return None
 
-    def _load(self, images: Any) -> FusionCase:
-        case = self._case_of(images)
-        if self._beside is not None and self._beside.has_votes_of(case):
-            case = self._beside
-        mask = case.stack.mask
-        self._require_votes(mask is None or bool(mask.any()), case.stack.is_annotated)
-        if self.needs == "patterns":
-            _ = case.patterns  # encoded now, before the first half of the work is reported done
+    def _load(self, images: Any, beside: FusionCase | None = None) -> FusionCase:
+        """The case of whole images.
+
+        `beside` is a case of the same images: what is made of its votes serves this one, too, if
+        they are the same.
+        """
+        case = self._case_of(images, self.needs, beside)
+        stack = case.stack
+        assert stack is not None
+        if not len(stack.labels):
+            raise InputError("every voxel of every input is missing", owner=self.GetName())
+        self._require_votes(stack.mask is None or bool(stack.mask.any()), stack.is_annotated)
         return case
 
-    def _case_of(self, images: Any) -> FusionCase:
-        loaded = self._load_images(images)
+    def _case_of(
+        self, images: Any, needs: str = "patterns", beside: FusionCase | None = None
+    ) -> FusionCase:
+        """The case of images, which may be part of larger ones, with votes in the needed form."""
+        loaded = self._loaded_with_gaps(images)
+        _reject_class_probabilities(loaded, self.GetName())
+        return self._case_of_labels(loaded, needs, beside)
+
+    def _case_of_labels(
+        self, loaded: LoadedImages, needs: str, beside: FusionCase | None
+    ) -> FusionCase:
         stack = self._make_stack(
-            loaded.arrays,
-            missing_label=self.MissingLabel,
-            mask=self._load_one(self.MaskImage, loaded, "MaskImage"),
-            rater_masks=self._rater_masks(loaded),
-            owner=self.GetName(),
+            loaded.arrays, missing_label=self.MissingLabel, **self._where(loaded)
         )
-        return FusionCase(loaded, stack, self._strata(loaded))
+        strata = self._strata(loaded)
+        votes: LabelVotes = stack
+        if needs == "bits" and strata is None:
+            votes = smallest_form(stack)
+        elif needs != "votes" and beside is not None and strata is None and _agree(beside, stack):
+            votes = beside.patterns
+        elif needs != "votes":
+            votes = DecisionPatterns.from_stack(stack, strata=strata)
+        return FusionCase(loaded, votes, stack)
+
+    def _where(self, loaded: LoadedImages) -> dict[str, Any]:
+        """What is fused, where each rater annotated, and who is named in errors."""
+        return {
+            "mask": self._load_one(self.MaskImage, loaded, "MaskImage"),
+            "rater_masks": self._rater_masks(loaded),
+            "owner": self.GetName(),
+        }
 
     def _require_votes(self, has_voxels: bool, is_annotated: bool) -> None:
         if not has_voxels:
-            raise ParameterError(f"{self.GetName()}: MaskImage must mark some voxels, it is empty")
+            raise self._wrong("MaskImage", "must mark some voxels, it is empty")
         if not is_annotated:
-            raise InputError(f"{self.GetName()}: no rater annotated any of the voxels to fuse")
-
-    def _load_images(self, images: Any) -> LoadedImages:
-        """Inputs as arrays; a filter that takes probabilities overrides this."""
-        loaded = self._loaded_with_gaps(images)
-        _reject_class_probabilities(loaded, self.GetName())
-        return loaded
+            raise InputError("no rater annotated any of the voxels to fuse", owner=self.GetName())
 
     def _loaded_with_gaps(self, images: Any) -> LoadedImages:
         return convert.load_with_gaps(images, owner=self.GetName(), **self._loading())
@@ -216,6 +179,11 @@ class RaterInputs(ProcessObject):
         )
 
 
+def _agree(case: FusionCase, stack: LabelStack) -> bool:
+    """Whether all that is made of a case's votes serves a stack, too."""
+    return case.stack is not None and have_same_votes(case.stack, stack)
+
+
 def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
     """Whether every rater says the same in two stacks, by the same table of labels."""
     first, second = ((*s.arrays, s.mask, *(s.rater_masks or ())) for s in (one, other))
@@ -229,7 +197,7 @@ def have_same_votes(one: LabelStack, other: LabelStack) -> bool:
 
 
 def _is_same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    """Whether two arrays hold the same, which nobody needs to look for in the same memory."""
+    """Whether two arrays are equal; the same memory need not be compared."""
     if one is None or other is None:
         return one is other
     if one.dtype != other.dtype or one.shape != other.shape:
@@ -258,7 +226,8 @@ def _reject_class_probabilities(loaded: LoadedImages, owner: str) -> None:
         at += number
         if len(opinion) > 1 and opinion[0].dtype.kind == "f" and sum_to_one(opinion):
             raise InputError(
-                f"{owner}: input {index} must hold labels, but its {number} components sum to 1: "
-                "they are class probabilities, not raters; use ProbabilityAverageFilter or "
-                "LogOpinionPoolFilter"
+                f"must hold labels, but its {number} components sum to 1: they are class "
+                "probabilities, not raters; use ProbabilityAverageFilter or LogOpinionPoolFilter",
+                owner=owner,
+                input_index=index,
             )

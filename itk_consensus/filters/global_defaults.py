@@ -1,18 +1,18 @@
-"""Values of all filters at once, with SimpleITK's static functions."""
+"""Global defaults of all filters, with SimpleITK's static functions."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from itk_consensus.filters.constraints import Boolean, Integer, Kind, Real
+from itk_consensus.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.filters.parameters import Parameter, attach
 
 T = TypeVar("T")
 
 
 class GlobalValue(Generic[T]):
-    """A value of all filters at once, with SimpleITK's static functions Set and Get, On and Off."""
+    """A global default, with SimpleITK's static functions Set and Get, On and Off."""
 
     def __init__(self, kind: Kind[T], doc: str) -> None:
         self.kind = kind
@@ -48,7 +48,7 @@ class GlobalValue(Generic[T]):
 
 
 class GlobalDefaults:
-    """Values of every filter that has none of its own: ours if they were set, or SimpleITK's.
+    """Defaults of filters that have no value of their own: ours if set, otherwise SimpleITK's.
 
     ``sitk.ProcessObject.SetGlobalDefaultCoordinateTolerance(1e-3)`` holds for filters of this
     package too; the function of the same name here holds for them alone, and wins.
@@ -67,7 +67,7 @@ class GlobalDefaults:
     )
     GlobalDefaultDebug = GlobalValue(Boolean(), "The Debug of filters that have none of their own.")
     GlobalWarningDisplay = GlobalValue(
-        Boolean(), "Whether filters warn; it is all in GetDiagnostics() in any case."
+        Boolean(), "Whether filters warn; GetDiagnostics() has it all in any case."
     )
 
 

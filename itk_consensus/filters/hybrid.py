@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import LENGTH, Choice, Kind, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fuser_at_work import FuserAtWorkMixin
 from itk_consensus.filters.fusion_case import FusionCase
@@ -43,8 +43,8 @@ class InnerFusersMixin(FuserAtWorkMixin, LabelFusionFilter):
         for parameter in parameters_of(type(self)):
             if getattr(self, parameter.name) is self:
                 raise ParameterError(
-                    f"{self.GetName()}: {parameter.name} must be another filter, got the filter "
-                    "itself"
+                    f"{parameter.name} must be another filter, got the filter itself",
+                    owner=self.GetName(),
                 )
 
     def _fused_by(self, fuser: LabelFusionFilter, case: FusionCase) -> FusedImages:
@@ -57,7 +57,7 @@ DEFAULT_BAND = 3.0
 
 
 class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """Takes the interior fuser's answer, except in a band around the contour.
+    """Uses the interior fuser everywhere but in a band around the contour.
 
     Both fusers are filters with parameters of their own, and can be asked for their measurements
     afterwards. They see the same images, with the hybrid's mask, missing label, tolerances and
@@ -67,7 +67,6 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     whole_because = "its band follows distances, which reach as far as the image"
     bytes_per_voxel = 24
     method = "hybrid"
-    needs = "votes"
     # Not relabelling: the default boundary filter, consensus, takes label 0 for the background.
     laws = frozenset({"rater permutation"})
     summary = (
@@ -79,19 +78,19 @@ class HybridFusionFilter(UndecidedLabelMixin, InnerFusersMixin):
     InteriorFilter = Parameter(
         optional(Fuser()),
         None,
-        "Fuser whose answer is taken away from the contour.",
+        "Fuser used away from the contour.",
         default_doc="MajorityVoteFilter()",
     )
     BoundaryFilter = Parameter(
         optional(Fuser()),
         None,
-        "Fuser whose answer is taken in the band.",
+        "Fuser used in the band.",
         default_doc="ConsensusFilter()",
     )
     BandWidth = Parameter(
         optional(LENGTH),
         None,
-        "How far, in mm, the band reaches on both sides of the contour.",
+        "Half width of the band around the contour, in mm.",
         default_doc="3 smallest voxel sides",
     )
     BandContour = Parameter(

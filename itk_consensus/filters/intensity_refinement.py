@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.constraints import ImageLike, Real, optional
+from itk_consensus.errors import InputError
 from itk_consensus.filters.consensus import ConsensusFilter
-from itk_consensus.filters.constraints import Real, optional
 from itk_consensus.filters.fused_images import FusedImages
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.hybrid import Fuser, InnerFusersMixin
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.coherence.intensity_refinement import IntensityModel
@@ -28,7 +27,7 @@ _REACH = 2.0
 
 
 class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
-    """A fuser's answer, with the image consulted where raters disagree. Nothing is trained.
+    """Refines a fuser's result by the image where raters disagree. Nothing is trained.
 
     Where all raters agree, each label shows what its intensities are; around a disputed voxel they
     tell how likely its own is under each label. How much that counts is what held-out raters
@@ -45,29 +44,29 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
     Filter = Parameter(
         optional(Fuser()),
         None,
-        "Fuser whose answer is refined.",
+        "Fuser whose result is refined.",
         default_doc="ConsensusFilter()",
     )
     IntensitySigma = Parameter(
         optional(Real(low=0.0, exclusive=True)),
         None,
-        "Standard deviation, in mm, of the surroundings in which intensities are learned.",
+        "Standard deviation, in mm, of the neighbourhood from which intensities are learned.",
         default_doc="8 smallest voxel sides",
     )
 
     IntensityWeight = Measurement(
-        float, "Power by which intensities count; 0: held-out raters do not support them."
+        float, "Power of the intensity likelihood; 0 if held-out raters do not support it."
     )
     HeldOutGains = Measurement(
         tuple[float, ...],
-        "Rise of each held-out rater's mean log-likelihood, in nats per disputed voxel, by the "
-        "power that is best for the rater it helps least; NaN where there is no telling.",
+        "Gain in each held-out rater's mean log likelihood, in nats per disputed "
+        "voxel, at the power that is best for the rater it helps least; NaN if unknown.",
     )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.Image is None:
-            raise ParameterError(f"{self.GetName()}: Image must be set before Execute")
+            raise self._wrong("Image", "must be set before Execute")
 
     def _fuse(self, case: FusionCase) -> Fusion:
         model = self._model(case)
@@ -91,7 +90,11 @@ class IntensityRefinementFilter(UndecidedLabelMixin, InnerFusersMixin):
         region = case.patterns.disputed_region([math.ceil(_REACH * sigma) for sigma in sigmas])
         seen = image[region].astype(np.float64)
         if not np.isfinite(seen).all():
-            raise InputError(f"{self.GetName()}: Image must hold finite numbers, found NaN or inf")
+            raise InputError(
+                "must hold finite numbers, found NaN or inf",
+                owner=self.GetName(),
+                parameter="Image",
+            )
         return IntensityModel(DisputedVoxels(case.patterns, region), seen, sigmas)
 
 

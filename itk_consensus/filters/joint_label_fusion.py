@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Boolean, Real
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
-from itk_consensus.filters.constraints import Boolean, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.fusion.atlas.atlas_images import ComparableImages
@@ -41,9 +41,11 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         Real(low=0.0, exclusive=True), JointSettings.alpha, "Conditioning, added to the diagonal."
     )
     SearchRadius = Parameter(
-        Real(low=0.0), 0.0, "Half width, in mm, in which atlases are searched for a nearer patch."
+        Real(low=0.0),
+        0.0,
+        "Half width, in mm, of the region in which a better matching patch is searched.",
     )
-    NonNegativeWeights = Parameter(Boolean(), True, "Whether negative weights are taken for 0.")
+    NonNegativeWeights = Parameter(Boolean(), True, "Whether negative weights are set to 0.")
 
     _settings = Output[JointSettings | None](None)
 
@@ -56,8 +58,9 @@ class JointLabelFusionFilter(AtlasFusionFilter):
         for name, radii in (("PatchRadius", patch), ("SearchRadius", search)):
             if prod(2 * r + 1 for r in radii) > MOST_STEPS:
                 raise ParameterError(
-                    f"{self.GetName()}: {name} must reach over at most {MOST_STEPS} voxels, each "
-                    f"of which is looked at, got {' x '.join(str(2 * r + 1) for r in radii)}"
+                    f"{name} must reach over at most {MOST_STEPS} voxels, each "
+                    f"of which is looked at, got {' x '.join(str(2 * r + 1) for r in radii)}",
+                    owner=self.GetName(),
                 )
         self._settings = JointSettings(patch, search, self.Beta, self.Alpha)
         return tuple(p + s for p, s in zip(patch, search, strict=True))

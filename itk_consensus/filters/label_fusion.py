@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from itk_consensus.constraints import Integer
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
-from itk_consensus.filters.constraints import Integer
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
 from itk_consensus.filters.fusion_case import FusionCase, RaterInputs
 from itk_consensus.filters.parameters import (
@@ -34,11 +34,12 @@ from itk_consensus.fusion.coherence.near_copies import near_copies
 from itk_consensus.fusion.staple.staple_result import StartSummary
 from itk_consensus.images import convert
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.fusions import Fusion, PatternFusion
-from itk_consensus.votes.tiled_shares import TiledFusion
+from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
-from itk_consensus.votes.voting import StackVoteFusion
 from itk_consensus.work import report, stage
+
+#: What an Execute leaves behind, in memory or to be made chunk by chunk.
+Images = FusedImages | ChunkedImages
 
 #: SimpleITK's default for LabelForUndecidedPixels: one more than the largest label.
 AUTOMATIC_LABEL = 2**64 - 1
@@ -55,7 +56,7 @@ class LabelFusionFilter(RaterInputs):
     )
     #: Name on the command line.
     method: ClassVar[str] = ""
-    #: What the README's table says: what it assumes, when to use it, reference.
+    #: For the README: what it assumes, when to use it, reference.
     summary: ClassVar[str] = ""
     #: Whether images of probabilities are welcome among the inputs.
     takes_probabilities: ClassVar[bool] = False
@@ -65,12 +66,9 @@ class LabelFusionFilter(RaterInputs):
     whole_because: ClassVar[str] = "it does not say that its answer follows from votes alone"
     #: Memory beyond the inputs that fusing a whole volume of five binary raters takes at most.
     bytes_per_voxel: ClassVar[int] = 0
-    #: Whether outputs can be asked for after Execute; a function form returns one and is done.
-    _outlives_execute = True
 
     _case = Output[FusionCase | None](None)
-    _fused = Output[FusedImages | None](None)
-    _chunked = Output[ChunkedImages | None](None)
+    _images = Output[Any](None)  #: `Images`
 
     # -- the one way through ----------------------------------------------------------------
 
@@ -92,12 +90,20 @@ class LabelFusionFilter(RaterInputs):
             describes the image, or all of it with KeepMetaData. A dask
             array, if inputs are dask arrays: lazy, made chunk by chunk, and exact.
         """
-        inputs = images[0] if len(images) == 1 else list(images)
+        return self._execute(images[0] if len(images) == 1 else list(images))
+
+    def _execute(
+        self, inputs: Any, *, beside: FusionCase | None = None, is_last: bool = False
+    ) -> Any:
+        """Fuse; nothing is kept for later outputs if what is returned is the last to be asked for.
+
+        `beside` is a case of the same images, as of `_load`.
+        """
         with self._running():
             self._check_parameters()
             if convert.are_chunked(inputs):
                 return self._promise(inputs)
-            case = self._load(inputs)
+            case = self._load(inputs, beside)
             report(0.5)
             labels = self._label_values(case)
             dtype = common_type(case.loaded.arrays, labels)
@@ -105,25 +111,22 @@ class LabelFusionFilter(RaterInputs):
             with stage(0.5, 0.99):
                 fusion = self._fuse(case)
             like = case.loaded.without_inputs()
-            self._case = case
-            self._fused = FusedImages(like, fusion, tuple(labels), dtype, undecided, self.GetName())
+            images = FusedImages(like, fusion, tuple(labels), dtype, undecided, self.GetName())
+            self._case, self._images = case, images
             output = self._primary_output()
-            if self._outlives_execute:
-                self._let_inputs_go(case)
+            if not is_last:
+                # Later outputs must neither hold the caller's images nor follow what they become.
+                self._case = case.without_inputs()
+                self._images = replace(images, fusion=fusion.keeping(self._case.votes))
             return output
 
     def _promise(self, arrays: Any) -> Any:
         """Outputs and measurements of dask arrays, made chunk by chunk when they are computed."""
-        self._chunked = chunked = promised_images(self, arrays)
+        self._images = chunked = promised_images(self, arrays)
         for measurement in measurements_of(type(self)):
             name = measurement.name
             self._measured[name] = Deferred(partial(chunked.measurement, name), reads_inputs=True)
         return self._primary_output()
-
-    def _let_inputs_go(self, case: FusionCase) -> None:
-        """Later outputs must neither hold the caller's images nor follow what becomes of them."""
-        self._case = case.without_inputs()
-        self._fused = replace(self.fused, fusion=_lasting(self.fused.fusion, self._case))
 
     def _check_parameters(self) -> None:
         """Checks that concern several parameters at once; a subclass adds its own."""
@@ -149,9 +152,10 @@ class LabelFusionFilter(RaterInputs):
             voxels = math.prod(shape)
             needed = voxels * (sum(dtype.itemsize for dtype in types) + self.bytes_per_voxel)
             raise InputError(
-                f"{self.GetName()}: cannot be exact in chunks: {self.whole_because}. In memory "
+                f"cannot be exact in chunks: {self.whole_because}. In memory "
                 f"{voxels} voxels of {len(types)} raters need about {needed / 1e9:.3g} GB: "
-                "bring the inputs into memory first"
+                "bring the inputs into memory first",
+                owner=self.GetName(),
             )
 
     # -- outputs ----------------------------------------------------------------------------
@@ -159,21 +163,19 @@ class LabelFusionFilter(RaterInputs):
     @property
     def fused(self) -> FusedImages:
         """What the last Execute made, for other parts of the package to build on."""
-        self._require_memory()
-        return self._made(self._fused)
+        images = self._outputs
+        if isinstance(images, FusedImages):
+            return images
+        raise InputError(
+            "of dask arrays there are label maps, probabilities, uncertainties "
+            "and measurements only; this output needs the images in memory: compute() them first",
+            owner=self.GetName(),
+        )
 
     @property
-    def _outputs(self) -> FusedImages | ChunkedImages:
-        return self.fused if self._chunked is None else self._chunked
-
-    def _require_memory(self) -> None:
-        """Raise an `InputError` if the last Execute only promised outputs, of dask arrays."""
-        if self._chunked is not None:
-            raise InputError(
-                f"{self.GetName()}: of dask arrays there are label maps, probabilities, "
-                "uncertainties and measurements only; this output needs the images in memory: "
-                "compute() them first"
-            )
+    def _outputs(self) -> Images:
+        images: Images = self._made(self._images)
+        return images
 
     @property
     def votes(self) -> DecisionPatterns:
@@ -220,14 +222,14 @@ class LabelFusionFilter(RaterInputs):
         """
         if kind not in UNCERTAINTY_KINDS:
             raise ParameterError(
-                f"{self.GetName()}: kind of uncertainty must be one of {UNCERTAINTY_KINDS}, "
-                f"got {kind!r}"
+                f"kind of uncertainty must be one of {UNCERTAINTY_KINDS}, got {kind!r}",
+                owner=self.GetName(),
             )
         return self._outputs.uncertainty_image(kind)
 
     @made_later
     def GetDiagnostics(self) -> Diagnostics:
-        """Reasons, each with its number, to believe or doubt the last Execute; made when asked."""
+        """Checks of the last Execute, each with its number; made on demand."""
         return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
@@ -242,7 +244,7 @@ class LabelFusionFilter(RaterInputs):
             Estimate.of(fusion, case.patterns),
             consensus_dice=self._consensus_dice(case, fusion),
             parameters=frozenset(parameter.name for parameter in parameters_of(type(self))),
-            looks_at_neighbours=not isinstance(fusion, PatternFusion),
+            looks_at_neighbours=not fusion.follows_votes,
             **known,
         )
 
@@ -256,7 +258,7 @@ class LabelFusionFilter(RaterInputs):
 
     def _label_values(self, case: FusionCase) -> list[int]:
         """The label value behind each index; a binary filter writes its own foreground."""
-        return [int(label) for label in case.stack.labels]
+        return [int(label) for label in case.votes.labels]
 
     def _undecided_label(self, labels: Sequence[int], dtype: np.dtype[Any]) -> int:
         """The label of voxels that no label won; one that does not fit must not wrap around."""
@@ -264,29 +266,21 @@ class LabelFusionFilter(RaterInputs):
         if given == AUTOMATIC_LABEL:
             return max(labels) + 1
         if not holds(dtype, [given]):
-            raise ParameterError(
-                f"{self.GetName()}: LabelForUndecidedPixels must fit the inputs' type {dtype}, "
-                f"got {given}"
+            raise self._wrong(
+                "LabelForUndecidedPixels", f"must fit the inputs' type {dtype}, got {given}"
             )
         return int(given)
 
     def _warn_of_doubts(self, case: FusionCase, starts: StartSummary) -> None:
-        """Warn of a result that says no more than one rater, or the opposite of what is meant."""
+        """Warn of a result of one rater only, or with switched labels."""
         if np.count_nonzero(case.patterns.present.any(axis=0)) == 1:
             self._warn("one rater only; the answer is that rater's labels")
         elif starts.switched[starts.winner]:
             self._warn("label-switched optimum: the mean rater does worse than chance")
 
     def _executed_case(self) -> FusionCase:
-        self._require_memory()
+        _ = self.fused
         return self._made(self._case)
-
-
-def _lasting(fusion: Fusion, case: FusionCase) -> Fusion:
-    """The fusion, looking at what the case keeps for what it has not made yet."""
-    if isinstance(fusion, StackVoteFusion | TiledFusion):
-        return fusion.keeping(case.lasting_votes)
-    return fusion
 
 
 class UndecidedLabelMixin(ProcessObject):
@@ -295,7 +289,7 @@ class UndecidedLabelMixin(ProcessObject):
     LabelForUndecidedPixels = Parameter(
         Integer(),
         AUTOMATIC_LABEL,
-        "Label of tied voxels; by default one more than the largest label.",
+        "Label of tied voxels; by default the largest label + 1.",
         default_doc="max label + 1",
         can_be_unset=True,
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
-from itk_consensus.fusion.voting.majority_vote import majority_vote
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.votes.fusions import Fusion
-from itk_consensus.votes.voting import StackVoteFusion
 
 
 class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -25,4 +24,4 @@ class LabelVotingImageFilter(UndecidedLabelMixin, LabelFusionFilter):
     needs = "votes"
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        return StackVoteFusion(case.stack, majority_vote)
+        return vote(case.votes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Choice, Real
 from itk_consensus.filters.atlas_fusion import PATCH_SIDES, AtlasFusionFilter
-from itk_consensus.filters.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Output, Parameter
 from itk_consensus.fusion.atlas.atlas_images import SIMILARITIES, ComparableImages, local_weights
@@ -28,7 +28,7 @@ class LocallyWeightedVoteFilter(AtlasFusionFilter):
     Similarity = Parameter(
         Choice(SIMILARITIES),
         "squared difference",
-        "By what patches are compared; a correlation forgives strong local bias.",
+        "How patches are compared; correlation tolerates strong local bias.",
     )
     Power = Parameter(
         Real(low=0.0, high=16.0),

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-from itk_consensus.filters.constraints import LENGTH, Choice, Real, optional
+from itk_consensus.constraints import LENGTH, Choice, Real, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.tile_votes import TileVoteFilter
-from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, smoothed_vote
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.ties import TIE_RULES
-from itk_consensus.votes.tiled_shares import TilesOf
-from itk_consensus.votes.voting import StackVoteFusion
+from itk_consensus.votes.voting import VoteRules
 
 
 class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
-    """Vote whose share, threshold, weights, ties and smoothness are yours to set.
+    """Majority vote with a threshold, weights, tie rule and smoothing of your choice.
 
     With `SmoothingSigma` the vote shares are smoothed by a Gaussian, of so many smallest voxel
     sides, before the decision: the strongest simple baseline known to us. Probabilities are shares
@@ -31,7 +27,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
     needs = "votes"
     whole_because = ""
     method = "vote"
-    summary = "Assumes raters of equal worth; the baseline to beat. Smoothing adds space."
+    summary = "Assumes equally good raters; the baseline to beat. Smoothing adds spatial context."
 
     Threshold = Parameter(
         optional(Real(0.0, 1.0)),
@@ -39,7 +35,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
         "A label needs more than this share of the votes; None: more than any other label.",
         default_doc="none",
     )
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tied vote becomes.")
+    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What to do with tied voxels.")
     SmoothingSigma = Parameter(
         LENGTH,
         0.0,
@@ -56,24 +52,7 @@ class MajorityVoteFilter(UndecidedLabelMixin, TileVoteFilter):
         return SmoothedVote(stack, tiles_of, self.Threshold, self.TieRule)
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(len(case.stack.arrays))
-        sigma = self._sigma(case)
-        soft = self._soft_votes(case, weights, sigma)
-        if soft is not None:
-            return soft.plain(self.Threshold, self.TieRule)
-        if sigma == 0:
-            rules: dict[str, Any] = {
-                "weights": weights,
-                "threshold": self.Threshold,
-                "ties": self.TieRule,
-            }
-            by_pattern = partial(majority_vote, **rules)
-            return StackVoteFusion(case.stack, by_pattern, **rules)
-        return smoothed_vote(
-            case.stack,
-            sigma,
-            case.spacing,
-            weights=weights,
-            threshold=self.Threshold,
-            ties=self.TieRule,
-        ).fusion()
+        weights = self._weights(case.votes.number_of_raters)
+        rules = VoteRules(weights, self.Threshold, self.TieRule)
+        votes = case.opinions or case.votes
+        return vote(votes, rules, sigma=self._sigma(case), spacing=case.spacing)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     Choice,
     Integer,
     LabelProbabilities,
@@ -25,16 +24,12 @@ from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.fusion.iteration import StopRule
 from itk_consensus.fusion.staple.staple import MULTILABEL, StapleSettings, staple
-from itk_consensus.fusion.staple.staple_result import StapleEstimate
+from itk_consensus.fusion.staple.staple_result import StapleResult
 from itk_consensus.images.kept_metadata import Keep
-from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.fusions import Fusion
 
 #: Up to this largest label GetConfusionMatrix keeps SimpleITK's size, which counts absent labels.
 _LARGEST_FLAT_LABEL = 255
-
-#: Beliefs of a field, which are float32, this close are a tie.
-BELIEF_TOLERANCE = 1e-6
 
 
 class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFilter):
@@ -59,13 +54,13 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     TerminationUpdateThreshold = Parameter(
         Real(low=0.0),
         1e-5,
-        "EM stops when no element of a confusion matrix changes by more; 0: until nothing "
-        "changes, after 10,000 iterations at most.",
+        "EM stops when no element of a confusion matrix changes by more than this; 0: until "
+        "nothing changes, after 10,000 iterations at most.",
     )
     MaximumNumberOfIterations = Parameter(
         Integer(0, 2**32 - 1),
         2**32 - 1,
-        "Most iterations of EM.",
+        "Maximum number of EM iterations.",
         default_doc="no cap",
         can_be_unset=True,
     )
@@ -95,7 +90,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         ),
         from_variant(lambda settings: settings.plan.initialization),
         "First start: label_voting (ITK's confusion with the vote), mean, majority_vote or theta; "
-        "the last gives the answers of SimpleITK 2.5 where voxels are tied, too.",
+        "the last one matches SimpleITK 2.5 on tied voxels, too.",
         default_doc="from Variant",
     )
 
@@ -113,9 +108,11 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
     def _check_parameters(self) -> None:
         self._reject_two_priors("PriorProbabilities")
         if self.MaximumNumberOfIterations == 0 and self.Initialization in ("mean", "majority_vote"):
-            raise ParameterError(
-                f"{self.GetName()}: MaximumNumberOfIterations must be an integer >= 1 when "
-                f"Initialization is {self.Initialization}, which gives no confusion matrix; got 0"
+            raise self._wrong(
+                "MaximumNumberOfIterations",
+                f"must be an integer >= 1 when {{Initialization}} is {self.Initialization}, "
+                "which gives no confusion matrix; got 0",
+                "Initialization",
             )
 
     def GetConfusionTable(self, rater: int) -> NDArray[np.float64]:
@@ -151,11 +148,7 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         )
         self._store(result)
         self._warn_of_doubts(case, result.starts)
-        labels = case.patterns.labels
-        return self._fusion(
-            result,
-            lambda beliefs: decide_voxels(beliefs, labels, "undecided", tolerance=BELIEF_TOLERANCE),
-        )
+        return result.fusion
 
     def _settings(self, case: FusionCase) -> StapleSettings:
         patterns = case.patterns
@@ -178,25 +171,23 @@ class MultiLabelSTAPLEImageFilter(UndecidedLabelMixin, ExpectationMaximizationFi
         else:
             size = max(labels) + 1
             if min(labels) < 0 or len(given) not in (size, size + 1):
-                raise ParameterError(
-                    f"{self.GetName()}: PriorProbabilities must be {size} numbers, one per label "
-                    f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}"
+                raise self._wrong(
+                    "PriorProbabilities",
+                    f"must be {size} numbers, one per label "
+                    f"0 to {size - 1} (or {size + 1}, as SimpleITK; or a dict), got {len(given)}",
                 )
             shares = dict(enumerate(given))
         missing = [label for label in labels if label not in shares]
         if missing:
-            raise ParameterError(
-                f"{self.GetName()}: PriorProbabilities must cover the labels {labels}, "
-                f"missing {missing}"
+            raise self._wrong(
+                "PriorProbabilities", f"must cover the labels {labels}, missing {missing}"
             )
         prior = np.array([shares[label] for label in labels], dtype=np.float64)
         if not prior.sum() > 0:
-            raise ParameterError(
-                f"{self.GetName()}: PriorProbabilities must leave some label possible, got {given}"
-            )
+            raise self._wrong("PriorProbabilities", f"must leave some label possible, got {given}")
         return np.asarray(prior / prior.sum())
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.EstimatedPriorProbabilities = tuple(result.prior.tolist())
         self.ConfusionTables = result.theta

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Choice, OneOf, Real, Reals, optional
+from itk_consensus.constraints import Choice, OneOf, Real, Reals, optional
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin, label_prior, prior_parameter
-from itk_consensus.fusion.pooling.class_pool import pool_class_probabilities
-from itk_consensus.fusion.pooling.opinion_pool import PoolSettings, pool_votes
+from itk_consensus.fusion.pooling.opinion_pool import (
+    PoolSettings,
+    pool_probabilities,
+    pool_votes,
+)
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
 
@@ -35,7 +37,7 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     whole_because = ""
     method = "log-opinion-pool"
     summary = (
-        "Assumes opinions whose confidence means something: probability maps of networks, or "
+        "Assumes opinions with meaningful confidence: probability maps of networks, or "
         "masks of equal error. Weights of 1 treat raters as independent. Genest & Zidek 1986."
     )
 
@@ -51,24 +53,23 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     Temperature = Parameter(
         OneOf((Real(low=0.0, exclusive=True), Reals(low=TEMPERATURE_FLOOR))),
         1.0,
-        "Divides the exponents, of all raters or of each; above 1 the pool doubts more.",
+        "Divides the exponents, for all raters or for each; above 1 the result is less certain.",
     )
     Prior = prior_parameter("equal shares")
     ErrorRate = Parameter(
         Real(0.0, 0.5, exclusive=True),
         PoolSettings.error_rate,
-        "Probability that a label is wrong; probabilities are kept as far from 0 and 1.",
+        "Probability that a label is wrong; probabilities stay this far from 0 and 1.",
     )
     TieRule = Parameter(
-        Choice(TIE_RULES), PoolSettings.tie_rule, "What labels of equal probability become."
+        Choice(TIE_RULES), PoolSettings.tie_rule, "What to do where labels are equally probable."
     )
 
     def _fuse(self, case: FusionCase) -> Fusion:
         settings = self._settings(case)
-        opinions = self._opinions(case)
-        if opinions is None:
+        if case.opinions is None:
             return pool_votes(case.patterns, settings)
-        return pool_class_probabilities(opinions, case.stack.rater_masks, case.stack.mask, settings)
+        return pool_probabilities(case.opinions, settings)
 
     def _settings(self, case: FusionCase) -> PoolSettings:
         weights = self._weights(case.patterns.number_of_raters)
@@ -82,7 +83,5 @@ class LogOpinionPoolFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityIn
     def _temperatures(self, raters: int) -> Any:
         given = np.array(self.Temperature, dtype=np.float64)
         if given.ndim and len(given) != raters:
-            raise ParameterError(
-                f"{self.GetName()}: Temperature must be one number or {raters}, got {len(given)}"
-            )
+            raise self._wrong("Temperature", f"must be one number or {raters}, got {len(given)}")
         return given

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from itk_consensus.constraints import BeyondRange, Kind, number_in, shown
 from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import Kind
-from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.number_limits import BeyondRange, number_in, shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from itk_consensus.filters.process_object import ProcessObject
 
+
 T = TypeVar("T")
 S = TypeVar("S", bound="DataclassInstance")
 D = TypeVar("D", bound="_Declared[Any]")
+
+
+def handed_out(value: T) -> T:
+    """A copy of a filter's value, so that writing into it does not change the filter."""
+    return value if isinstance(value, (int, float, str, type(None))) else deepcopy(value)
 
 
 class _Declared(Generic[T]):
@@ -121,13 +126,10 @@ class Parameter(_Declared[T]):
         """Return the accepted value or raise the one message every filter uses."""
         try:
             return self.kind.accept(number_in(value))
-        except BeyondRange as error:
+        except (TypeError, ValueError) as error:
+            wanted = error if isinstance(error, BeyondRange) else self.kind.wanted
             raise ParameterError(
-                f"{owner}: {self.name} must be {error}, got {shown(value)}"
-            ) from None
-        except (TypeError, ValueError):
-            raise ParameterError(
-                f"{owner}: {self.name} must be {self.kind.wanted}, got {shown(value)}"
+                f"must be {wanted}, got {shown(value)}", owner=owner, parameter=self.name
             ) from None
 
     @property
@@ -150,10 +152,10 @@ class Parameter(_Declared[T]):
 
 @dataclass(frozen=True)
 class Deferred(Generic[T]):
-    """A measurement that costs too much to be made unless somebody asks."""
+    """A measurement that is computed only on demand."""
 
     compute: Callable[[], T]
-    reads_inputs: bool = False  #: Whether that reads the inputs again, as nobody who prints wants
+    reads_inputs: bool = False  #: Whether that reads the inputs again, which printing must not do
 
 
 class Measurement(_Declared[T]):
@@ -191,7 +193,9 @@ class Measurement(_Declared[T]):
     def value_of(self, filter_: ProcessObject) -> T:
         run = filter_._run
         if self.name not in run.measured:
-            raise NotExecutedError(f"{filter_.GetName()}: {self.name} is known only after Execute")
+            raise NotExecutedError(
+                f"{self.name} is known only after Execute", owner=filter_.GetName()
+            )
         value: T | Deferred[T] = run.measured[self.name]
         if isinstance(value, Deferred):
             with filter_._making_output(run):  # it may look at other measurements
@@ -203,7 +207,7 @@ class Measurement(_Declared[T]):
 
 
 class Output(Generic[T]):
-    """What Execute leaves behind for later questions, as a `Measurement` that nobody reads.
+    """An internal result of Execute that later outputs need; a `Measurement` without a getter.
 
     Whatever a filter sets on itself during Execute is one of the two, and so belongs to one run.
     """
@@ -247,7 +251,7 @@ def find_parameter(cls: type, spelled: str, owner: str) -> Parameter[Any]:
     # In the spelling of who asks: ForgroundValue is answered with ForegroundValue.
     hint = f"did you mean {spelled[0] + near[0][1:]}? " if near and spelled[0].isalpha() else ""
     raise ParameterError(
-        f"{owner}: there is no parameter '{spelled}'; {hint}known are {', '.join(names)}"
+        f"there is no parameter '{spelled}'; {hint}known are {', '.join(names)}", owner=owner
     )
 
 

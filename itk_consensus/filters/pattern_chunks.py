@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from itk_consensus.chunked.work import Array, Block, Depth, Request
+from itk_consensus.chunked.work import Array, Block, Depth, Gathered, ImageKey, Request
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Deferred
-from itk_consensus.filters.printing import holds_image
+from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images.families.image_family import Family, LoadedImages
 from itk_consensus.images.geometry import ArrayGeometry
 from itk_consensus.votes.decision_patterns import DecisionPatterns, relabelled
 from itk_consensus.votes.encoding import merge_tables
 from itk_consensus.votes.fusions import PatternFusion
-from itk_consensus.votes.label_stack import LabelStack, distinct_values
-from itk_consensus.votes.voting import StackVoteFusion
+from itk_consensus.votes.label_stack import distinct_values
 from itk_consensus.work import working
 
 #: A LabelFusionFilter, whose module imports this one.
 Filter = Any
-
-_MEMBER = re.compile(r"(\w+)\[(\d+)\]")
 
 
 class PatternSummary(NamedTuple):
@@ -39,6 +35,14 @@ class PatternSummary(NamedTuple):
     #: For each rater an array of its type: empty or, if no chunk shows a binary filter's
     #: foreground, the values that occur instead.
     values: tuple[Array | None, ...]
+
+
+class PatternCodes(NamedTuple):
+    """Which pattern each voxel of a chunk has, compressed."""
+
+    packed: Any  #: A PackedArray
+    slots: NDArray[np.int64]  #: This and what follows as of `DecisionPatterns`
+    number_of_codes: int
 
 
 class PatternAnswer(NamedTuple):
@@ -55,31 +59,29 @@ class PatternWork:
     filter_: Filter  #: Without images
     dimension: int  #: Of the volume
 
+    reads_once: ClassVar[bool] = True
+
     @property
     def depths(self) -> tuple[Depth, Depth]:
         return (0,) * self.dimension, (0,) * self.dimension
 
-    @working(threads=1)
-    def encoded(self, block: Block) -> FusionCase:
-        """A chunk as the filter loads it."""
+    def gather(self, number: int, block: Block, context: None) -> Gathered:
+        from itk_consensus.chunked.packed_array import PackedArray  # whose codec comes with dask
+
         part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters))
-        return case
-
-    def gather(self, number: int, block: Block, context: None) -> PatternSummary:
-        return self.summary(self.encoded(block))
-
-    @working(threads=1)
-    def summary(self, case: FusionCase) -> PatternSummary:
-        """What is gathered of an encoded chunk."""
+        case: FusionCase = part._case_of(list(block.raters), "patterns")
         table, stack = case.patterns, case.stack
+        assert stack is not None
+        assert table.codes is not None
+        assert table.slots is not None
         is_blank = stack.foreground is not None and not (table.patterns == 1).any()
         values = tuple(
             None if array is None else _values(array, is_blank, j)
             for j, array in enumerate(stack.arrays)
         )
         bare = DecisionPatterns(table.patterns, table.counts, table.labels, table.strata)
-        return PatternSummary(bare, values)
+        codes = PatternCodes(PackedArray.of(table.codes), table.slots, table.number_of_codes)
+        return Gathered(PatternSummary(bare, values), codes)
 
     def merge(self, number: int, summaries: Sequence[PatternSummary]) -> PatternSummary:
         first, *others = (summary.table for summary in summaries)
@@ -118,14 +120,12 @@ class PatternWork:
         _, fused = fuse_patterns(filter_, patterns, like)
         return filter_, fused
 
-    def write(self, block: Block, answer: PatternAnswer) -> Array:
-        return self.looked_up(self.encoded(block).patterns, answer)
-
-    @working(threads=1)
-    def looked_up(self, chunk: DecisionPatterns, answer: PatternAnswer) -> Array:
-        """The answer of every voxel of an encoded chunk."""
-        rows = rows_of(answer.table, chunk)
-        return chunk.expand(np.ascontiguousarray(answer.column[rows]))
+    def write(self, chunk: Gathered, answer: PatternAnswer) -> Array:
+        table, codes = chunk.summary.table, chunk.codes
+        rows = rows_of(answer.table, table)
+        voxels = {"codes": codes.packed.unpacked(), "slots": codes.slots}
+        encoded: DecisionPatterns = replace(table, **voxels, number_of_codes=codes.number_of_codes)
+        return encoded.expand(np.ascontiguousarray(answer.column[rows]))
 
 
 def rows_of(table: DecisionPatterns, part: DecisionPatterns) -> NDArray[np.int64]:
@@ -150,16 +150,13 @@ def fuse_patterns(
         What outputs take after; its arrays tell the raters' types, and their values should a
         binary filter's foreground be missing.
     """
-    case = FusionCase(like, LabelStack(like.arrays, patterns.labels))
-    vars(case)["patterns"] = patterns
+    case = FusionCase(like, patterns)
     labels = filter_._label_values(case)
     dtype = common_type(like.arrays, labels)
     undecided = filter_._undecided_label(labels, dtype)
     fusion = filter_._fuse(case)
-    if isinstance(fusion, StackVoteFusion):
-        fusion = fusion.on(patterns)
     if not isinstance(fusion, PatternFusion):
-        raise InputError(f"{filter_.GetName()}: its answer does not follow from votes alone")
+        raise InputError("its answer does not follow from votes alone", owner=filter_.GetName())
     owner = filter_.GetName()
     return case, FusedImages(like.without_inputs(), fusion, tuple(labels), dtype, undecided, owner)
 
@@ -172,19 +169,12 @@ def without_images(filter_: Filter) -> Filter:
     return bare
 
 
-def part_of(filter_: Filter, images: Mapping[str, Any], raters: int) -> Filter:
+def part_of(filter_: Filter, images: Mapping[ImageKey, Any], raters: int) -> Filter:
     """The same filter for one chunk."""
     part = without_images(filter_)
-    part._is_part = True
-    lists: dict[str, dict[int, Any]] = {}
-    for name, image in images.items():
-        member = _MEMBER.fullmatch(name)
-        if member:
-            lists.setdefault(member[1], {})[int(member[2])] = image
-        else:
-            part._values[name] = image
-    for name, members in lists.items():
-        part._values[name] = tuple(members.get(i) for i in range(raters))
+    for (name, index), image in images.items():
+        members = tuple(images.get((name, rater)) for rater in range(raters))
+        part._values[name] = image if index is None else members
     return part
 
 
@@ -196,8 +186,10 @@ def as_promised(values: Array, dtype: DTypeLike, owner: str) -> Array:
     cast: NDArray[Any] = values.astype(promised)
     if not np.array_equal(cast, values):
         raise InputError(
-            f"{owner}: label {values.max()} does not fit the chunks' type {promised}; "
-            "set LabelForUndecidedPixels, or cast the inputs to a wider type"
+            f"label {values.max()} does not fit the chunks' type {promised}; "
+            "set {LabelForUndecidedPixels}, or cast the inputs to a wider type",
+            owner=owner,
+            mentions=("LabelForUndecidedPixels",),
         )
     return cast
 

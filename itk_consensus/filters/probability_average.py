@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import Choice
+from itk_consensus.constraints import Choice
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.probability_inputs import ProbabilityInputsMixin
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.fusion.voting.majority_vote import majority_vote
-from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.voting import VoteRules
 
 
 class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, ProbabilityInputsMixin):
@@ -26,16 +26,14 @@ class ProbabilityAverageFilter(UndecidedLabelMixin, RaterWeightsMixin, Probabili
     whole_because = ""
     method = "probability-average"
     summary = (
-        "Assumes probabilities that mean what they say: the mean over an ensemble of networks. "
+        "Assumes calibrated probabilities: the mean over an ensemble of networks. "
         "On label images it is the vote."
     )
 
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What labels of equal mean become.")
+    TieRule = Parameter(
+        Choice(TIE_RULES), "undecided", "What to do where labels are equally probable."
+    )
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        weights = self._weights(case.patterns.number_of_raters)
-        opinions = self._opinions(case)
-        if opinions is None:
-            return majority_vote(case.patterns, weights=weights, ties=self.TieRule)
-        votes = SoftVotes.make(opinions, case.stack.rater_masks, case.stack.mask, weights=weights)
-        return votes.plain(None, self.TieRule)
+        weights = self._weights(case.votes.number_of_raters)
+        return vote(case.opinions or case.votes, VoteRules(weights, ties=self.TieRule))

@@ -11,15 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.errors import InputError
-from itk_consensus.filters.constraints import Integer, optional
+from itk_consensus.constraints import Integer, optional
+from itk_consensus.errors import InputError, Where
 from itk_consensus.filters.fusion_case import FusionCase, both
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Output, Parameter
+from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 from itk_consensus.images.families.image_family import LoadedImages
-from itk_consensus.votes.class_probabilities import first_impossible, likeliest, sum_to_one
+from itk_consensus.votes.class_probabilities import (
+    SoftVotes,
+    first_impossible,
+    likeliest,
+    sum_to_one,
+)
 from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.votes import patterns_of
 
 Array = NDArray[Any]
 
@@ -28,7 +34,7 @@ _LOOK_AT_ONCE = 1 << 20
 
 
 class ProbabilityInputsMixin(LabelFusionFilter):
-    """What inputs mean, told from what they are and never from a guess.
+    """How inputs are interpreted, by their types and never by a guess.
 
     - Images of an integer type are label images.
     - If any input is a scalar of a floating type, all are foreground probabilities.
@@ -41,14 +47,9 @@ class ProbabilityInputsMixin(LabelFusionFilter):
     ClassAxis = Parameter(
         optional(Integer()),
         None,
-        "Axis of each input array along which the probabilities of its classes lie.",
+        "Axis of each input array that holds the probabilities of the classes.",
         default_doc="none",
     )
-
-    #: Classes of the inputs of the last Execute; 0 if they are labels or foreground probabilities.
-    _classes = Output(0)
-    #: Whether they are probabilities of either kind.
-    _soft = Output(False)
 
     #: What else than probabilities inputs may be, in words of the message.
     _otherwise = "labels of an integer type or, as some input is of a floating type"
@@ -57,21 +58,23 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         super()._require_chunks(shape, types)
         if any(dtype.kind == "f" for dtype in types):
             raise InputError(
-                f"{self.GetName()}: inputs in chunks must hold labels of an integer type, as "
+                f"inputs in chunks must hold labels of an integer type, as "
                 "probabilities are not fused in chunks; in memory they need about "
-                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: bring them there first"
+                f"{math.prod(shape) * 8 * (len(types) + 2) / 1e9:.3g} GB: bring them there first",
+                owner=self.GetName(),
             )
 
-    def _load_images(self, images: Any) -> LoadedImages:
-        self._classes = 0
+    def _case_of(
+        self, images: Any, needs: str = "patterns", beside: FusionCase | None = None
+    ) -> FusionCase:
         inputs, classes = self._by_class(images)
         loaded = self._loaded_with_gaps(inputs)
-        if not classes:
-            classes = self._components(loaded)
-        if not classes:
-            return loaded
-        self._classes = classes
-        return _grouped(loaded, classes)
+        classes = classes or self._components(loaded)
+        if classes:
+            loaded = _grouped(loaded, classes)
+        elif not self._hold_probabilities(loaded.arrays):
+            return self._case_of_labels(loaded, needs, beside)
+        return self._case_of_probabilities(loaded, classes, needs)
 
     def _by_class(self, images: Any) -> tuple[Any, int]:
         """Images of all classes of all raters, and how many classes; 0 if they are not lists."""
@@ -91,11 +94,12 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         for index, length in lengths.items():
             if length != classes:
                 raise InputError(
-                    f"{self.GetName()}: input {index} must be {_form(classes)} as the first input "
-                    f"is, got {_form(length)}"
+                    f"must be {_form(classes)} as the first input is, got {_form(length)}",
+                    owner=self.GetName(),
+                    input_index=index,
                 )
         if classes == 1:
-            raise InputError(f"{self.GetName()}: lists must be of at least two classes, got one")
+            raise InputError("lists must be of at least two classes, got one", owner=self.GetName())
         flat = [image for rater in images for image in (rater or [None] * classes)]
         return flat, classes
 
@@ -103,12 +107,14 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         """The classes of one array, which lie along an axis."""
         if image is None:
             return None
-        where = f"{self.GetName()}: input {index}"
+        where = Where(owner=self.GetName(), input_index=index)
         dimension = len(np.shape(image))
         if convert.has_components(image, where) or not -dimension <= axis < dimension:
             raise InputError(
-                f"{where} must be an array that has an axis ClassAxis = {axis}, "
-                f"got {type(image).__name__} of {dimension} axes"
+                f"must be an array that has an axis {{ClassAxis}} = {axis}, "
+                f"got {type(image).__name__} of {dimension} axes",
+                mentions=("ClassAxis",),
+                **where,
             )
         before = (slice(None),) * (axis % dimension)
         return [image[(*before, number)] for number in range(np.shape(image)[axis])]
@@ -125,58 +131,53 @@ class ProbabilityInputsMixin(LabelFusionFilter):
             return 0
         if len(numbers) > 1:
             raise InputError(
-                f"{self.GetName()}: inputs must have as many classes each, "
-                f"got images of {sorted(numbers)} components"
+                f"inputs must have as many classes each, got images of {sorted(numbers)} "
+                "components",
+                owner=self.GetName(),
             )
         return numbers.pop()
 
-    def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        if not self._are_soft(arrays):
-            return super()._make_stack(arrays, **common)
-        opinions = grouped_opinions(arrays, self._classes or 1)
-        missing, given = common.pop("missing_label"), common.pop("rater_masks")
-        masks = given or (None,) * len(opinions)  # should their number differ, the stack says so
-        if missing is not None:
-            masks = [_without(missing, *pair) for pair in zip(opinions, masks, strict=False)]
+    def _case_of_probabilities(self, loaded: LoadedImages, classes: int, needs: str) -> FusionCase:
+        """Of images of so many classes; 0: of the foreground."""
+        opinions, where = grouped_opinions(loaded.arrays, classes or 1), self._where(loaded)
+        # Should their number differ, the stack says so.
+        masks = where.pop("rater_masks") or [None] * len(opinions)
+        if self.MissingLabel is not None:
+            pairs = zip(opinions, masks, strict=False)
+            masks = [_without(self.MissingLabel, *pair) for pair in pairs]
         for index, (opinion, mask) in enumerate(zip(opinions, masks, strict=False)):
             if opinion is not None:
-                self._check(opinion, both(mask, common["mask"]), index)
-        gaps = None if all(mask is None for mask in masks) else masks
+                self._check(opinion, both(mask, where["mask"]), index)
+        where["rater_masks"] = None if all(mask is None for mask in masks) else masks
         # Their likeliest labels stand for the raters in diagnostics.
-        if not self._classes:
-            votes = [None if array is None else (array >= 0.5).view(np.uint8) for array in arrays]
-            return LabelStack.binary(votes, 1, rater_masks=gaps, **common)
-        votes = [None if opinion is None else likeliest(opinion) for opinion in opinions]
-        stack = LabelStack.multilabel(votes, rater_masks=gaps, **common)
-        return replace(stack, labels=np.arange(self._classes))
-
-    def _are_soft(self, arrays: Sequence[Array | None]) -> bool:
-        self._soft = bool(self._classes) or self._hold_probabilities(arrays)
-        return self._soft
+        if classes:
+            said = [None if opinion is None else likeliest(opinion) for opinion in opinions]
+            stack = replace(LabelStack.multilabel(said, **where), labels=np.arange(classes))
+        else:
+            said = [None if one is None else (one >= 0.5).view(np.uint8) for one in loaded.arrays]
+            stack = LabelStack.binary(said, 1, **where)
+        votes = patterns_of(stack) if needs == "patterns" else stack
+        soft = SoftVotes(opinions, stack.rater_masks, stack.mask)
+        return FusionCase(loaded, votes, stack, soft)
 
     def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
         """Whether images of one component are foreground probabilities."""
         return any(array is not None and array.dtype.kind == "f" for array in arrays)
 
     def _check(self, opinion: Sequence[Array], mask: Array | None, index: int) -> None:
-        where = f"{self.GetName()}: input {index}"
+        where = Where(owner=self.GetName(), input_index=index)
         impossible = first_impossible(opinion, mask)
         if impossible is not None:
             raise InputError(
-                f"{where} must hold {self._otherwise}, probabilities from 0 to 1, "
-                f"found {impossible:g}"
+                f"must hold {self._otherwise}, probabilities from 0 to 1, found {impossible:g}",
+                **where,
             )
         if len(opinion) > 1 and not sum_to_one(opinion, mask):
             raise InputError(
-                f"{where} must hold class probabilities: its {len(opinion)} classes do not sum to "
-                "1 everywhere; if they are raters, give each as an image of its own"
+                f"must hold class probabilities: its {len(opinion)} classes do not sum to "
+                "1 everywhere; if they are raters, give each as an image of its own",
+                **where,
             )
-
-    def _opinions(self, case: FusionCase) -> list[Sequence[Array] | None] | None:
-        """The classes of each rater, or its foreground alone; None if the inputs are labels."""
-        if not self._soft:
-            return None
-        return grouped_opinions(case.loaded.arrays, self._classes or 1)
 
 
 class SoftInputsMixin(ProbabilityInputsMixin):

@@ -37,7 +37,7 @@ def simpleitk_form(fuser: type[LabelFusionFilter]) -> Function:
                 f"{fuser.positional}, got {len(rest)}"
             )
         by_position = dict(zip(fuser.positional, rest, strict=False))
-        return _once(fuser(**by_position, **keywords)).Execute(images)
+        return fuser(**by_position, **keywords)._execute(images, is_last=True)
 
     return _described(function, name, fuser, "keyword")
 
@@ -46,15 +46,10 @@ def itk_form(fuser: type[LabelFusionFilter]) -> Function:
     """itk's function: separate images, snake_case keywords."""
 
     def function(*images: Any, **keywords: Any) -> Any:
-        return _once(fuser(**keywords)).Execute(*images)
+        inputs = images[0] if len(images) == 1 else list(images)
+        return fuser(**keywords)._execute(inputs, is_last=True)
 
     return _described(function, snake_case(fuser.__name__), fuser, "snake_case")
-
-
-def _once(fuser: LabelFusionFilter) -> LabelFusionFilter:
-    """A filter that nobody can ask for more after Execute, which need not keep anything for it."""
-    fuser._outlives_execute = False
-    return fuser
 
 
 def _split_images(arguments: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -84,7 +79,7 @@ class Computed:
 
 
 def default_of(parameter: Parameter[Any]) -> Any:
-    """What a parameter is if nobody sets it."""
+    """The value of a parameter that is not set."""
     if callable(parameter.default):
         return Computed(parameter.default_text)
     return parameter.default

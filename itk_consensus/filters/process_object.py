@@ -6,21 +6,25 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial, wraps
 from threading import get_ident
+from types import MethodType
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
+from itk_consensus.constraints import Boolean, Integer, Real
 from itk_consensus.errors import ConsensusWarning, NotExecutedError, ParameterError, ProcessAborted
-from itk_consensus.filters.constraints import Boolean, Integer, Real
 from itk_consensus.filters.global_defaults import GlobalDefaults, Threads
 from itk_consensus.filters.parameters import (
+    Deferred,
+    Measurement,
     Parameter,
     find_parameter,
     measurements_of,
     parameters_of,
 )
-from itk_consensus.filters.printing import measured, printed
 from itk_consensus.filters.runs import Run, Runs
 from itk_consensus.images.kept_metadata import Keep
 from itk_consensus.work import working
@@ -70,7 +74,7 @@ class ProcessObject(Runs, GlobalDefaults):
     NumberOfWorkUnits = Parameter(
         Integer(0, 2**32 - 1),
         0,
-        "Accepted for SimpleITK's sake; work is split by the number of threads.",
+        "Accepted for compatibility with SimpleITK; NumberOfThreads decides how work is split.",
         in_cli=False,
     )
     KeepMetaData = Parameter(
@@ -101,14 +105,14 @@ class ProcessObject(Runs, GlobalDefaults):
         if not (name.startswith("_") or hasattr(type(self), name)):
             meant = find_parameter(type(self), name, self.GetName())
             raise ParameterError(
-                f"{self.GetName()}: there is no attribute '{name}'; did you mean {meant.name}?"
+                f"there is no attribute '{name}'; did you mean {meant.name}?", owner=self.GetName()
             )
         super().__setattr__(name, value)
 
     def _set(self, spelled: str, value: Any) -> None:
         parameter = find_parameter(type(self), spelled, self.GetName())
         if parameter.name in self._values:
-            raise ParameterError(f"{self.GetName()}: {parameter.name} is given twice")
+            raise ParameterError(f"{parameter.name} is given twice", owner=self.GetName())
         getattr(self, f"Set{parameter.name}")(value)
 
     def GetName(self) -> str:
@@ -146,14 +150,15 @@ class ProcessObject(Runs, GlobalDefaults):
         """Call `command`, a callable or a SimpleITK Command, at each such event."""
         if isinstance(event, bool) or event not in EVENTS:
             raise ParameterError(
-                f"{self.GetName()}: AddCommand's event must be one of SimpleITK's event numbers "
-                f"{sorted(EVENTS)}, got {event!r}"
+                f"AddCommand's event must be one of SimpleITK's event numbers "
+                f"{sorted(EVENTS)}, got {event!r}",
+                owner=self.GetName(),
             )
         if not callable(command):
             execute = getattr(command, "Execute", None)
             if not callable(execute):
                 raise ParameterError(
-                    f"{self.GetName()}: AddCommand's command must be callable, got {command!r}"
+                    f"AddCommand's command must be callable, got {command!r}", owner=self.GetName()
                 )
             command = execute
         self._commands.append((int(event), command))
@@ -192,7 +197,7 @@ class ProcessObject(Runs, GlobalDefaults):
         if run.is_aborting and not run.is_answering:
             # Raised once: where a loop has an estimate to go by, what follows makes it an answer.
             run.is_answering = True
-            raise ProcessAborted(f"{self.GetName()}: aborted before there was an answer")
+            raise ProcessAborted("aborted before there was an answer", owner=self.GetName())
 
     def _goes_on(self) -> bool:
         """Whether a loop goes on; asked once an iteration, for Abort may come at any time."""
@@ -210,7 +215,7 @@ class ProcessObject(Runs, GlobalDefaults):
     def Abort(self) -> None:
         """Stop at the next chance. During iterations the current estimate is still returned.
 
-        A command stops the Execute that called it; anybody else every one that is at work. Outputs
+        From a command it stops the Execute that called it, otherwise every running one. Outputs
         that are made later can be aborted, too; the Execute's other results stay.
         """
         own = self._runs.get(get_ident())
@@ -249,7 +254,8 @@ class ProcessObject(Runs, GlobalDefaults):
         run = replace(of or self._last, progress=0.0, is_aborting=False, is_answering=False)
         with self._seeing(run):
             try:
-                with self._work(run):
+                # Whatever iterates for it is not what Execute's iterations are counted by.
+                with self._work(run), working(iterated=lambda _: self._goes_on()):
                     yield
             except ProcessAborted:
                 self._invoke(ABORT_EVENT)
@@ -271,11 +277,15 @@ class ProcessObject(Runs, GlobalDefaults):
     def _made(self, output: T | None) -> T:
         """What the last Execute left behind, if there was one."""
         if output is None:
-            raise NotExecutedError(f"{self.GetName()}: outputs are known only after Execute")
+            raise NotExecutedError("outputs are known only after Execute", owner=self.GetName())
         return output
 
+    def _wrong(self, parameter: str, problem: str, *mentions: str) -> ParameterError:
+        """The error about the value of a parameter; others are mentioned as ``{Name}``."""
+        return ParameterError(problem, owner=self.GetName(), parameter=parameter, mentions=mentions)
+
     def _warn(self, message: str) -> None:
-        """Warn, unless told not to, in the name of the line outside this package that led here."""
+        """Warn, unless warnings are off, at the line outside this package that led here."""
         if not self.GlobalWarningDisplay:
             return
         level, frame = 1, sys._getframe()
@@ -302,7 +312,7 @@ class ProcessObject(Runs, GlobalDefaults):
         return Keep.EVERYTHING if self.KeepMetaData else self._keeps
 
     def _loading(self) -> dict[str, Any]:
-        """How inputs that outputs take after are read."""
+        """How inputs are read whose geometry outputs have."""
         return {**self._tolerances(), "keep": self._kept()}
 
     # -- SimpleITK's small change ----------------------------------------------------------
@@ -331,3 +341,53 @@ def made_later(
 
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == __name__.partition(".")[0]
+
+
+class on_class_or_instance(classmethod):  # type: ignore[type-arg]  # noqa: N801
+    """A method that, called on the class, works on a new instance.
+
+    ``Filter.Load(path)`` makes a filter; ``filter.Load(path)`` changes an existing one.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        super().__init__(method)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        of = instance if instance is not None else owner() if owner else None
+        return MethodType(self.__func__, of)
+
+
+def measured(measurement: Measurement[Any], filter_: ProcessObject) -> str:
+    """A measurement; of arrays the shape, and of records the fields."""
+    value = filter_._measured[measurement.name]
+    if isinstance(value, Deferred) and value.reads_inputs:
+        return "(computed when asked for)"
+    return _in_short(measurement.value_of(filter_))
+
+
+def _in_short(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if not is_dataclass(value):
+        return printed(value)
+    names = [one.name for one in fields(value) if one.repr]
+    shown = ", ".join(f"{name}={_in_short(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({shown})"
+
+
+def printed(value: Any) -> str:
+    """A parameter's value; images are not shown."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(printed(member) for member in value) + "]"
+    if holds_image(value):
+        return "(image)"
+    return repr(value) if isinstance(value, Runs) else str(value)
+
+
+def holds_image(value: Any) -> bool:
+    """Whether a parameter's value is an image, or a list with one."""
+    if isinstance(value, tuple):
+        return any(holds_image(member) for member in value)
+    return not isinstance(value, (int, float, str, bool, dict, Runs, type(None)))

@@ -1,4 +1,4 @@
-"""What an Execute makes belongs to a run of its own thread until it is done."""
+"""Results of an Execute belong to a run of its thread until it is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Run:
-    """What one Execute makes beside what it returns."""
+    """What one Execute makes besides its return value."""
 
     measured: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Measurement`
     outputs: dict[str, Any] = field(default_factory=dict)  #: By the name of the `Output`
@@ -21,10 +21,10 @@ class Run:
 
 
 class Runs:
-    """The runs of a filter: those of threads that are in Execute, and the last that finished.
+    """The runs of a filter: one per thread in Execute, and the last one that finished.
 
-    A thread sees what its own Execute has made so far, also in commands; everybody else sees what
-    the last finished one left behind, which becomes the filter's in one step.
+    A thread sees what its own Execute has made so far, also in commands; other threads see the last
+    finished run, which replaces the one before in one step.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Runs:
 
     @property
     def _run(self) -> Run:
-        """What this thread's Execute has made so far or, outside of it, what the last one left."""
+        """The run of this thread's Execute or, outside of one, the last finished run."""
         return self._runs.get(get_ident(), self._last)
 
     @property

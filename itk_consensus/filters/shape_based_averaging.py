@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itk_consensus.filters.constraints import Choice, Real
+from itk_consensus.constraints import Choice, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Parameter, settings_from
@@ -27,19 +27,19 @@ class ShapeBasedAveragingFilter(UndecidedLabelMixin, RaterWeightsMixin, LabelFus
     bytes_per_voxel = 12
     method = "shape-average"
     summary = (
-        "Assumes contours that err by a distance, in mm, around the true one. Use for noisy or "
+        "Assumes contours that lie some distance, in mm, off the true one. Use for noisy or "
         "jagged labels and for touching structures; thin ones may vanish. Rohlfing & Maurer 2007."
     )
 
     TrimFraction = Parameter(
         Real(0.0, 0.49),
         AveragingSettings.trim_fraction,
-        "Share of the raters whose distances are left out at each end before averaging.",
+        "Share of the largest, and of the smallest, distances that is left out of the average.",
     )
     TieRule = Parameter(
         Choice(TIE_RULES),
         AveragingSettings.tie_rule,
-        "What a voxel as far from one label as from another becomes.",
+        "What to do with voxels that are equally far from two labels.",
     )
     ProbabilityScale = Parameter(
         Real(low=0.0, exclusive=True),

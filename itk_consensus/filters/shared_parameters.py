@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LabelProbabilities, Real, Reals, optional
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import LabelProbabilities, Real, Reals, optional
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.filters.process_object import ProcessObject
 
@@ -26,19 +26,18 @@ class RaterWeightsMixin(ProcessObject):
         if weights is None:
             return None
         if len(weights) != raters or not any(weights):
-            raise ParameterError(
-                f"{self.GetName()}: RaterWeights must be {raters} numbers >= 0, not all 0, "
-                f"got {weights}"
+            raise self._wrong(
+                "RaterWeights", f"must be {raters} numbers >= 0, not all 0, got {weights}"
             )
         return np.array(weights)
 
 
 def prior_parameter(default_doc: str) -> Parameter[Any]:
-    """The parameter Prior of a filter; `default_doc` says what holds without it."""
+    """The parameter Prior of a filter; `default_doc` describes its default."""
     return Parameter(
         optional(Real(0.0, 1.0, exclusive=True), LabelProbabilities()),
         None,
-        "Fixed label prior: of the higher of two labels, or {label: probability}.",
+        "Fixed label prior: probability of the higher of two labels, or {label: probability}.",
         default_doc=default_doc,
     )
 
@@ -55,13 +54,16 @@ def label_prior(
     if not isinstance(given, Mapping):
         if len(labels) != 2:
             raise ParameterError(
-                f"{owner}: Prior must be a {{label: probability}} dict for the labels {labels}, "
-                f"got {given}"
+                f"must be a {{label: probability}} dict for the labels {labels}, got {given}",
+                owner=owner,
+                parameter="Prior",
             )
         return np.array([1 - given, given])
     shares = np.array([given.get(label, 0.0) for label in labels])
     if not (shares > 0).all():
         raise ParameterError(
-            f"{owner}: Prior must give each of the labels {labels} a probability > 0, got {given}"
+            f"must give each of the labels {labels} a probability > 0, got {given}",
+            owner=owner,
+            parameter="Prior",
         )
     return np.asarray(shares / shares.sum())

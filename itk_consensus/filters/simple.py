@@ -1,10 +1,10 @@
-"""SIMPLEFilter: whoever differs most from the vote of the others is dropped."""
+"""SIMPLEFilter: drops raters who differ most from the vote."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from itk_consensus.filters.constraints import Choice, Integer, Real
+from itk_consensus.constraints import Choice, Integer, Real
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Parameter
@@ -24,8 +24,8 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     method = "simple"
     laws = frozenset({"rater permutation", "unanimity", "background padding"})
     summary = (
-        "Assumes that whoever agrees with the others overall is right. Use to find who drew "
-        "something else. Langerak et al. 2010."
+        "Assumes that raters who agree with the others overall are right. Use it to find raters "
+        "who drew something else. Langerak et al. 2010."
     )
 
     Deviations = Parameter(
@@ -33,8 +33,8 @@ class SIMPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         2.0,
         "Standard deviations below the mean overlap at which a rater is dropped.",
     )
-    MaximumIterations = Parameter(Integer(low=1), 10, "Most iterations.")
-    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What a tie of the weighted votes becomes.")
+    MaximumIterations = Parameter(Integer(low=1), 10, "Maximum number of iterations.")
+    TieRule = Parameter(Choice(TIE_RULES), "undecided", "What to do with tied voxels.")
 
     Weights = Measurement(
         tuple[float, ...], "Weight of each rater: its Dice overlap with the vote."

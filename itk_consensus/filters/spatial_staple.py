@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import LENGTH, Choice, Integer, Real, Reals
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter, UndecidedLabelMixin
 from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
@@ -54,13 +54,13 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     Kappa = Parameter(
         Real(low=0.0),
         FieldSettings.kappa,
-        "Strength of the regularisation where a rater used a label less than its fair share.",
+        "Strength of the regularisation where a rater rarely used a label.",
     )
     RegularizationTarget = Parameter(
         Choice(REGULARIZATION_TARGETS),
         FieldSettings.target,
-        "Performance that sparse data lean to: global (the rater's over all voxels), uniform "
-        "(chance) or diagonal (DiagonalTarget).",
+        "Performance that sparse data are pulled towards: global (the rater's over all voxels), "
+        "uniform (chance) or diagonal (DiagonalTarget).",
     )
     DiagonalTarget = Parameter(
         Real(0.0, 1.0),
@@ -81,12 +81,12 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
     )
     Prior = prior_parameter("equal shares")
     MaximumIterations = Parameter(
-        Integer(low=1), SpatialSettings.stop.maximum_iterations, "Most iterations of EM."
+        Integer(low=1), SpatialSettings.stop.maximum_iterations, "Maximum number of EM iterations."
     )
     Tolerance = Parameter(
         Real(low=0.0),
         SpatialSettings.stop.tolerance,
-        "EM stops when the mean posterior of disputed voxels moves by less.",
+        "EM stops when the mean posterior of disputed voxels changes by less than this.",
     )
 
     ElapsedIterations = Measurement(int, "Iterations of EM that were run.")
@@ -118,8 +118,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         for name, label in (("observed", observed), ("true", true)):
             if label not in labels:
                 raise ParameterError(
-                    f"{self.GetName()}: GetConfusionField's {name} label must be one of "
-                    f"{labels}, got {label!r}"
+                    f"GetConfusionField's {name} label must be one of {labels}, got {label!r}",
+                    owner=self.GetName(),
                 )
         field = confusion_field(self._result, rater, labels.index(observed), labels.index(true))
         return convert.to_image(field, case.loaded)
@@ -138,8 +138,9 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
         labels = self.GetLabels()
         if len(labels) != 2:
             raise ParameterError(
-                f"{self.GetName()}: {method} needs inputs of two labels, got {labels}; "
-                "GetConfusionField serves any number"
+                f"{method} needs inputs of two labels, got {labels}; "
+                "GetConfusionField serves any number",
+                owner=self.GetName(),
             )
         return labels[0], labels[1]
 
@@ -147,9 +148,8 @@ class SpatialSTAPLEFilter(UndecidedLabelMixin, LabelFusionFilter):
 
     def _check_parameters(self) -> None:
         if self.Prior is not None and self.PriorMode != "fixed":
-            raise ParameterError(
-                f"{self.GetName()}: PriorMode must be fixed when Prior is given, "
-                f"got {self.PriorMode}"
+            raise self._wrong(
+                "PriorMode", f"must be fixed when {{Prior}} is given, got {self.PriorMode}", "Prior"
             )
 
     def _fuse(self, case: FusionCase) -> Fusion:

@@ -8,26 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.constraints import Choice, ImageLike, Integer, Real, Reals, optional
 from itk_consensus.errors import InputError, ParameterError
-from itk_consensus.filters.constraints import Choice, Integer, Real, Reals, optional
 from itk_consensus.filters.expectation_maximization import (
     ExpectationMaximizationFilter,
     ExpectationMaximizationMixin,
     from_variant,
 )
 from itk_consensus.filters.fusion_case import FusionCase
-from itk_consensus.filters.image_constraints import ImageLike
 from itk_consensus.filters.parameters import Deferred, Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.fusion.iteration import StopRule
-from itk_consensus.fusion.staple.packed_staple import packed_staple
-from itk_consensus.fusion.staple.soft_staple import soft_staple
 from itk_consensus.fusion.staple.staple import StapleSettings, beta_pseudo_counts, staple
-from itk_consensus.fusion.staple.staple_result import StapleEstimate
+from itk_consensus.fusion.staple.staple_result import StapleResult
 from itk_consensus.images.families.image_family import LoadedImages
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.votes.class_probabilities import SoftVotes
+from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack, fits, label_table
+from itk_consensus.votes.packed_votes import PackedVotes
+from itk_consensus.votes.votes import packed_if_many
 
 
 def _beta_prior(settings: StapleSettings) -> tuple[float, float]:
@@ -43,12 +44,12 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         Real(), 1.0, "The pixel value that is foreground; every other value is background."
     )
     MaximumIterations = Parameter(
-        Integer(1, 2**32 - 1), 2**32 - 1, "Most iterations of EM.", default_doc="no cap"
+        Integer(1, 2**32 - 1), 2**32 - 1, "Maximum number of EM iterations.", default_doc="no cap"
     )
     Tolerance = Parameter(
         Real(low=0.0),
         1e-7,
-        "EM stops when no sensitivity or specificity changes by more; 0: until nothing "
+        "EM stops when no sensitivity or specificity changes by more than this; 0: until nothing "
         "changes, after 10,000 iterations at most.",
     )
     SensitivityPrior = Parameter(
@@ -101,9 +102,11 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
     def _reject_confidence_weight(self, beside: str) -> None:
         """Where the prior is not the mean of the masks, there is nothing to scale."""
         if self.ConfidenceWeight != 1.0:
-            raise ParameterError(
-                f"{self.GetName()}: ConfidenceWeight scales the mean of the masks; with {beside} "
-                f"it must stay 1, got {self.ConfidenceWeight:g}"
+            raise self._wrong(
+                "ConfidenceWeight",
+                f"scales the mean of the masks; with {{{beside}}} "
+                f"it must stay 1, got {self.ConfidenceWeight:g}",
+                beside,
             )
 
     def _both_labels(self) -> list[int]:
@@ -115,24 +118,27 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
         """A foreground value that occurs in no case is a mistake, unless all is background 0."""
         if any(bool((case.patterns.patterns == 1).any()) for case in cases):
             return
-        arrays = [array for case in cases for array in case.stack.arrays]
+        arrays = [array for case in cases for array in case.loaded.arrays]
         values = label_table(arrays, self.GetName())
         if self.ForegroundValue in values:
             return  # it occurs, but only outside the mask
         others = [int(value) for value in values if value not in (0, missing)]
         if others:
             raise InputError(
-                f"{self.GetName()}: ForegroundValue {self.ForegroundValue:g} occurs in no input; "
-                f"the inputs hold {_listed([int(value) for value in values])}"
+                f"{self.ForegroundValue:g} occurs in no input; "
+                f"the inputs hold {_listed([int(value) for value in values])}",
+                owner=self.GetName(),
+                parameter="ForegroundValue",
             )
         types = {array.dtype for array in arrays if array is not None}
         if not any(fits(self.ForegroundValue, dtype) for dtype in types):
             raise InputError(
-                f"{self.GetName()}: ForegroundValue must be a label that the inputs can hold, "
-                f"got {self.ForegroundValue:g}"
+                f"must be a label that the inputs can hold, got {self.ForegroundValue:g}",
+                owner=self.GetName(),
+                parameter="ForegroundValue",
             )
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.Sensitivity = tuple(result.sensitivity.tolist())
         self.Specificity = tuple(result.specificity.tolist())
@@ -143,7 +149,7 @@ class BinaryStapleMixin(ExpectationMaximizationMixin):
             lambda: tuple(result.predictive_values[:, 0].tolist())
         )
 
-    def _warn_of(self, result: StapleEstimate) -> None:
+    def _warn_of(self, result: StapleResult) -> None:
         """Warn of a result that is undefined or label-switched."""
         measures = {"Sensitivity": result.sensitivity, "Specificity": result.specificity}
         undefined = [name for name, values in measures.items() if np.isnan(values).all()]
@@ -167,8 +173,6 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
     that are probabilities count as fractions of a vote, from one start.
     """
 
-    # Patterns are made unless they turn out to be too many.
-    needs = "votes"
     _keeps = Keep.NOTHING
     positional = ("ConfidenceWeight", "ForegroundValue", "MaximumIterations")
     laws = frozenset({"rater permutation", "unanimity"})
@@ -191,9 +195,11 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
         if self.Prior is not None or self.EstimatePrior or self.SmoothnessWeight != 0:
             self._reject_confidence_weight("Prior, EstimatePrior or SmoothnessWeight")
 
+    @property
+    def needs(self) -> str:  # type: ignore[override]
+        return "bits" if self._is_plain else "patterns"
+
     def _make_stack(self, arrays: Sequence[Any], **common: Any) -> LabelStack:
-        if self._are_soft(arrays):
-            return super()._make_stack(arrays, **common)
         return LabelStack.binary(arrays, self.ForegroundValue, **common)
 
     def _strata(self, loaded: LoadedImages) -> NDArray[np.uint32] | None:
@@ -201,59 +207,53 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             return None
         prior = np.asarray(self._load_one(self.Prior, loaded, "Prior"), dtype=np.float32)
         if not ((prior > 0) & (prior < 1)).all():
-            raise ParameterError(
-                f"{self.GetName()}: Prior must be an image of probabilities inside (0, 1), "
-                f"got values from {np.min(prior):g} to {np.max(prior):g}"
+            raise self._wrong(
+                "Prior",
+                f"must be an image of probabilities inside (0, 1), "
+                f"got values from {np.min(prior):g} to {np.max(prior):g}",
             )
         # Equal votes under different priors are different patterns; float32 bits tell them apart.
         return np.ascontiguousarray(prior).view(np.uint32)
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        watched: dict[str, Any] = {"owner": self.GetName()}
-        result: StapleEstimate
-        fusion: Fusion
-        if self._soft:
-            self._require_plain_soft_inputs()
-            opinions, masks = self._opinions(case) or [], (case.stack.rater_masks, case.stack.mask)
-            result = soft = soft_staple(
-                opinions, *masks, self._settings_with(self.Prior), **watched
-            )
-            fusion = soft.fusion
-        elif self._is_plain and case.packed is not None:
-            result = packed = packed_staple(case.packed, self._settings_with(self.Prior), **watched)
-            # Chunks' votes come as patterns; what is written is then by pattern, too.
-            fusion = packed.fusion
-            if case.packed.counts is not None:
-                fusion = packed.fusion.on(case.patterns)
-        else:
+        votes, settings = self._votes_to_fuse(case), self._settings_with(self.Prior)
+        if isinstance(votes, DecisionPatterns):
             self._check_foreground([case], self.MissingLabel)
-            settings, field = self._settings(case), self._field(case)
-            result = found = staple(case.patterns, settings, field=field, **watched)
-            fusion = self._fusion(found, lambda beliefs: (beliefs[1] >= 0.5).astype(np.int32))
+            settings = self._settings(votes)
+        result = staple(votes, settings, field=self._field(case), owner=self.GetName())
         self._store(result)
         self._warn_of(result)
-        return fusion
+        return result.fusion
+
+    def _votes_to_fuse(self, case: FusionCase) -> DecisionPatterns | PackedVotes | SoftVotes:
+        if case.opinions is not None:
+            self._require_plain_soft_inputs(case.opinions)
+            return case.opinions
+        return packed_if_many(case.votes) if self._is_plain else case.patterns
 
     @property
     def _is_plain(self) -> bool:
-        """Whether nothing is asked for that needs patterns."""
+        """Whether no parameter needs patterns."""
         several = self.NumberOfInitializations > 1
         return not (several or self.ExcludeConsensusVoxels or self.SmoothnessWeight != 0)
 
-    def _require_plain_soft_inputs(self) -> None:
+    def _require_plain_soft_inputs(self, votes: SoftVotes) -> None:
         if not self._is_plain or not isinstance(self.Prior, (float, type(None))):
             raise ParameterError(
-                f"{self.GetName()}: probabilities among the inputs are fused from one start, under "
-                "one prior, without SmoothnessWeight and ExcludeConsensusVoxels"
+                "probabilities among the inputs are fused from one start, under "
+                "one prior, without {SmoothnessWeight} and {ExcludeConsensusVoxels}",
+                owner=self.GetName(),
+                mentions=("SmoothnessWeight", "ExcludeConsensusVoxels"),
             )
-        if self._classes > 2:
+        if len(votes.labels) > 2:
             raise InputError(
-                f"{self.GetName()}: inputs must hold labels or probabilities of two classes, got "
-                f"{self._classes} classes; use ProbabilityAverageFilter or MajorityVoteFilter"
+                f"inputs must hold labels or probabilities of two classes, got "
+                f"{len(votes.labels)} classes; use ProbabilityAverageFilter or MajorityVoteFilter",
+                owner=self.GetName(),
             )
 
-    def _settings(self, case: FusionCase) -> StapleSettings:
-        patterns, prior = case.patterns, self.Prior
+    def _settings(self, patterns: DecisionPatterns) -> StapleSettings:
+        prior = self.Prior
         if patterns.strata is not None:
             prior = patterns.strata.view(np.float32).astype(np.float64)
         settings = self._settings_with(prior)
@@ -262,7 +262,7 @@ class STAPLEImageFilter(BinaryStapleMixin, ExpectationMaximizationFilter, SoftIn
             self._warn("one rater only; the answer is that rater's mask")
         return settings
 
-    def _store(self, result: StapleEstimate) -> None:
+    def _store(self, result: StapleResult) -> None:
         super()._store(result)
         self.EstimatedPrior = float(result.prior[1])
 

@@ -16,23 +16,23 @@ from itk_consensus.calibration.reliability import ScalingComparison, ScalingRepo
 from itk_consensus.calibration.scaling import (
     METHODS,
     Scaling,
+    ScalingChoice,
     ScalingRecord,
     ScalingTable,
+    choose_scaling,
     compare,
     region_of,
 )
-from itk_consensus.calibration.scaling_choice import ScalingChoice, choose_scaling
-from itk_consensus.errors import InputError, NotExecutedError, ParameterError
+from itk_consensus.constraints import Choice
+from itk_consensus.errors import InputError, NotExecutedError
 from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.constraints import Choice
-from itk_consensus.filters.handed_out import handed_out
-from itk_consensus.filters.parameters import Parameter
+from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.images import convert
 from itk_consensus.work import report
 
 
 class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
-    """Make probabilities honest: fit on cases with a reference, apply to others.
+    """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()
     compares before and after, in the region and in the whole image; a rising ECE warns. Where the
@@ -45,7 +45,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     Method = Parameter(
         Choice(METHODS),
         "temperature_bias",
-        "What is fitted: a temperature and a bias per label, a temperature, or a rising curve.",
+        "What is fitted: a temperature and a bias per label, a temperature, or a monotonic curve.",
     )
 
     _comparison: ScalingComparison | None = None
@@ -114,7 +114,7 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
     def GetComparison(self) -> ScalingComparison:
         """The binned frequencies of the last Calibrate or Evaluate, for reliability diagrams."""
         if self._comparison is None:
-            raise NotExecutedError(f"{self.GetName()}: needs Calibrate or Evaluate first")
+            raise NotExecutedError("needs Calibrate or Evaluate first", owner=self.GetName())
         return handed_out(self._comparison)
 
     def Execute(self, probability: Any) -> Any:
@@ -133,8 +133,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
             case, loaded = self._load_case(probability)
             if case.labels != record.labels:
                 raise InputError(
-                    f"{self.GetName()}: the calibration was made with {record.labels} labels, "
-                    f"this has {case.labels}; calibrate again for it"
+                    f"the calibration was made with {record.labels} labels, "
+                    f"this has {case.labels}; calibrate again for it",
+                    owner=self.GetName(),
                 )
             report(0.2)
             scaled = record.scaling.apply(self._inputs(case, record.rater_count))
@@ -143,9 +144,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
 
     def _check_cases(self, tables: Sequence[ScalingTable], rater_counts: set[int | None]) -> None:
         if not tables:
-            raise InputError(f"{self.GetName()}: Calibrate needs at least one case, got none")
+            raise InputError("Calibrate needs at least one case, got none", owner=self.GetName())
         if not any(len(table.counts) for table in tables):
-            raise InputError(f"{self.GetName()}: nothing to fit: no case has any foreground")
+            raise InputError("nothing to fit: no case has any foreground", owner=self.GetName())
         check_alike(
             self.GetName(),
             labels={table.counts.shape[1] for table in tables},
@@ -157,9 +158,9 @@ class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
         if not self.ProbabilityIsVoteFraction:
             return case.probabilities
         if rater_count is None:
-            raise ParameterError(
-                f"{self.GetName()}: ProbabilityIsVoteFraction needs raters in Calibrate; "
-                "their number decides what a vote is worth"
+            raise self._wrong(
+                "ProbabilityIsVoteFraction",
+                "needs raters in Calibrate; their number decides what a vote is worth",
             )
         return smoothed_votes(case.probabilities, rater_count)
 

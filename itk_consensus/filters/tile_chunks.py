@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.chunked.work import Array, Block, Depth, Request
+from itk_consensus.chunked.work import Array, Block, Depth, Gathered, Request
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.pattern_chunks import Filter, as_promised, part_of
+from itk_consensus.fusion.voting.smoothed_vote import TilesOf
 from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
 from itk_consensus.neighbourhood.tiles import gaussian_weights
 from itk_consensus.votes.label_stack import LabelStack, label_array
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.votes.tiled_shares import TilesOf
 from itk_consensus.votes.vote_tiles import VoteTiles, label_frequencies
 from itk_consensus.votes.voting import StackVote
-from itk_consensus.work import working
 
 
 class VoteSummary(NamedTuple):
@@ -57,6 +56,8 @@ class TileWork:
     spacing: tuple[float, ...]  #: Voxel size per array axis
     present: tuple[bool, ...]  #: Which raters are not missing
 
+    reads_once: ClassVar[bool] = False
+
     @cached_property
     def depths(self) -> tuple[Depth, ...]:
         none = (0,) * len(self.shape)
@@ -73,16 +74,15 @@ class TileWork:
     def _sigma(self) -> float:
         return float(self.filter_.SmoothingSigma) * min(voxel_sides(self.spacing))
 
-    @working(threads=1)
-    def gather(self, number: int, block: Block, context: Any) -> VoteSummary | MixedCounts:
+    def gather(self, number: int, block: Block, context: Any) -> Gathered:
         if number == 0:
-            stack = self._case(block).stack
+            stack = self._stack(block)
             types = tuple(np.empty(0, a.dtype) for a in stack.arrays if a is not None)
-            return VoteSummary(stack.labels, _counts(stack), types)
-        stack, tiles_of = self._tiled(self._case(block).stack, context)
+            return Gathered(VoteSummary(stack.labels, _counts(stack), types))
+        stack, tiles_of = self._tiled(self._stack(block), context)
         tiles = tiles_of(stack)
         units = tiles.units(int(np.prod(self.shape)))
-        return tiles.count_mixed(tiles.decision("prior"), units, block.core)
+        return Gathered(tiles.count_mixed(tiles.decision("prior"), units, block.core))
 
     def merge(self, number: int, summaries: Sequence[Any]) -> VoteSummary | MixedCounts:
         return _merged_votes(summaries) if number == 0 else _merged_mixing(summaries)
@@ -105,8 +105,9 @@ class TileWork:
     def answer(self, context: TileContext, request: Request) -> TileAnswer:
         if request.method == "dice_optimal_image":
             raise InputError(
-                f"{self.filter_.GetName()}: the Dice-optimal map of a smoothed vote needs the "
-                "probabilities of all voxels at once: bring the inputs into memory first"
+                "the Dice-optimal map of a smoothed vote needs the "
+                "probabilities of all voxels at once: bring the inputs into memory first",
+                owner=self.filter_.GetName(),
             )
         return TileAnswer(context, request)
 
@@ -115,9 +116,9 @@ class TileWork:
         labels = tuple(int(label) for label in context.summary.labels)
         return {"SmoothingSigmaInMillimetres": self._sigma, "Labels": labels} | measured
 
-    @working(threads=1)
-    def write(self, block: Block, answer: TileAnswer) -> Array:
-        case, context, request = self._case(block), answer.context, answer.request
+    def write(self, chunk: Block, answer: TileAnswer) -> Array:
+        case, context, request = self._case(chunk), answer.context, answer.request
+        assert case.stack is not None
         vote = self.filter_._vote_of(*self._tiled(case.stack, context), context.mixed)
         labels = [int(label) for label in context.summary.labels]
         dtype = common_type(context.summary.types, labels)
@@ -125,13 +126,18 @@ class TileWork:
         like = case.loaded.without_inputs()
         owner = self.filter_.GetName()
         fused = FusedImages(like, vote.fusion(), tuple(labels), dtype, undecided, owner)
-        output = getattr(fused, request.method)(*request.arguments)[block.core]
+        output = getattr(fused, request.method)(*request.arguments)[chunk.core]
         return as_promised(np.ascontiguousarray(output), request.dtype, owner)
 
     def _case(self, block: Block) -> FusionCase:
         part = part_of(self.filter_, block.images, len(block.raters))
-        case: FusionCase = part._case_of(list(block.raters))
+        case: FusionCase = part._case_of(list(block.raters), "votes")
         return case
+
+    def _stack(self, block: Block) -> LabelStack:
+        stack = self._case(block).stack
+        assert stack is not None
+        return stack
 
     def _tiled(self, stack: LabelStack, context: TileContext) -> tuple[LabelStack, TilesOf]:
         """The stack with all labels of the volume, and how its tiles are made."""

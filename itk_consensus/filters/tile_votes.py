@@ -5,19 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from itk_consensus.array_types import Floats
-from itk_consensus.filters.constraints import LENGTH
+from itk_consensus.constraints import LENGTH
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.probability_inputs import SoftInputsMixin
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote
-from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote
-from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TilesOf
 
 
 class VoteSmoothingMixin(ProcessObject):
@@ -49,16 +46,6 @@ class TileVoteFilter(RaterWeightsMixin, VoteSmoothingMixin, SoftInputsMixin):
     @property
     def chunking(self) -> str:
         return "tiles"
-
-    def _soft_votes(
-        self, case: FusionCase, weights: Floats | None, sigma: float
-    ) -> SoftVotes | None:
-        """Shares of the votes where inputs are probabilities; None if they are labels."""
-        opinions = self._opinions(case)
-        if opinions is None:
-            return None
-        masks = case.stack.rater_masks, case.stack.mask
-        return SoftVotes.make(opinions, *masks, weights=weights, sigma=sigma, spacing=case.spacing)
 
     @abstractmethod
     def _vote_of(

@@ -27,7 +27,7 @@ class Component(NamedTuple):
 
 
 class ChangedComponents(NamedTuple):
-    """What more than half of the raters mark and the answer lost; what nobody marks and it has."""
+    """Components that most raters marked and the result lacks, and those that no rater marked."""
 
     lost: list[Component]
     gained: list[Component]
@@ -86,7 +86,7 @@ def piece_sizes(pieces: NDArray[Any], number: int) -> NDArray[np.int64]:
 
 
 def count_lone_components(raters: Mask, time_axis: bool = False) -> tuple[int, int]:
-    """Pieces of what anybody marked, two or more voxels large: marked by one rater only, and all.
+    """Pieces of what any rater marked, two or more voxels large: marked by one rater only, and all.
 
     Parameters
     ----------

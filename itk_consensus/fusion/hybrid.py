@@ -21,7 +21,7 @@ Write = Callable[[NDArray[Any]], None]
 
 
 class Answer(NamedTuple):
-    """What one of the two can be asked for later."""
+    """What later outputs of one of the two need."""
 
     write_probability: WriteProbability
     write_uncertainty: WriteUncertainty

@@ -1,4 +1,4 @@
-"""The one loop of everything that iterates: step, trace, stop, tell who watches."""
+"""The loop of every iterative method: step, trace, stop rule, progress."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def iterate(
     *,
     whole: bool = False,
 ) -> Run[State, Score]:
-    """Repeat a step until it is done, the cap is reached or who watches the work says stop.
+    """Repeat a step until it converges, the maximum is reached or the work is aborted.
 
     A step that is aborted counts for nothing: what the one before it left is the result, if there
     was one. Only `whole` steps are made where a step uses up what the one before it left.
@@ -100,7 +100,7 @@ def iterate(
 
 
 class Stillness:
-    """Tells which of S runs have come to rest: by the tolerance, or because they go in circles.
+    """Which of S runs have converged: by the tolerance, or because they cycle.
 
     A tolerance of 0 does not wait for a probability to fall through all the powers of ten: a
     change that rounding would hide is none. And rounding can keep a run going in circles for ever.

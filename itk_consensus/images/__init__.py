@@ -1,1 +1,1 @@
-"""Images in, images out: the only room that knows SimpleITK and itk."""
+"""Reading and making images: the only package that imports SimpleITK and itk."""

@@ -1,4 +1,4 @@
-"""What files hold, as hashes: equal hashes mean equal content, whatever times and names say."""
+"""Hashes of files: equal hashes mean equal content, whatever their times and names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def file_hash(path: PathLike) -> str:
             for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
                 digest.update(chunk)
     except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+        raise FileError(f"cannot be read: {error.strerror}", path=path) from error
     return digest.hexdigest()
 
 
@@ -58,7 +58,7 @@ def folder_hash(folder: PathLike) -> str:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, in the order of their names; links are followed, but not round."""
+    """Every file below a folder, sorted by name; links are followed, but not in circles."""
     for parent, folders, names in os.walk(folder, followlinks=True):
         here = os.path.realpath(parent)
         ends = {name: os.path.realpath(Path(parent, name)) for name in folders}

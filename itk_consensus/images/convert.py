@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.array_family import ArrayFamily, ArrayLikeFamily
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
@@ -51,11 +51,11 @@ def load(
     ----------
     images : image, or iterable of image, ndarray or None
         Images of any `Family`; None is a missing rater, a vector image one rater per component.
-        Families may be mixed, but not those that know their place with those that do not.
+        Families may be mixed, but not images with arrays, which have no geometry.
     owner : str
-        The filter that asks, for messages.
+        The filter, for messages.
     keep : callable
-        Tells by its key what outputs keep of the first input's metadata.
+        Whether outputs keep an entry of the first input's metadata, by its key.
     tolerances : float
         As of `check_same_space`.
 
@@ -68,21 +68,22 @@ def load(
     """
     loaded = load_with_gaps(images, owner=owner, keep=keep, **tolerances)
     for index, annotated in enumerate(loaded.annotated):
-        _reject_gaps(annotated, f"{owner}: input {index}")
+        _reject_gaps(annotated, Where(owner=owner, input_index=index))
     return loaded
 
 
 def load_with_gaps(
     images: Any, *, owner: str, keep: Keep = Keep.DESCRIPTION, **tolerances: float
 ) -> LoadedImages:
-    """What `load` does, for callers who heed `LoadedImages.annotated`: masked arrays may come."""
+    """As `load`, but masked arrays are allowed: callers respect `LoadedImages.annotated`."""
     inputs = as_list(images, owner)
     present = {index: image for index, image in enumerate(inputs) if image is not None}
     if not present:
-        raise InputError(f"{owner}: needs at least one image, but every input is None (missing)")
-    families = {i: _family_of(image, f"{owner}: input {i}") for i, image in present.items()}
+        raise InputError("needs at least one image, but every input is None (missing)", owner=owner)
+    places = {i: Where(owner=owner, input_index=i) for i in present}
+    families = {i: _family_of(image, places[i]) for i, image in present.items()}
     _reject_arrays_among_images(families, owner)
-    read = {i: _read(image, families[i], f"{owner}: input {i}") for i, image in present.items()}
+    read = {i: _read(image, families[i], places[i]) for i, image in present.items()}
     _reject_colours({i: image for i, image in read.items() if len(read) > 1}, owner)
     geometries = [image.geometry for image in read.values()]
     check_same_space(geometries, [f"input {i}" for i in read], owner=owner, **tolerances)
@@ -132,16 +133,17 @@ def load_channels(
     **tolerances: float,
 ) -> tuple[Array, ...]:
     """View the components of one more image in the space of `like`, as `load_one` does."""
-    where = f"{owner}: {parameter}"
+    where = Where(owner=owner, parameter=parameter)
     family = _family_of(image, where)
     if family.has_space != like.family.has_space:
         raise InputError(
-            f"{where} must be {'an image' if like.family.has_space else 'an array'} "
-            f"like the inputs, got {family.value}"
+            f"must be {'an image' if like.family.has_space else 'an array'} "
+            f"like the inputs, got {family.value}",
+            **where,
         )
     read = _read(image, family, where)
     if scalar and len(read.components) != 1:
-        raise InputError(f"{where} must be a scalar image, got {len(read.components)} components")
+        raise InputError(f"must be a scalar image, got {len(read.components)} components", **where)
     _reject_gaps(read.annotated, where)
     names = [f"input {like.reference_index}", parameter]
     check_same_space([like.geometry, read.geometry], names, owner=owner, **tolerances)
@@ -186,17 +188,18 @@ def as_list(images: Any, owner: str) -> list[Any]:
     family = None if isinstance(images, (list, tuple)) else _find_family(images)
     if family is not None and not family.has_space:
         raise InputError(
-            f"{owner}: needs a list of images, got one array of shape {np.shape(images)}; "
-            "pass list(a) if the first axis is the rater"
+            f"needs a list of images, got one array of shape {np.shape(images)}; "
+            "pass list(a) if the first axis is the rater",
+            owner=owner,
         )
     # Images are iterable too, voxel by voxel, and text letter by letter.
     if family is not None or isinstance(images, (str, bytes, os.PathLike)):
         return [images]
     if not isinstance(images, Iterable):
-        raise InputError(f"{owner}: needs a list of images, got {_describe(images)}")
+        raise InputError(f"needs a list of images, got {_describe(images)}", owner=owner)
     inputs = [_output_of(image) for image in images]
     if not inputs:
-        raise InputError(f"{owner}: needs at least one image, got none")
+        raise InputError("needs at least one image, got none", owner=owner)
     return inputs
 
 
@@ -215,7 +218,7 @@ def are_chunked(images: Any) -> bool:
     )
 
 
-def has_components(image: Any, where: str) -> bool:
+def has_components(image: Any, where: Where) -> bool:
     """Whether the image's family can have several components at a voxel."""
     return _family_of(image, where) in (
         Family.SIMPLEITK,
@@ -231,12 +234,13 @@ def _find_family(candidate: object) -> Family | None:
     )
 
 
-def _family_of(image: object, where: str) -> Family:
+def _family_of(image: object, where: Where) -> Family:
     family = _find_family(image)
     if family is None:
         raise InputError(
-            f"{where} must be an image of SimpleITK, itk, nibabel or xarray, a tensor or an array, "
-            f"got {_describe(image)}"
+            f"must be an image of SimpleITK, itk, nibabel or xarray, a tensor or an array, "
+            f"got {_describe(image)}",
+            **where,
         )
     return family
 
@@ -247,10 +251,10 @@ def _describe(thing: object) -> str:
     return type(thing).__name__
 
 
-def _read(image: Any, family: Family, where: str) -> ReadImage:
+def _read(image: Any, family: Family, where: Where) -> ReadImage:
     read = _ADAPTERS[family].read(image, where)
     if 0 in read.geometry.size:
-        raise InputError(f"{where} has no voxels: {read.geometry.extent}")
+        raise InputError(f"has no voxels: {read.geometry.extent}", **where)
     return read
 
 
@@ -259,24 +263,28 @@ def _reject_arrays_among_images(families: dict[int, Family], owner: str) -> None
     for index, other in families.items():
         if other.has_space != family.has_space:
             raise InputError(
-                f"{owner}: input {first} is {family.value} but input {index} is "
-                f"{other.value}; an array has no geometry to compare, so pass one kind only"
+                f"is {family.value} but input {index} is {other.value}; an array has no geometry "
+                "to compare, so pass one kind only",
+                owner=owner,
+                input_index=first,
             )
 
 
 def _reject_colours(read: dict[int, ReadImage], owner: str) -> None:
-    """Among several images one of three or four bytes is a photograph, not three or four readers.
+    """Among several images one of three or four bytes is a photograph, not three or four raters.
 
-    Alone it may be either, and is taken for readers, as every vector image is.
+    Alone it is treated as raters, like every vector image.
     """
     for index, image in read.items():
         if len(image.components) in (3, 4) and image.components[0].dtype == np.uint8:
             raise InputError(
-                f"{owner}: input {index} must hold labels, got an image of "
-                f"{len(image.components)} bytes per voxel, as RGB has: {INSTEAD_OF_COLOURS}"
+                f"must hold labels, got an image of {len(image.components)} bytes per voxel, as "
+                f"RGB has: {INSTEAD_OF_COLOURS}",
+                owner=owner,
+                input_index=index,
             )
 
 
-def _reject_gaps(annotated: Array | None, where: str) -> None:
+def _reject_gaps(annotated: Array | None, where: Where) -> None:
     if annotated is not None:
-        raise InputError(f"{where} must not be a masked array: pass its .filled(label)")
+        raise InputError("must not be a masked array: pass its .filled(label)", **where)

@@ -1,4 +1,4 @@
-"""What a command will read and write, compared before it begins: nothing may be both."""
+"""What a command will read and write, checked before it begins: no file may be both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reading(path: Path, what: str = "the input") -> list[Claim]:
 
 
 def require_no_overlap(reads: Iterable[Claim], writes: Iterable[Claim]) -> None:
-    """Compare by what names lead to: links are followed, and hard links are known.
+    """Compare by file, not by name: symbolic and hard links are resolved.
 
     Raises
     ------

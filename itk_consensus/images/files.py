@@ -1,6 +1,6 @@
 """Image and text files, for the command line and reports; nothing else in the package reads paths.
 
-Writing is all or nothing: whatever goes wrong, the file that was there before is still there.
+Writing is atomic: if it fails, the old file is still there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HEADER_READERS: tuple[Callable[[Path, bytes, bool], Header | None], ...] = (
     binary.bmp_header,
     binary.jpeg_header,
 )
-# Readers that trust their headers; they get no file whose header was not understood here.
+# Readers that trust headers; they get only files whose headers were checked here.
 _TRUSTING = {"MetaImageIO", "NrrdImageIO", "VTKImageIO", "NiftiImageIO", "TIFFImageIO"}
 _TRUSTING |= {"GiplImageIO", "MRCImageIO", "BMPImageIO", "JPEGImageIO", "LSMImageIO"}
 #: Formats whose components are colours, also of what was saved as numbers with a palette.
@@ -51,7 +51,7 @@ _NOT_WRITTEN = dict.fromkeys(
     (".dcm", ".dicom"),
     "DICOM holds structures, which write_dicom_segmentation or --per-structure write",
 )
-# Their library ends the process when the disk is full.
+# Their library crashes when the disk is full.
 _NOT_WRITTEN |= dict.fromkeys(
     (".hdf", ".h4", ".hdf4", ".h5", ".hdf5", ".he4", ".he5", ".hd5"), "HDF5 is not written"
 )
@@ -74,8 +74,8 @@ def read_image(path: PathLike) -> Any:
     Raises
     ------
     FileError
-        It is no image, voxels that its header promises are missing, or it holds segments that
-        would be mistaken for raters or slices.
+        It is not an image, voxels are missing, or it holds segments that would be mistaken for
+        raters or slices.
     """
     path = Path(path)
     reader = header_reader(path)
@@ -86,7 +86,7 @@ def read_image(path: PathLike) -> Any:
     except RuntimeError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path}: cannot be read as an image: {_reason(error)}") from error
+        raise FileError(f"cannot be read as an image: {_reason(error)}", path=path) from error
     is_photograph = reader.GetImageIOFromFileName(str(path)) in _PHOTOGRAPHS
     if is_photograph and image.GetNumberOfComponentsPerPixel() > 1:
         image.SetMetaData(PIXEL_KIND, "RGB-color")  # as ITK has it of files that say so
@@ -116,10 +116,10 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
     """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
     path = Path(path)
     if _format(path) in _NOT_WRITTEN:
-        raise FileError(f"{path}: {_NOT_WRITTEN[_format(path)]}; {_USE}")
+        raise FileError(f"{_NOT_WRITTEN[_format(path)]}; {_USE}", path=path)
     if _format(path) in (".mha", ".mhd") and "%" in path.name:
         # MetaIO formats the name of the voxels' file, which is made from this one, by printf.
-        raise FileError(f"{path}: cannot be written: a MetaImage's name must be without %")
+        raise FileError("cannot be written: a MetaImage's name must be without %", path=path)
     with replacing(path, alone=_format(path) in _ONE_FILE) as draft:
         try:
             sitk.WriteImage(image, str(draft), compress)
@@ -128,7 +128,7 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
             raise FileError(str(error).replace(str(draft), str(path))) from error
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
-            raise FileError(f"{path}: cannot be written: {reason}") from error
+            raise FileError(f"cannot be written: {reason}", path=path) from error
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -150,7 +150,7 @@ def read_bytes(path: PathLike) -> bytes:
         return path.read_bytes()
     except (FileError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
-        raise FileError(f"{path}: cannot be read: {reason}") from error
+        raise FileError(f"cannot be read: {reason}", path=path) from error
 
 
 def require_writable(path: PathLike) -> None:
@@ -178,7 +178,7 @@ def header_reader(path: Path) -> Any:
         require_complete(header, path)
         reader.SetImageIO(header.image_io)
     elif reader.GetImageIOFromFileName(str(path)) in _TRUSTING:
-        raise FileError(f"{path}: its contents belong to no image format, whatever its name says")
+        raise FileError("its contents belong to no image format, whatever its name says", path=path)
     return reader
 
 
@@ -190,14 +190,16 @@ def reject_layers(reader: Any, path: Path) -> None:
         and reader.GetMetaData("0008|0016").strip("\0 ") in _SEGMENTATION_CLASSES
     ):
         raise FileError(
-            f"{path}: is a DICOM segmentation, whose segments would be read as slices of one "
-            "label; use read_dicom_segmentation or, on the command line, --per-structure"
+            "is a DICOM segmentation, whose segments would be read as slices of one "
+            "label; use read_dicom_segmentation or, on the command line, --per-structure",
+            path=path,
         )
     is_layered = reader.GetNumberOfComponents() > 1 or reader.GetDimension() > 3
     if is_layered and any(key.startswith("Segment0_") for key in keys):
         raise FileError(
-            f"{path}: has segments in several layers, which would be read as raters; use "
-            "read_slicer_segmentation or, on the command line, --per-structure"
+            "has segments in several layers, which would be read as raters; use "
+            "read_slicer_segmentation or, on the command line, --per-structure",
+            path=path,
         )
 
 
@@ -222,8 +224,9 @@ def _check_written(draft: Path, image: Any, path: Path) -> None:
     wanted = [extent for extent in image.GetSize() if extent > 1]
     if kept != wanted:
         raise FileError(
-            f"{path}: cannot be written: the format holds size {tuple(header.GetSize())}, "
-            f"not {tuple(image.GetSize())}; {_USE}"
+            f"cannot be written: the format holds size {tuple(header.GetSize())}, "
+            f"not {tuple(image.GetSize())}; {_USE}",
+            path=path,
         )
 
 

@@ -151,11 +151,13 @@ def check_same_space(
     name, geometry, differences = strays[0]
     others = [stray[0] for stray in strays[1:]]
     lines = [
-        f"{owner}: {name} does not occupy the same space as {names[0]}: " + "; ".join(differences),
+        f"{name} does not occupy the same space as {names[0]}: " + "; ".join(differences),
         *([f"The same holds for {', '.join(others)}."] if others else []),
         *_advice(first, geometry, coordinate_tolerance, direction_tolerance, name, names[0]),
     ]
-    raise GeometryError("\n".join(lines))
+    raise GeometryError(
+        "\n".join(lines), owner=owner, mentions=("CoordinateTolerance", "DirectionTolerance")
+    )
 
 
 def _advice(
@@ -169,8 +171,8 @@ def _advice(
     if isinstance(first, ArrayGeometry) or first.dimension != other.dimension:
         return []
     resample = (
-        f"resample {name} onto {first_name} first, e.g. "
-        "sitk.Resample(image, first_image, sitk.Transform(), sitk.sitkNearestNeighbor)."
+        f"resample {name} onto {first_name} first, e.g. sitk.Resample(image, first_image, "
+        "sitk.Transform(), sitk.sitkNearestNeighbor)."
     )
     if first.is_flipped_or_permuted(other):
         return [f"Their axes are flipped or permuted: {resample}"]
@@ -197,7 +199,7 @@ def _advice(
 def _how_to_raise(tolerance: str, needed: float) -> str:
     enough = f"{1.1 * needed:.2g}"
     return (
-        f"If that is header noise, call Set{tolerance}({enough}) on the filter, or "
+        f"If that is header noise, set {{{tolerance}}} to {enough}, or call "
         f"itk_consensus.ProcessObject.SetGlobalDefault{tolerance}({enough}) for every filter."
     )
 

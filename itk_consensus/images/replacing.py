@@ -39,7 +39,7 @@ def replacing(target: Path, *, alone: bool = False) -> Iterator[Path]:
         with _draft_file(target, place) if alone else _draft_folder(target, place) as draft:
             yield draft
     except OSError as error:
-        raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
+        raise FileError(f"cannot be written: {error.strerror or error}", path=target) from error
 
 
 @contextmanager
@@ -123,15 +123,15 @@ def destination(target: Path) -> Path:
     require_name(target)
     place = Path(os.path.realpath(target))
     if not place.parent.is_dir():
-        raise FileError(f"{target}: the folder {place.parent} does not exist")
+        raise FileError(f"the folder {place.parent} does not exist", path=target)
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:
         return place
     except OSError as error:
-        raise FileError(f"{target}: cannot be written: {error.strerror}") from error
+        raise FileError(f"cannot be written: {error.strerror}", path=target) from error
     if stat.S_ISDIR(mode):
-        raise FileError(f"{target}: is a folder, not a file to write")
+        raise FileError("is a folder, not a file to write", path=target)
     if not stat.S_ISREG(mode):
-        raise FileError(f"{target}: is a pipe or a device, which writing would replace")
+        raise FileError("is a pipe or a device, which writing would replace", path=target)
     return place

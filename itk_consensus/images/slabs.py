@@ -41,12 +41,13 @@ class ImageSlabs:
         try:
             reader.ReadImageInformation()
         except RuntimeError as error:
-            raise FileError(f"{path}: cannot be read as an image") from error
+            raise FileError("cannot be read as an image", path=path) from error
         reject_layers(reader, path)
         if reader.GetNumberOfComponents() != 1:
             raise FileError(
-                f"{path}: must have one label at each voxel, "
-                f"got {reader.GetNumberOfComponents()} components"
+                f"must have one label at each voxel, got {reader.GetNumberOfComponents()} "
+                "components",
+                path=path,
             )
         one = sitk.Image([1] * reader.GetDimension(), reader.GetPixelID())
         geometry = ImageGeometry(
@@ -65,4 +66,4 @@ class ImageSlabs:
         try:
             return sitk.GetArrayFromImage(reader.Execute())
         except RuntimeError as error:
-            raise FileError(f"{self.path}: cannot be read as an image") from error
+            raise FileError("cannot be read as an image", path=self.path) from error

@@ -57,12 +57,12 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
     fields = {key: image.GetMetaData(key) for key in image.GetMetaDataKeys()}
     numbers = sorted({int(m[1]) for key in fields if (m := re.match(r"Segment(\d+)_", key))})
     if not numbers:
-        raise FileError(f"{path}: says nothing about segments; read it as a label image")
+        raise FileError("says nothing about segments; read it as a label image", path=path)
     pixels = sitk.GetArrayViewFromImage(image)
     layers = pixels[..., None] if image.GetNumberOfComponentsPerPixel() == 1 else pixels
     is_without_voxels = set(image.GetSize()) == {1}
     if is_without_voxels and like is None:
-        raise FileError(f"{path}: holds no voxels; give the image that was segmented")
+        raise FileError("holds no voxels; give the image that was segmented", path=path)
     structures = []
     for number in numbers:
         prefix = f"Segment{number}_"
@@ -92,7 +92,7 @@ def write_slicer_segmentation(
         try:
             sitk.WriteImage(image, str(draft), True)
         except RuntimeError as error:
-            raise FileError(f"{path}: cannot be written: {error}") from error
+            raise FileError(f"cannot be written: {error}", path=path) from error
         _call_the_first_axis_a_list(draft)
 
 
@@ -106,7 +106,7 @@ def shared_details(structure: Structure) -> dict[str, str]:
 def require_segmentation_name(path: Path) -> None:
     """Raise unless Slicer takes a file of this name for a segmentation."""
     if not path.name.lower().endswith(".seg.nrrd"):
-        raise FileError(f"{path}: the name of a Slicer segmentation must end in .seg.nrrd")
+        raise FileError("the name of a Slicer segmentation must end in .seg.nrrd", path=path)
 
 
 def _read(path: PathLike) -> Any:
@@ -115,7 +115,7 @@ def _read(path: PathLike) -> Any:
         return reader.Execute()
     except RuntimeError as error:
         reason = str(error).strip().splitlines()[-1]
-        raise FileError(f"{path}: cannot be read as a segmentation: {reason}") from error
+        raise FileError(f"cannot be read as a segmentation: {reason}", path=path) from error
 
 
 def _segment(
@@ -129,7 +129,7 @@ def _segment(
         color = tuple(float(part) for part in own["Color"].split()) if "Color" in own else None
         mask = layers[..., layer] == label
     except (ValueError, IndexError) as error:
-        raise FileError(f"{path}: segment {number} is described wrongly: {error}") from error
+        raise FileError(f"segment {number} is described wrongly: {error}", path=path) from error
     category, kind = _terminology(own.get("Tags", ""))
     kept = {key: value for key, value in own.items() if key not in _OWN_FIELDS}
     name = own.get("Name", own.get("ID", f"Segment {number}"))
@@ -166,7 +166,7 @@ def _layered(structures: Sequence[Structure], path: Path) -> tuple[Any, dict[str
     for number, structure in enumerate(structures):
         if geometry_of(first).differences(geometry_of(structure.mask), 1e-6, 1e-6):
             raise InputError(
-                f"{path}: {structure.name} and {structures[0].name} lie on different grids"
+                f"{structure.name} and {structures[0].name} lie on different grids", path=path
             )
         inside = inside_of(structure, str(path))
         free = (i for i, layer in enumerate(layers) if not layer[inside].any())

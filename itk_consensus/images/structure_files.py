@@ -44,7 +44,7 @@ def read_structures(
     dataset = read_dicom(path, stop_before_pixels=True)
     if series is None:
         kind = modality_of(dataset) or "file"
-        raise InputError(f"{path}: is a DICOM {kind}; the series it outlines must be given")
+        raise InputError(f"is a DICOM {kind}; the series it outlines must be given", path=path)
     if dataset.get("SOPClassUID") == STRUCTURE_SET:
         return read_dicom_contours(path, series)
     return read_dicom_segmentation(path, series, **options)
@@ -70,7 +70,9 @@ def write_structures(
         write_slicer_segmentation(structures, path)
         return
     if series is None:
-        raise InputError(f"{path}: DICOM refers to the series that was outlined, which is missing")
+        raise InputError(
+            "DICOM refers to the series that was outlined, which is missing", path=path
+        )
     is_contours = path.name.lower().endswith(CONTOURS)
     write = write_dicom_contours if is_contours else write_dicom_segmentation
     write(structures, path, series, method=method, raters=raters, **more)

@@ -46,25 +46,17 @@ _MEANINGLESS = {TISSUE[:2], ("SRT", "T-D0050")}
 
 @dataclass(frozen=True)
 class Structure:
-    """One structure as one reader outlined it.
-
-    Attributes
-    ----------
-    name : str
-    mask : SimpleITK image of uint8
-        1 inside, 0 outside; with a missing label where the reader did not annotate.
-    color : (red, green, blue) from 0 to 1, or None
-    category, kind : Code or None
-        Terminology: "Anatomical Structure" and "Liver", for example.
-    details : dict
-        Whatever else the file says, by the file's own names, to be written again.
-    """
+    """One structure as one rater outlined it."""
 
     name: str
+    #: SimpleITK image of uint8; 1 inside, 0 outside; with a missing label where the reader did not
+    #: annotate.
     mask: Any = field(repr=False)
-    color: tuple[float, float, float] | None = None
+    color: tuple[float, float, float] | None = None  #: (red, green, blue) from 0 to 1, or None
+    #: category and kind: terminology, "Anatomical Structure" and "Liver", for example.
     category: Code | None = None
     kind: Code | None = None
+    #: Whatever else the file says, by the file's own names, to be written again.
     details: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -177,11 +169,13 @@ def as_structures(given: Sequence[Structure] | Mapping[str, Any], owner: str) ->
     if isinstance(given, Mapping):
         given = [Structure(name, image) for name, image in given.items()]
     if not given:
-        raise InputError(f"{owner}: there are no structures to write")
+        raise InputError("there are no structures to write", owner=owner)
     for one in given:
         # A line break ends a field of a file, a backslash a value of DICOM's.
         if not one.name.isprintable() or "\\" in one.name or not one.name.strip():
-            raise InputError(f"{owner}: {one.name!a} cannot be the name of a structure; rename it")
+            raise InputError(
+                f"{one.name!a} cannot be the name of a structure; rename it", owner=owner
+            )
     return list(given)
 
 
@@ -192,9 +186,10 @@ def inside_of(structure: Structure, owner: str) -> NDArray[np.bool_]:
     others = np.count_nonzero(~inside & (array != 0))
     if others:
         raise InputError(
-            f"{owner}: {structure.name} has {others} voxels that are neither inside (1) nor "
+            f"{structure.name} has {others} voxels that are neither inside (1) nor "
             "outside (0), undecided or not annotated; separate_undecided makes them a structure of "
-            "their own, or give the fuser a TieRule that decides"
+            "their own, or give the fuser a TieRule that decides",
+            owner=owner,
         )
     return inside
 
@@ -228,12 +223,12 @@ def short_names(structures: Sequence[Structure], most: int) -> list[str]:
 
 
 def _free_name(name: str, taken: set[str], most: int | None = None) -> str:
-    """The name cut to its length, numbered if somebody has it; from now on it is taken."""
+    """The name cut to `most` letters, and numbered if it is taken; now it is taken, too."""
     # What tells a twin from its structure is at the end.
     twin = f" {UNDECIDED}" if re.search(rf" {UNDECIDED}( \d+)?$", name) else ""
     stem = re.sub(rf" {UNDECIDED}( \d+)?$", "", name)
     for number in itertools.count(1):
-        end = twin + f" {number}" * (number > 1)
+        end = twin if number == 1 else f"{twin} {number}"
         # Blanks at the end get lost in DICOM.
         found = (stem if most is None else stem[: most - len(end)].rstrip()) + end
         if found not in taken:
@@ -256,14 +251,15 @@ def put_on_grid(structure: Structure, like: Any, owner: str) -> Structure:
     )
     if not is_part:
         raise GeometryError(
-            f"{owner}: {structure.name} lies on another grid (spacing {there.spacing}, origin "
-            f"{there.origin}) than the image (spacing {here.spacing}, origin {here.origin})"
+            f"{structure.name} lies on another grid (spacing {there.spacing}, origin "
+            f"{there.origin}) than the image (spacing {here.spacing}, origin {here.origin})",
+            owner=owner,
         )
     placed = _resample(mask, like, sitk.Transform(), sitk.sitkNearestNeighbor, 0)
     if np.count_nonzero(sitk.GetArrayViewFromImage(placed)) != np.count_nonzero(
         sitk.GetArrayViewFromImage(mask)
     ):
-        raise GeometryError(f"{owner}: {structure.name} reaches beyond the image it belongs to")
+        raise GeometryError(f"{structure.name} reaches beyond the image it belongs to", owner=owner)
     return replace(structure, mask=placed)
 
 

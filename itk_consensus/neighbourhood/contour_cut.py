@@ -48,7 +48,7 @@ def count_cut(
     truncate: float = TRUNCATE,
     tile: Tile | None = None,
 ) -> CutCounts:
-    """What raters say on both sides of a mask, and where the mask's own answer keeps its volume.
+    """The raters' votes on both sides of a mask, and the level at which the mask keeps its volume.
 
     Parameters
     ----------

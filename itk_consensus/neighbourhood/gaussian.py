@@ -67,7 +67,7 @@ OPTIONAL = ("base", "base_squares", "votes", "raters")
 
 
 class BandMeans(NamedTuple):
-    """Weighted means over the raters who annotated a voxel; 0 if nobody did, None: not wanted."""
+    """Weighted means over the raters who annotated a voxel; 0 if none did, None: not wanted."""
 
     values: Singles  #: (B, *shape) mean of each band
     squares: Singles  #: (B, *shape) mean of its square

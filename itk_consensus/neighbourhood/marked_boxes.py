@@ -1,4 +1,4 @@
-"""The smallest box around what anybody labels so, for every label at once."""
+"""The smallest box around what any rater labels so, for every label at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itk_consensus.work import current, report
 
 
 def boxes_of_stack(stack: LabelStack) -> list[Box | None]:
-    """One box per label of the table, None where nobody says it; of at most four axes.
+    """One box per label of the table, None where no rater uses it; of at most four axes.
 
     Parameters
     ----------

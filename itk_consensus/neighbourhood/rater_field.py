@@ -1,4 +1,4 @@
-"""What raters say of one label in a box, as kernels read it: a bit each, or a probability."""
+"""The raters' votes for one label in a box, as kernels read them: bits, or probabilities."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RaterField(NamedTuple):
             return self
         asked = pack_bits(~silent)
         here = asked if self.present is None else asked & self.present
-        # Where nobody would be left everybody is asked.
+        # Where no rater would be left all are used.
         nobody = np.bitwise_or.reduce(here, axis=0) == 0
         everybody = pack_bits(np.ones_like(silent)) if self.present is None else self.present
         here[:, nobody] = everybody[:, nobody]
@@ -56,7 +56,7 @@ class RaterField(NamedTuple):
         return RaterField(read_extended(self.masks, box), self.number, present)
 
     def marked(self) -> Mask:
-        """(\\*shape) where anybody who annotated a voxel marks it."""
+        """(\\*shape) where any rater who annotated a voxel marks it."""
         if self.masks.dtype == np.uint8:
             bits = self.masks if self.present is None else self.masks & self.present
             return np.asarray(np.bitwise_or.reduce(bits, axis=0) != 0)
@@ -78,7 +78,7 @@ class RaterField(NamedTuple):
         return np.asarray(found & ~unanimous)
 
     def annotated(self) -> Mask | None:
-        """(\\*shape) where anybody annotated; None: everywhere."""
+        """(\\*shape) where any rater annotated; None: everywhere."""
         if self.present is None:
             return None
         return np.asarray(np.bitwise_or.reduce(self.present, axis=0) != 0)

@@ -66,7 +66,7 @@ class WindowFrame:
         first[:: max(1, width)] = True
         places = np.flatnonzero(first).astype(np.uint32)
         lengths = np.diff(places, append=np.uint32(len(pattern_of)))
-        # Disputed voxels are the most of the runs, and are let go before the others are sorted.
+        # Most runs are of disputed voxels, which are freed before the others are sorted.
         some = np.flatnonzero(agreed[pattern_of[places]] < labels)
         places, lengths = places[some], lengths[some]
         label = agreed[pattern_of[places]]

@@ -1,133 +1,112 @@
 """Label volumes larger than memory, fused from disk to disk: zarr stores, or image files by slabs.
 
-Work is done in blocks of whole chunks, by the dask client of the caller if there is one, else by
-threads. A run that was stopped, however, is taken up again by the same call.
+Volumes are read as dask arrays whose blocks are whole chunks. What is computed is the graph of
+`chunked/`, on the dask client of the caller if there is one, else by threads. A record of the
+blocks that are done lets the same call take a stopped run up again, however it was stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import dask
+import dask.array as da
 import numpy as np
 import zarr
+from dask.callbacks import Callback
 
 import itk_consensus
-from itk_consensus.chunked.work import Block, ChunkedWork, Request, merged
+from itk_consensus.chunked.graph import Layout, each, gathered, mapped, merged, one_each, written
+from itk_consensus.chunked.work import Array, Block, ChunkedWork, Depth, Gathered, Request
+from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import work_of
 from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.pattern_chunks import PatternWork
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.images.locking import locked
-from itk_consensus.neighbourhood.boxes import grown
-from itk_consensus.pipeline.blocks import (
-    Report,
-    block_size,
-    grid_box,
-    grid_places,
-    missing_of,
-    run_each,
-)
+from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.pipeline.input_notes import InputNotes
-from itk_consensus.pipeline.output_stores import (
-    create_output,
+from itk_consensus.pipeline.run_record import Place, RunRecord
+from itk_consensus.pipeline.volumes import (
+    VolumeFile,
+    create_volume,
     description_hash,
+    holds_store,
     is_upright,
-    level_shapes,
-    require_place,
-    require_replaceable,
+    open_volume,
 )
-from itk_consensus.pipeline.scratch import (
-    DESCRIBED,
-    WRITTEN,
-    Place,
-    Scratch,
-    code_arrays,
-    encoded_block,
-    note_arrays,
-    notes_of,
-    summary_arrays,
-    summary_of,
-    voxel_hash,
-)
-from itk_consensus.pipeline.volumes import VolumeFile, open_volume
+
+#: Blocks have about so many voxels: enough to make what a task costs by itself negligible.
+BLOCK_VOXELS = 1 << 24
+
+#: Called with the share of the work that is done, and what is being done.
+Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class BlockJob:
-    """What a worker has to know to work on a block; it opens the stores itself."""
+class VolumeInputs:
+    """Volumes on disk as dask arrays; every pass reads its blocks, with their halo, anew."""
 
-    work: ChunkedWork
-    volumes: tuple[VolumeFile, ...]
-    mask: VolumeFile | None
+    raters: tuple[VolumeFile, ...]
+    masks: tuple[VolumeFile, ...]  #: One at most
     block: tuple[int, ...]  #: Size of a block
-    scratch: Scratch
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the volume."""
-        return self.volumes[0].shape
+    @cached_property
+    def layout(self) -> Layout:
+        chunks = da.core.normalize_chunks(self.block, self.raters[0].shape)
+        return Layout((True,) * len(self.raters), (("MaskImage", None),) * len(self.masks), chunks)
 
-    def places(self) -> Iterator[Place]:
-        """Every block, by its place among the others."""
-        return grid_places(self.shape, self.block)
+    def with_halo(self, number: int, depth: Depth) -> list[Any]:
+        axes = [_spans(*axis) for axis in zip(self.layout.chunks, depth, strict=True)]
+        sizes = tuple(tuple(span.stop - span.start for span in spans) for spans in axes)
+        return [
+            mapped(_read, volume.dtype, sizes, volume=volume, axes=axes)
+            for volume in (*self.raters, *self.masks)
+        ]
 
-    def gather(self, number: int, place: Place, context: Any) -> None:
-        """Gather what a pass needs of a block, and keep it on disk."""
-        block = self._read(place, number)
-        if isinstance(self.work, PatternWork):
-            # Codes are much smaller than the raters; the last pass need not read these again.
-            case = self.work.encoded(block)
-            arrays = summary_arrays(self.work.summary(case)) | code_arrays(case.patterns)
-        else:
-            arrays = summary_arrays(self.work.gather(number, block, context))
-        if number == 0:
-            arrays |= note_arrays(self._noted(block))
-        self.scratch.save(f"pass-{number}", place, arrays)
-
-    def _noted(self, block: Block) -> InputNotes:
-        filter_ = self.work.filter_
-        raters = [rater for rater in block.raters if rater is not None]
-        return InputNotes.of(
-            raters, filter_.GetName(), with_labels=hasattr(filter_, "ForegroundValue")
+    def box(self, place: Place) -> Box:
+        """The voxels of a block."""
+        return tuple(
+            _spans(sizes, 0)[at] for sizes, at in zip(self.layout.chunks, place, strict=True)
         )
 
-    def write(self, place: Place, answer: Any, level: str) -> None:
-        """Write a block of the output."""
-        box = grid_box(self.shape, self.block, place)
-        if isinstance(self.work, PatternWork):
-            with self.scratch.load("pass-0", place) as arrays:
-                output = self.work.looked_up(encoded_block(arrays), answer)
-        else:
-            output = self.work.write(self._read(place, len(self.work.depths) - 1), answer)
-        zarr.open_array(str(self.scratch.store), path=level or None, mode="r+")[box] = output
-        self.scratch.keep(WRITTEN, place, voxel_hash(output))
 
-    def is_written(self, place: Place, level: str) -> bool:
-        """Whether a block of the output holds what was written."""
-        kept = self.scratch.content(WRITTEN, place)
-        if kept is None:
-            return False
-        box = grid_box(self.shape, self.block, place)
-        try:
-            store = zarr.open_array(str(self.scratch.store), path=level or None, mode="r")
-            return kept == voxel_hash(np.asarray(store[box]))
-        except Exception:  # a damaged chunk may fail anywhere in its codec
-            return False
+def _spans(sizes: Sequence[int], reach: int) -> list[slice]:
+    """Where blocks lie along an axis, as far as they see."""
+    ends = zip(sizes, accumulate(sizes), strict=True)
+    return [slice(max(end - n - reach, 0), min(end + reach, sum(sizes))) for n, end in ends]
 
-    def _read(self, place: Place, number: int) -> Block:
-        box = grid_box(self.shape, self.block, place)
-        wide = grown(box, self.work.depths[number], self.shape)
-        core = tuple(
-            slice(part.start - around.start, part.stop - around.start)
-            for part, around in zip(box, wide, strict=True)
+
+def _read(volume: VolumeFile, axes: Sequence[Sequence[slice]], block_id: Any = ()) -> Array:
+    return volume.read(tuple(spans[at] for spans, at in zip(axes, block_id, strict=True)))
+
+
+def block_size(volume: VolumeFile, wanted: Sequence[int] | None = None) -> tuple[int, ...]:
+    """The size of a block: whole chunks, so that no two blocks write into one."""
+    chunks = [min(c, n) for c, n in zip(volume.chunks, volume.shape, strict=True)]
+    if wanted is not None:
+        return tuple(
+            min(-(-w // c) * c, -(-n // c) * c)
+            for w, c, n in zip(wanted, chunks, volume.shape, strict=True)
         )
-        images = {} if self.mask is None else {"MaskImage": self.mask.read(wide)}
-        return Block(tuple(volume.read(wide) for volume in self.volumes), images, core)
+    size = list(chunks)
+    while math.prod(size) < BLOCK_VOXELS:
+        growing = [axis for axis, n in enumerate(volume.shape) if size[axis] < n]
+        if not growing:
+            break
+        axis = min(growing, key=lambda axis: size[axis])
+        size[axis] += chunks[axis]
+    return tuple(size)
 
 
 def fuse_volumes(
@@ -138,8 +117,8 @@ def fuse_volumes(
     mask: Path | None = None,
     block: Sequence[int] | None = None,
     overwrite: bool = False,
-    report: Report | None = None,
-    after_reading: Callable[[InputNotes], None] | None = None,
+    report: Report = lambda share, doing: None,
+    after_reading: Callable[[InputNotes], None] = lambda notes: None,
 ) -> dict[str, Any]:
     """Fuse label volumes on disk into a zarr store with the first one's chunks and space.
 
@@ -157,10 +136,10 @@ def fuse_volumes(
         Voxels worked on at once, rounded up to whole chunks.
     overwrite : bool
         Whether a store that is there already may be replaced.
-    report : callable, optional
-        Told of the progress.
-    after_reading : callable, optional
-        Told what is odd about the raters.
+    report : callable
+        Called with the share of the work that is done, and what is being done.
+    after_reading : callable
+        Called with what is odd about the raters.
 
     Returns
     -------
@@ -172,128 +151,191 @@ def fuse_volumes(
     FileError, GeometryError, InputError
         A volume cannot be read or lies elsewhere, or the filter cannot work in chunks.
     """
-    place = require_place(output, [path for path in (*inputs, mask) if path is not None])
+    masks = [] if mask is None else [mask]
+    place = RunRecord.place_of(output, [*inputs, *masks])
     with locked(place, wait=1.0):
-        Scratch.put_back(place)
-        require_replaceable(place, overwrite)
-        job, dtype = _job(inputs, place, filter_, mask, block)
-        measured = _run(job, dtype, report or (lambda share, doing: None), after_reading)
-        job.scratch.hand_over(place)
+        RunRecord.put_back(place)
+        if os.path.lexists(place) and not overwrite:
+            raise FileError(f"{place}: exists already")
+        if os.path.lexists(place) and not holds_store(place):
+            raise FileError(f"{place}: is no zarr store, and will not be replaced by one")
+        volumes = _opened(inputs, masks, filter_, block)
+        first = volumes.raters[0]
+        types = [volume.dtype for volume in volumes.raters]
+        work = work_of(filter_, first.shape, first.spacing, types, volumes.raters)
+        # Everything a result depends on, by content and role; equal plans give equal blocks.
+        plan = {
+            "filter": repr(filter_),
+            "version": itk_consensus.__version__,
+            "block": list(volumes.block),
+            "raters": [[volume.level, *volume.content()] for volume in volumes.raters],
+            "mask": [[volume.level, *volume.content()] for volume in volumes.masks],
+        }
+        run = VolumeRun(work, volumes, RunRecord.take_up(place, plan), report)
+        context = run.gather(partial(_noted, filter_), after_reading)
+        run.write(context, label_type(types))
+        measured = work.measurements(context)
+        run.record.hand_over(place)
     return measured
 
 
-def _job(
-    inputs: Sequence[Path],
-    output: Path,
-    filter_: LabelFusionFilter,
-    mask: Path | None,
-    block: Sequence[int] | None,
-) -> tuple[BlockJob, np.dtype[Any]]:
-    """What is to be done, taken up where it was stopped; and the type of the output."""
+def _opened(
+    inputs: Sequence[Path], masks: Sequence[Path], filter_: LabelFusionFilter, block: Any
+) -> VolumeInputs:
     # Workers of a cluster need not start where we did.
-    volumes = tuple(open_volume(path.absolute()) for path in inputs)
-    masks = [] if mask is None else [open_volume(mask.absolute())]
-    first = volumes[0]
+    volumes = [open_volume(path.absolute()) for path in (*inputs, *masks)]
     check_same_space(
-        [volume.geometry for volume in (*volumes, *masks)],
+        [volume.geometry for volume in volumes],
         coordinate_tolerance=filter_.CoordinateTolerance,
         direction_tolerance=filter_.DirectionTolerance,
         owner=filter_.GetName(),
-        names=[str(path) for path in (*inputs, mask) if path is not None],
+        names=[str(path) for path in (*inputs, *masks)],
     )
-    if not is_upright(first.geometry):
+    if not is_upright(volumes[0].geometry):
         filter_._warn(
             f"{inputs[0]} is turned against the axes of the scanner, for which OME-Zarr has no "
             "place: other programs will see the output unturned"
         )
-    types = [volume.dtype for volume in volumes]
-    work = work_of(filter_, first.shape, first.spacing, types, volumes)
-    size = block_size(first, block)
-    # Everything a result depends on, by content and role; equal plans give equal blocks.
-    plan = {
-        "filter": repr(filter_),
-        "version": itk_consensus.__version__,
-        "block": list(size),
-        "raters": [[volume.level, *volume.content()] for volume in volumes],
-        "mask": [[volume.level, *volume.content()] for volume in masks],
-    }
-    scratch = Scratch.take_up(output, plan)
-    job = BlockJob(work, volumes, masks[0] if masks else None, size, scratch)
-    return job, label_type(types)
+    raters = tuple(volumes[: len(inputs)])
+    return VolumeInputs(raters, tuple(volumes[len(inputs) :]), block_size(raters[0], block))
 
 
-def _run(
-    job: BlockJob,
-    dtype: np.dtype[Any],
-    report: Report,
-    after_reading: Callable[[InputNotes], None] | None,
-) -> dict[str, Any]:
-    work, places = job.work, list(job.places())
-    passes = len(work.depths)
-    context = None
-    for number in range(passes - 1):
-        stage = f"pass-{number}"
-        missing = missing_of(places, partial(job.scratch.has, stage))
-        gather = partial(job.gather, number)
-        run_each(gather, missing, (context,), _part(report, number, passes, "counting votes"))
-        if number == 0 and after_reading is not None:
-            after_reading(_notes(job, stage, places))
-        context = work.conclude(number, _gathered(job, stage, places, number), context)
-    answer = work.answer(context, Request("label_image", (), dtype))
-    report((passes - 1) / passes, "writing")
-    _write(job, dtype, answer, places, _part(report, passes - 1, passes, "writing"))
-    return work.measurements(context)
+def _noted(filter_: LabelFusionFilter, block: Block) -> InputNotes:
+    raters = [rater for rater in block.raters if rater is not None]
+    return InputNotes.of(raters, filter_.GetName(), with_labels=hasattr(filter_, "ForegroundValue"))
 
 
-def _write(
-    job: BlockJob, dtype: np.dtype[Any], answer: Any, places: Sequence[Place], report: Report
-) -> None:
-    """Write every block that is not written, or was lost since."""
-    first, scratch = job.volumes[0], job.scratch
-    level = "0" if first.multiscales or not first.zarr_format else ""
-    described = scratch.content(DESCRIBED, ())
-    missing = list(places)
-    if described is not None and described == description_hash(scratch.store):
-        missing = missing_of(places, partial(job.is_written, level=level))
-    else:
-        create_output(scratch.store, first, dtype)
-        scratch.keep(DESCRIBED, (), description_hash(scratch.store))
-    run_each(job.write, missing, (answer, level), report)
-    for number in range(1, len(level_shapes(first))):
-        _coarsen(job, number)
+@dataclass(frozen=True)
+class VolumeRun:
+    """The passes over volumes, of which each does the blocks that are not done yet."""
 
+    work: ChunkedWork
+    inputs: VolumeInputs
+    record: RunRecord
+    report: Report
 
-def _gathered(job: BlockJob, stage: str, places: Sequence[Place], number: int) -> Any:
-    def summary(place: Place) -> Any:
-        with job.scratch.load(stage, place) as arrays:
-            return summary_of(arrays, len(job.volumes))
+    def gather(
+        self, note: Callable[[Block], InputNotes], after_reading: Callable[[InputNotes], None]
+    ) -> Any:
+        """What all gathering passes come to."""
+        context = None
+        for number in range(len(self.work.depths) - 1):
+            stage = _stage(number)
+            known = dask.delayed(context, traverse=False)
+            found = gathered(self.work, self.inputs, number, known, None if number else note)
+            tasks = one_each(_save, found.numblocks, found, record=self.record, stage=stage)
+            self._compute(tasks, number, partial(self._is_gathered, stage))
+            kept = self._kept(number)
+            summary = merged(self.work, number, each(kept, "summary"))
+            summary, notes = dask.compute(summary, [] if number else each(kept, "notes"))
+            if notes:
+                after_reading(InputNotes.merged(notes))
+            context = self.work.conclude(number, summary, context)
+        return context
 
-    return merged(job.work, number, [summary(place) for place in places])
-
-
-def _notes(job: BlockJob, stage: str, places: Sequence[Place]) -> InputNotes:
-    notes = []
-    for place in places:
-        with job.scratch.load(stage, place) as arrays:
-            notes.append(notes_of(arrays))
-    return InputNotes.merged(notes)
-
-
-def _coarsen(job: BlockJob, number: int) -> None:
-    """Write a level of the pyramid: every so many voxels of the one below, where they lie."""
-    factors = job.volumes[0].factors[number - 1]
-    store = str(job.scratch.store)
-    fine = zarr.open_array(store, path=str(number - 1), mode="r")
-    coarse = zarr.open_array(store, path=str(number), mode="r+")
-    for place in grid_places(coarse.shape, job.block):
-        box = grid_box(coarse.shape, job.block, place)
-        below = tuple(
-            slice(part.start * f, (part.stop - 1) * f + 1, f)
-            for part, f in zip(box, factors, strict=True)
+    def write(self, context: Any, dtype: np.dtype[Any]) -> None:
+        """Write every block that is not written, or was lost since, and then the pyramid."""
+        store, like, last = self.record.store, self.inputs.raters[0], len(self.work.depths) - 1
+        answer = dask.delayed(
+            self.work.answer(context, Request("label_image", (), dtype)), traverse=False
         )
-        coarse[box] = fine[below]
+        self.report(last / (last + 1), "writing")
+        if self.record.load("described", ()) != description_hash(store):
+            create_volume(store, like, dtype)
+            self.record.save("described", (), description_hash(store))
+        output = open_volume(store)
+        voxels = written(self.work, self.inputs, self._kept(0), answer, dtype)
+        tasks = one_each(
+            _store, voxels.numblocks, voxels, inputs=self.inputs, target=output, record=self.record
+        )
+        self._compute(tasks, last, partial(self._is_written, output))
+        for number, factors in enumerate(like.factors, 1):
+            fine = da.from_zarr(str(store), component=str(number - 1))
+            coarse = zarr.open_array(str(store), path=str(number), mode="r+")
+            sampled = fine[tuple(slice(None, None, factor) for factor in factors)]
+            da.store(sampled.rechunk(coarse.chunks), coarse, lock=False)
+
+    def _is_gathered(self, stage: str, place: Place) -> bool:
+        return self.record.load(stage, place) is not None
+
+    def _is_written(self, output: VolumeFile, place: Place) -> bool:
+        kept = self.record.load("written", place)
+        try:
+            return kept is not None and kept == _hash(output.read(self.inputs.box(place)))
+        except FileError:
+            return False
+
+    def _kept(self, number: int) -> Any:
+        """What a pass found in each block, read when it is asked for."""
+        blocks = tuple(map(len, self.inputs.layout.chunks))
+        return one_each(_load, blocks, record=self.record, stage=_stage(number))
+
+    def _compute(self, tasks: Any, number: int, is_done: Callable[[Place], bool]) -> None:
+        """Compute the blocks that are not done; each is looked at, as anything may be lost."""
+        delayed, passes = tasks.to_delayed(), len(self.work.depths)
+        doing = "writing" if number == passes - 1 else "counting votes"
+        places = list(np.ndindex(delayed.shape))
+        with ThreadPoolExecutor() as pool:
+            done = list(pool.map(is_done, places))
+        missing = [delayed[at] for at, known in zip(places, done, strict=True) if not known]
+
+        def after(count: int) -> None:
+            self.report((number + count / len(missing)) / passes, doing)
+
+        client = _client()
+        if client is None:
+            with _Counting({task.key for task in missing}, after):
+                dask.compute(*missing)
+            return
+        futures = client.compute(missing)
+        for count, future in enumerate(sys.modules["distributed"].as_completed(futures), 1):
+            future.result()
+            after(count)
 
 
-def _part(report: Report, number: int, passes: int, doing: str) -> Report:
-    """The report of one of several passes."""
-    return lambda share, _: report((number + share) / passes, doing)
+def _stage(number: int) -> str:
+    return f"pass-{number}"
+
+
+def _save(found: Array, place: Place, record: RunRecord, stage: str) -> None:
+    record.save(stage, place, found.flat[0])
+
+
+def _load(place: Place, record: RunRecord, stage: str) -> Gathered:
+    found: Gathered | None = record.load(stage, place)
+    if found is None:
+        raise FileError(f"{record.folder}: was damaged while the run used it; start it again")
+    return found
+
+
+def _store(
+    voxels: Array, place: Place, inputs: VolumeInputs, target: VolumeFile, record: RunRecord
+) -> None:
+    target.write(inputs.box(place), voxels)
+    record.save("written", place, _hash(voxels))
+
+
+def _hash(voxels: Array) -> str:
+    return hashlib.sha256(np.ascontiguousarray(voxels).data).hexdigest()
+
+
+def _client() -> Any:
+    """The client of the caller, None if there is none."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.get_client()
+    except ValueError:
+        return None
+
+
+class _Counting(Callback):  # type: ignore[misc]
+    """Reports how many of some tasks are done."""
+
+    def __init__(self, keys: set[Any], after: Callable[[int], None]) -> None:
+        self.keys, self.after, self.count = keys, after, 0
+        super().__init__(posttask=self._posttask)
+
+    def _posttask(self, key: Any, *_: Any) -> None:
+        if key in self.keys:
+            self.count += 1
+            self.after(self.count)

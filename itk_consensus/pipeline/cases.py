@@ -106,8 +106,9 @@ def require_apart(cases: Sequence[BatchCase], output: Path) -> None:
             other = read_from[folder]
             whose = "its raters" if other == case.name else f"the raters of case {other!a}"
             raise FileError(
-                f"{output}: the results of case {case.name!a} would lie among {whose} in "
-                f"{folder}; give another folder"
+                f"the results of case {case.name!a} would lie among {whose} in "
+                f"{folder}; give another folder",
+                path=output,
             )
 
 

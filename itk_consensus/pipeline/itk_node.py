@@ -82,8 +82,9 @@ class ItkNode:
         cast = values.astype(dtype)
         if values.dtype.kind in "ui" and not np.array_equal(cast, values):
             raise InputError(
-                f"{self.fuser.GetName()}: the labels {values.min()} to {values.max()} do not fit "
-                f"{wanted.__name__}; ask for a wider one with New(ttype=(InputType, OutputType))"
+                f"the labels {values.min()} to {values.max()} do not fit "
+                f"{wanted.__name__}; ask for a wider one with New(ttype=(InputType, OutputType))",
+                owner=self.fuser.GetName(),
             )
         image = itk.image_from_array(cast, ttype=wanted)
         image.SetRegions(fused.GetLargestPossibleRegion())

@@ -103,8 +103,9 @@ class PipelineFilter(metaclass=Template):
             if name != "GetOutput" and not hasattr(itk.ProcessObject, name):
                 raise AttributeError(f"{self._fuser.GetName()} has no attribute '{name}'")
             raise InputError(
-                f"{self._fuser.GetName()}: {name} needs an input first, whose type the filter "
-                "takes on; call SetInput, or New(ttype=(InputType, OutputType))"
+                f"{name} needs an input first, whose type the filter "
+                "takes on; call SetInput, or New(ttype=(InputType, OutputType))",
+                owner=self._fuser.GetName(),
             )
         return getattr(self._itk, name)
 
@@ -118,22 +119,29 @@ class PipelineFilter(metaclass=Template):
         """SetInput(image) or SetInput(index, image): an image, a filter or None (missing)."""
         index, image = arguments if len(arguments) == 2 else (0, *arguments)
         if not isinstance(index, int) or index < 0:
-            raise InputError(f"{self._fuser.GetName()}: inputs are numbered from 0, got {index!r}")
+            raise InputError(
+                f"inputs are numbered from 0, got {index!r}", owner=self._fuser.GetName()
+            )
         image = itk.output(image)
         if image is None and self._itk is None:
-            raise InputError(f"{self._fuser.GetName()}: the first input to be set must be an image")
+            raise InputError(
+                "the first input to be set must be an image", owner=self._fuser.GetName()
+            )
         if image is not None and not isinstance(image, itk.ImageBase):
             raise InputError(
-                f"{self._fuser.GetName()}: input {index} must be an itk image, or a filter that "
-                f"makes one, got {type(image).__name__}"
+                f"must be an itk image, or a filter that makes one, got {type(image).__name__}",
+                owner=self._fuser.GetName(),
+                input_index=index,
             )
         if self._itk is None:
             self._make(type(image), None)
         node = cast(ItkNode, self._node)
         if image is not None and type(image) is not self._input_type:
             raise InputError(
-                f"{self._fuser.GetName()}: input {index} must be of {self._input_type.__name__} "
-                f"like the first, got {type(image).__name__}; use itk.cast_image_filter"
+                f"must be of {self._input_type.__name__} "
+                f"like the first, got {type(image).__name__}; use itk.cast_image_filter",
+                owner=self._fuser.GetName(),
+                input_index=index,
             )
         node.sources[index] = list(upstream_of(image, itk))
         self._itk.SetInput(index, image)
@@ -170,7 +178,7 @@ class PipelineFilter(metaclass=Template):
 
     def _run(self, update: str) -> None:
         if self._node is None:
-            raise InputError(f"{self._fuser.GetName()}: there is no input; call SetInput")
+            raise InputError("there is no input; call SetInput", owner=self._fuser.GetName())
         self._node.error, self._node.is_quiet = None, True
         try:
             # Not the proxy's own Update, which would tell ITK to call a proxy that may be gone.
@@ -248,8 +256,9 @@ def _template(input_type: Any, output_type: Any, fuser: LabelFusionFilter) -> An
     if (input_type, output_type) not in _wrapped():
         known = sorted({types[0].__name__ for types in _wrapped()})
         raise InputError(
-            f"{fuser.GetName()}: this itk wraps no PyImageFilter for {input_type.__name__}; "
-            f"it does for {', '.join(known)}: use itk.cast_image_filter"
+            f"this itk wraps no PyImageFilter for {input_type.__name__}; "
+            f"it does for {', '.join(known)}: use itk.cast_image_filter",
+            owner=fuser.GetName(),
         )
     return _wrapped()[input_type, output_type]
 

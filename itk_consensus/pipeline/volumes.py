@@ -1,10 +1,11 @@
 """Label volumes on disk, larger than memory: zarr and OME-Zarr stores, and image files by slabs.
 
-OME-Zarr metadata (versions 0.4 and 0.5) is read here, and written in `output_stores`.
+OME-Zarr metadata (versions 0.4 and 0.5) is read and written here.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ import zarr
 from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
-from itk_consensus.images.content import folder_hash, image_hashes
+from itk_consensus.images.content import file_hash, files_below, folder_hash, image_hashes
 from itk_consensus.images.geometry import ArrayGeometry, ImageGeometry
 from itk_consensus.images.slabs import ImageSlabs
 from itk_consensus.neighbourhood.boxes import Box, space_axes
@@ -37,6 +38,11 @@ _MILLIMETRES = {
     "meter": 1e3,
 }
 
+_AXIS_NAMES = ("t", "c", "z", "y", "x")
+
+#: What versions 3 and 2 of zarr call the files in which a store describes itself.
+_METADATA = {"zarr.json", ".zarray", ".zgroup", ".zattrs"}
+
 #: The attribute of our own in which directions are kept, for which OME-Zarr has no place.
 DIRECTION = "itk_consensus:direction"
 
@@ -48,7 +54,6 @@ class VolumeFile:
     path: Path
     #: Where in a store the full resolution lies; empty for an array, or a file that is none.
     level: str
-    shape: tuple[int, ...]
     chunks: tuple[int, ...]
     dtype: np.dtype[Any]
     geometry: ImageGeometry  #: Where it lies, in mm
@@ -58,6 +63,11 @@ class VolumeFile:
     #: By how much each level of a pyramid is coarser than the one before it, per axis.
     factors: tuple[tuple[int, ...], ...]
     zarr_format: int  #: 0 for a file that is no zarr store
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Voxels per array axis."""
+        return self.geometry.shape
 
     @property
     def spacing(self) -> tuple[float, ...]:
@@ -75,11 +85,20 @@ class VolumeFile:
         if not self.zarr_format:
             return ImageSlabs.of(self.path).read(box)
         try:
-            # Opened anew each time: what is kept may be of a store that was written over.
-            store = zarr.open_array(str(self.path), path=self.level or None, mode="r")
-            return np.asarray(store[box])
+            return np.asarray(self._array("r")[box])
         except Exception as error:  # a damaged chunk may fail anywhere in its codec
-            raise FileError(f"{self.path}: a chunk cannot be read: {error}") from error
+            raise FileError(f"a chunk cannot be read: {error}", path=self.path) from error
+
+    def write(self, box: Box, voxels: NDArray[Any]) -> None:
+        """Write the voxels of a box into a store."""
+        try:
+            self._array("r+")[box] = voxels
+        except Exception as error:  # of the file system, or of a store that is gone
+            raise FileError(f"a chunk cannot be written: {error}", path=self.path) from error
+
+    def _array(self, mode: str) -> Any:
+        # Opened anew each time: what is kept may be of a store that was written over.
+        return zarr.open_array(str(self.path), path=self.level or None, mode=mode)
 
 
 def is_store(path: Path) -> bool:
@@ -109,7 +128,7 @@ def open_volume(path: Path) -> VolumeFile:
         raise
     except Exception as error:  # damaged metadata may fail anywhere in the parser
         reason = f"{type(error).__name__}: {error}"
-        raise FileError(f"{path}: cannot be read as a zarr store: {reason}") from error
+        raise FileError(f"cannot be read as a zarr store: {reason}", path=path) from error
     _require_sound(volume)
     return volume
 
@@ -119,7 +138,7 @@ def _require_regular_files(folder: Path) -> None:
     try:
         entries = list(os.scandir(folder))
     except OSError as error:
-        raise FileError(f"{folder}: cannot be read as a zarr store: {error.strerror}") from error
+        raise FileError(f"cannot be read as a zarr store: {error.strerror}", path=folder) from error
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             _require_regular_files(Path(entry.path))
@@ -133,7 +152,7 @@ def _open_store(path: Path) -> VolumeFile:
         return _described(path, "", node, {}, (), {})
     entry = _multiscales(node.attrs)
     if not entry:
-        raise FileError(f"{path}: must hold an array or an OME-Zarr image, it is a plain group")
+        raise FileError("must hold an array or an OME-Zarr image, it is a plain group", path=path)
     levels = [node[dataset["path"]] for dataset in entry["datasets"]]
     factors = tuple(
         tuple(max(1, round(a / b)) for a, b in zip(fine.shape, coarse.shape, strict=True))
@@ -180,7 +199,6 @@ def _described(
     return VolumeFile(
         path,
         level,
-        tuple(array.shape),
         tuple(array.shards or array.chunks),
         np.dtype(array.dtype),
         _geometry_of(array.shape, scale, translation, entry, attributes),
@@ -198,8 +216,9 @@ def _require_space_last(path: Path, entry: Mapping[str, Any], dimension: int) ->
     kinds = [axis.get("type", "space") == "space" for axis in axes]
     if axes and kinds != [at in space_axes(dimension) for at in range(dimension)]:
         raise FileError(
-            f"{path}: axes before the last three must be those of time and channels, all others "
-            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}"
+            f"axes before the last three must be those of time and channels, all others "
+            f"those of space, got {' '.join(str(axis.get('name')) for axis in axes)}",
+            path=path,
         )
 
 
@@ -228,18 +247,76 @@ def _geometry_of(
 def _open_file(path: Path) -> VolumeFile:
     slabs = ImageSlabs.of(path)
     geometry = slabs.geometry
-    shape = geometry.shape
-    chunks = tuple(min(size, DEFAULT_CHUNK) for size in shape)
+    chunks = tuple(min(size, DEFAULT_CHUNK) for size in geometry.shape)
+    origin = tuple(reversed(geometry.origin))
     return VolumeFile(
-        path,
-        "",
-        shape,
-        chunks,
-        slabs.dtype,
-        geometry,
-        geometry.array_spacing,
-        tuple(reversed(geometry.origin)),
-        {},
-        (),
-        0,
+        path, "", chunks, slabs.dtype, geometry, geometry.array_spacing, origin, {}, (), 0
     )
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def create_volume(path: Path, like: VolumeFile, dtype: np.dtype[Any]) -> None:
+    """Make an empty store with the chunks, space and pyramid of another volume."""
+    form = like.zarr_format or 3
+    if not like.multiscales and like.zarr_format:
+        _create_level(path, None, like.shape, like.chunks, dtype, form)
+        return
+    group = zarr.create_group(str(path), zarr_format=form, overwrite=True)
+    shape = like.shape
+    for number, factors in enumerate([(1,) * len(shape), *like.factors]):
+        shape = tuple(-(-n // factor) for n, factor in zip(shape, factors, strict=True))
+        _create_level(path, str(number), shape, like.chunks, dtype, form)
+    group.attrs.update(_attributes(like, form))
+    if not is_upright(like.geometry):
+        group.attrs[DIRECTION] = list(like.geometry.direction)
+
+
+def description_hash(path: Path) -> str:
+    """SHA-256 of all that a store says about itself, without its voxels."""
+    files = [file for file in files_below(path) if file.name in _METADATA]
+    content = [(str(file.relative_to(path)), file_hash(file)) for file in files]
+    return hashlib.sha256(repr(content).encode()).hexdigest()
+
+
+def is_upright(geometry: ImageGeometry) -> bool:
+    """Whether axes run along those of the scanner, which is all that OME-Zarr can say."""
+    return geometry.direction == ArrayGeometry.of_shape(geometry.shape).direction
+
+
+def _create_level(
+    path: Path, level: str | None, shape: Any, chunks: Any, dtype: np.dtype[Any], form: int
+) -> None:
+    zarr.create_array(
+        store=str(path),
+        name=level,
+        shape=shape,
+        chunks=tuple(min(c, n) for c, n in zip(chunks, shape, strict=True)),
+        dtype=dtype,
+        zarr_format=form,
+        fill_value=0,
+        overwrite=True,
+    )
+
+
+def _attributes(like: VolumeFile, form: int) -> dict[str, Any]:
+    """OME-Zarr metadata with the axes of the input; voxels that are kept stay where they lie."""
+    dimension = len(like.shape)
+    axes = like.multiscales.get("axes") or [
+        {"name": name, "type": "space", "unit": "millimeter"}
+        if at in space_axes(dimension)
+        else {"name": name, "type": "time" if name == "t" else "channel"}
+        for at, name in enumerate(_AXIS_NAMES[-dimension:])
+    ]
+    datasets, scale = [], np.array(like.scale)
+    for number, factors in enumerate([(1,) * dimension, *like.factors]):
+        scale = scale * factors
+        transforms = [{"type": "scale", "scale": scale.tolist()}]
+        if any(like.translation):
+            transforms.append({"type": "translation", "translation": list(like.translation)})
+        datasets.append({"path": str(number), "coordinateTransformations": transforms})
+    entry = {"axes": axes, "datasets": datasets, "name": "consensus"}
+    if form == 2:
+        return {"multiscales": [{"version": "0.4", **entry}], "image-label": {"version": "0.4"}}
+    return {"ome": {"version": "0.5", "multiscales": [entry], "image-label": {}}}

@@ -1,7 +1,7 @@
-"""Results for people: text, JSON, tables, pictures and one HTML page.
+"""Reports: text, JSON, tables, pictures and an HTML page.
 
-The room carries the name of its front door: ``itk_consensus.report(filter, path)`` writes the page
-whether or not somebody imported this room before.
+The package has the name of its main function: ``itk_consensus.report(filter, path)`` writes the
+page whether or not this package was imported before.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from itk_consensus.report.markup import Markup, data_table, joined, tag
 #: Pale to dark blue; a Dice at the lower end or below is white.
 _HEAT = ((247, 251, 255), (8, 48, 107))
 _LOWEST_SHADE = 0.5
-#: How the columns begin that fit on a page, of all that the summary has.
+#: Prefixes of the columns that fit on a page.
 _LABEL_COLUMNS = (
     "mean_volume",
     "volume_variation",
@@ -25,7 +25,7 @@ _LABEL_COLUMNS = (
     "kappa",
     "alpha_union",
 )
-#: The luminance on which black and white stand out alike: sqrt(1.05 * 0.05) - 0.05.
+#: The luminance at which black and white have the same contrast: sqrt(1.05 * 0.05) - 0.05.
 _EQUAL_CONTRAST = 0.179
 _CONSENSUS_MARK = "✓"
 
@@ -35,7 +35,7 @@ def heat_map(agreement: AgreementResult) -> Markup:
     matrix = mean_matrix(agreement)
     labels = len(agreement.labels)
     over = f", mean of {labels} labels" if labels > 1 else ""
-    caption = f"Dice of every two{over}; darker is better, white is {_LOWEST_SHADE:g} or less."
+    caption = f"Pairwise Dice{over}; darker is better, white is {_LOWEST_SHADE:g} or less."
     header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
     rows = [
         [f"{mark}  {name}", *map(_shaded, row)]
@@ -53,7 +53,7 @@ def mean_matrix(agreement: AgreementResult) -> Floats:
 
 
 def rater_mark(index: int) -> str:
-    """A, B, ... Z, AA, AB, ...: what a rater is called where a name would be too long."""
+    """A, B, ... Z, AA, AB, ...: short names of raters."""
     letters = ""
     while index >= 0:
         index, letter = index // 26 - 1, index % 26
@@ -89,7 +89,7 @@ def label_table(agreement: AgreementResult) -> Markup:
     columns = [name for name in rows[0] if name.startswith(_LABEL_COLUMNS)]
     caption = (
         "Agreement about each label, means over pairs of raters. Kappa and alpha over the grid are "
-        "inflated by background, over the union (voxels somebody marked) deflated."
+        "inflated by background, over the union (voxels that any rater marked) deflated."
     )
     body = [[f"label {row['label']}", *(row[name] for name in columns)] for row in rows]
     return data_table(caption, ["label", *map(column_title, columns)], body)

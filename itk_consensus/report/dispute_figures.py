@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from itk_consensus.report.markup import Markup, tag
 from itk_consensus.report.pictures import Window
 from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.text import counted
 
 #: PNG's numbers of colour types, by how many components a pixel has.
 _COLOR_TYPES = {1: 0, 4: 6}
@@ -87,7 +88,7 @@ def grey(plane: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
     return np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)
 
 
-#: Seen on near-black and told apart by colour-blind readers; the band's yellow is not among them.
+#: Visible on near-black and distinguishable by colour-blind readers; without the band's yellow.
 CONTOUR_COLORS = ("#56B4E9", "#E69F00", "#1FC795", "#F49AC8", "#FF6F43", "#B9A5FF")
 BAND_COLOR = (240, 228, 66)
 
@@ -118,7 +119,7 @@ def switch_style(raters: int) -> str:
 
 
 def disputed_slices(dissent: NDArray[np.float64]) -> list[int]:
-    """The slice with most dispute, and others spread so that each stands for as much of it."""
+    """The most disputed slice, and others at equal quantiles of the dispute."""
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]
@@ -156,9 +157,8 @@ class _Volume:
         window = self._window
         height, width = (side.stop - side.start for side in (window.rows, window.columns))
         disputed = int(np.count_nonzero(self.dissent[index]))
-        number = len(self._maps)
         text = (
-            f"Slice {index}: contours of {number} rater{'s' * (number != 1)} and of the consensus; "
+            f"Slice {index}: contours of {counted(len(self._maps), 'rater')} and of the consensus; "
             f"some rater differs from it on {disputed} voxels."
         )
         layers = [*self._pictures(index, width, height), *self._contours(index)]

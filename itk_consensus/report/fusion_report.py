@@ -18,7 +18,7 @@ from itk_consensus.filters.parameters import Parameter, measurements_of, paramet
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import Resolution
 from itk_consensus.report.image_file import ImageFile, label_sizes
-from itk_consensus.report.text import PROGRAM, pairs, section, shown, table, times, wrapped
+from itk_consensus.report.text import PROGRAM, counted, pairs, section, shown, table, times, wrapped
 
 #: Measurements with one number for each rater.
 OF_EACH_RATER = (
@@ -31,8 +31,8 @@ OF_EACH_RATER = (
 
 #: Measurements that list components, and what they are called.
 _COMPONENTS = {
-    "ComponentsLost": "Components that a majority marked and the answer lost",
-    "ComponentsGained": "Components that nobody marked and the answer gained",
+    "ComponentsLost": "Components that a majority marked and the result lacks",
+    "ComponentsGained": "Components of the result that no rater marked",
 }
 
 #: Rows of a table of components; the rest is left to the JSON.
@@ -49,9 +49,9 @@ class FusionReport:
     parameter_files: Mapping[str, Path]  #: Parameters that are images, and where they were read
     #: Labels whose probability is written, and where.
     probabilities: Mapping[int, Path] = field(default_factory=dict)
-    json: Path | None = None  #: Where this report is written for machines, if it is
+    json: Path | None = None  #: Where the report is written as JSON, if it is
     diagnostics: Any = None  #: The filter's, if it has any
-    page: Path | None = None  #: Where the report is written for people, if it is
+    page: Path | None = None  #: Where the report is written as HTML, if it is
 
     @property
     def rater_names(self) -> list[str]:
@@ -90,12 +90,12 @@ class FusionReport:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
     def to_text(self) -> str:
-        """For people to read; what is too large for a terminal is left to the JSON."""
+        """As text; what is too large for a terminal is only in the JSON."""
         content = self.to_dict()
-        raters = content["number_of_raters"]
+        raters = counted(content["number_of_raters"], "rater")
         parts = [
-            f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) of "
-            f"{raters} rater{'s' * (raters != 1)}",
+            f"{PROGRAM} {content['version']}: {content['method']} ({content['filter']}) "
+            f"of {raters}",
             section("Inputs", map(_input_line, content["inputs"])),
             section("Grid", pairs(_grid_texts(content["geometry"]))),
             section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
@@ -168,15 +168,21 @@ def to_plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, numbers.Real):
         return float(value) if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(member) for key, member in value.items()}
-    if hasattr(value, "_asdict"):
-        return to_plain(value._asdict())
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_asdict"):
         return [to_plain(member) for member in value]
-    if is_dataclass(value):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    members = _members(value)
+    if members is not None:
+        return {str(key): to_plain(member) for key, member in members.items()}
     return repr(value) if isinstance(value, ProcessObject) else str(value)
+
+
+def _members(value: Any) -> Mapping[Any, Any] | None:
+    """What a mapping, named tuple or dataclass holds, by name."""
+    if hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value if isinstance(value, Mapping) else None
 
 
 def _label_rows(filter_: LabelFusionFilter, fused: ImageFile) -> list[dict[str, Any]]:
@@ -212,7 +218,10 @@ def _label_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[lis
     units = {"volume_mm3": "mm3", "volume_ml": "ml", "area_mm2": "mm2"}
     columns = [name for name in rows[0] if name not in ("label", "undecided")]
     body = [
-        [f"{row['label']}{' (undecided)' * row['undecided']}", *(row[name] for name in columns)]
+        [
+            f"{row['label']} (undecided)" if row["undecided"] else str(row["label"]),
+            *(row[name] for name in columns),
+        ]
         for row in rows
     ]
     return ["label", *(units.get(name, name) for name in columns)], body
@@ -233,7 +242,7 @@ def _component_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list
 
 
 def _flat(value: Any) -> str:
-    """Numbers and lists of numbers; tables and traces are for machines."""
+    """Numbers and short lists; tables and traces are only in the JSON."""
     if isinstance(value, list) and not value:
         return "none"
     if isinstance(value, dict) and all(_is_resolution(member) for member in value.values()):

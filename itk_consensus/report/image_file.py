@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itk_consensus.errors import InputError
 from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.report.text import section, shown, times
+from itk_consensus.report.text import counted, section, shown, times
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -38,7 +38,7 @@ class ImageFile:
         return cls(path, image, components, loaded.geometry)
 
     def without_voxels(self) -> ImageFile:
-        """Only where it lies."""
+        """The file without its voxels."""
         return replace(self, image=None, components=())
 
     def label_counts(self) -> list[dict[int, int]]:
@@ -51,7 +51,7 @@ class ImageFile:
         lines = [
             f"size {times(grid.size)}, spacing {times(grid.spacing)} mm, "
             f"origin {shown(grid.origin)}, {_direction(grid)}",
-            f"{self.components[0].dtype}, {number} component{'s' * (number > 1)}",
+            f"{self.components[0].dtype}, {counted(number, 'component')}",
         ]
         for index, array in enumerate(self.components):
             prefix = f"component {index}: " if number > 1 else ""
@@ -82,17 +82,14 @@ def label_sizes(counts: dict[int, int], geometry: ImageGeometry) -> list[dict[st
 
 def differences_in_space(
     files: Sequence[ImageFile], coordinate_tolerance: float, direction_tolerance: float
-) -> list[str]:
-    """A sentence for each file that does not lie where the first one does."""
+) -> list[tuple[ImageFile, str]]:
+    """Each file that is not on the grid of the first one, with a sentence that says why."""
     first = files[0]
+    tolerances = (coordinate_tolerance, direction_tolerance)
     return [
-        f"{file.path} does not occupy the same space as {first.path}: {'; '.join(fields)}"
+        (file, f"{file.path} does not occupy the same space as {first.path}: {'; '.join(fields)}")
         for file in files[1:]
-        if (
-            fields := first.geometry.differences(
-                file.geometry, coordinate_tolerance, direction_tolerance
-            )
-        )
+        if (fields := first.geometry.differences(file.geometry, *tolerances))
     ]
 
 

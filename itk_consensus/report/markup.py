@@ -1,4 +1,4 @@
-"""HTML put together safely: text is escaped, what was made here is not escaped twice."""
+"""Building HTML: text is escaped, and markup is not escaped twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from itk_consensus.escaping import html_text
 from itk_consensus.report.text import shown
 
-#: Elements that have no end; within SVG a browser wants to be told so.
+#: Elements without an end tag; within SVG they must be closed explicitly.
 _VOID = {"input", "image", "path", "line", "meta"}
 
 
@@ -65,7 +65,7 @@ def data_table(caption: str, header: Sequence[Any], rows: Iterable[Sequence[Any]
 
 def framed_table(caption: str, table: Markup) -> Markup:
     """A table below its caption; only the table scrolls sideways where it must."""
-    # What scrolls must be reached by keyboard, and say what it is.
+    # What scrolls must be reachable by keyboard and have a label.
     frame = tag("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
     return tag("div", tag("p", caption, class_="quiet", aria_hidden="true"), frame)
 

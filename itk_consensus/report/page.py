@@ -1,34 +1,36 @@
-"""One fusion as one HTML page for a meeting: it needs no network and no other file."""
+"""One fusion as one HTML page, without network or other files."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+import numpy as np
+from numpy.typing import NDArray
+
+import itk_consensus
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import measurements_of
+from itk_consensus.filters.parameters import measurements_of, parameters_of
+from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images import convert
-from itk_consensus.images.content import voxel_hash
+from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.dispute_figures import dispute_figures, switch_style
-from itk_consensus.report.fusion_report import OF_EACH_RATER
-from itk_consensus.report.markup import Markup, document, section, tag
-from itk_consensus.report.provenance import (
-    file_hashes,
-    image_hash,
-    input_table,
-    output_links,
-    parameter_table,
-    version_table,
-)
+from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
+from itk_consensus.report.markup import Markup, data_table, document, section, tag
 from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
 
 PathLike = str | os.PathLike[str]
@@ -95,7 +97,7 @@ def page_text(
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
-        section("Should it be believed?", *_verdict(filter_, case), id_="verdict"),
+        section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
         section(
             "Where they differ",
             dispute_figures(case, underlay),
@@ -122,12 +124,12 @@ def page_text(
     )
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
-    title = f"Consensus of {len(case.names)} rater{'s' * (len(case.names) != 1)}"
+    title = f"Consensus of {counted(len(case.names), 'rater')}"
     return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
 
 
 def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Let a sentence speak of files instead of numbers: Rater 1, raters 0 and 3."""
+    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
 
     def named(found: re.Match[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", found[0])]
@@ -157,7 +159,7 @@ def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
     said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
     if not any(one.concern for one in said):
-        parts.append(tag("p", "No check gives reason for doubt."))
+        parts.append(tag("p", "No check gives cause for concern."))
     parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
     passed = [_item(finding, case.names) for finding in findings if not finding.severity]
     summary = tag("summary", f"{len(passed)} checks in order")
@@ -189,3 +191,69 @@ def _underlay(filter_: LabelFusionFilter, image: Any) -> Any:
 
 def _number(value: float) -> str:
     return f"{value:.3f}" if value == value else "–"
+
+
+# -- how it was made: hashes, parameters, versions and links ----------------------------------
+
+
+_LIBRARIES = ("numpy", "scipy", "SimpleITK")
+
+
+def image_hash(image: NDArray[Any]) -> str:
+    """SHA-256 of an image's voxels in C order, in the image's own type."""
+    return hashlib.sha256(np.ascontiguousarray(image).tobytes()).hexdigest()
+
+
+def file_hashes(
+    names: Sequence[str], files: Sequence[str | os.PathLike[str]]
+) -> list[tuple[str, str]]:
+    """Each rater with the hash of its file; one that keeps its voxels apart has several."""
+    rows = []
+    for name, path in zip(names, files, strict=True):
+        hashes = image_hashes(path)
+        several = len(hashes) > 1
+        rows += [(f"{name} ({file.name})" if several else name, h) for file, h in hashes.items()]
+    return rows
+
+
+def input_table(hashes: Sequence[tuple[str, str]], what: str) -> Markup:
+    """Each input with its hash."""
+    rows = [[name, tag("code", digest)] for name, digest in hashes]
+    return data_table(f"Inputs, and SHA-256 of {what}.", ["input", "SHA-256"], rows)
+
+
+def parameter_table(filter_: LabelFusionFilter) -> Markup:
+    """Every parameter the filter worked with."""
+    rows = []
+    for parameter in parameters_of(type(filter_)):
+        value = parameter.__get__(filter_)
+        image = holds_image(value)
+        text = "(image)" if image else parameter_text(parameter, to_plain(value))
+        rows.append([parameter.name, text])
+    return data_table(f"Parameters of {filter_.GetName()}.", ["parameter", "value"], rows)
+
+
+def versions() -> dict[str, str]:
+    """What made the result."""
+    found = {"itk-consensus": itk_consensus.__version__, "Python": platform.python_version()}
+    for library in _LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:  # a library that is there but not installed
+            continue
+    return found
+
+
+def version_table() -> Markup:
+    """`versions` as a table."""
+    return data_table("Versions.", ["software", "version"], list(versions().items()))
+
+
+def output_links(outputs: Mapping[str, str | os.PathLike[str]], page: Path) -> Markup:
+    """A link to each file that was written, relative to the page."""
+    links = []
+    for what, path in outputs.items():
+        relative = os.path.relpath(Path(path).resolve(), page.resolve().parent)
+        target = Path(relative).as_posix()
+        links.append(tag("li", tag("a", str(target), href=quote(target)), f" – {what}"))
+    return tag("ul", *links)

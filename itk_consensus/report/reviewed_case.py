@@ -1,4 +1,4 @@
-"""A fused case as a reader reviews it: who said what, what came out, and how far they agree."""
+"""A fused case for review: the raters' labels, the consensus, and how well they agree."""
 
 from __future__ import annotations
 

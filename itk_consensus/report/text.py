@@ -27,6 +27,11 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """1 rater, 2 raters."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def times(values: Iterable[float]) -> str:
     """Extents as 512 x 512 x 300."""
     return " x ".join(shown(value) for value in values)

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.record import Part, choice, integer, optional, text
+from itk_consensus.calibration.record import Part
+from itk_consensus.constraints import Choice, Integer, Kind, Text, optional
 from itk_consensus.errors import InputError
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import counted, decoded, encoded
@@ -22,11 +23,15 @@ CHOICES = ("consensus", "label", "rater", "painted")
 _LONGEST_RUNS = 2**30
 
 
-def runs_text(value: Any, where: str) -> str:
-    """Voxels as `voxel_runs` writes them; checked when they are unpacked."""
-    if not isinstance(value, str) or len(value) > _LONGEST_RUNS:
-        return text(value, where)
-    return value
+class Runs(Kind[str]):
+    """Voxels as `voxel_runs` writes them; their content is checked when they are unpacked."""
+
+    wanted = "voxels as a text"
+
+    def accept(self, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_RUNS:
+            raise TypeError
+        return value
 
 
 def now() -> str:
@@ -38,22 +43,22 @@ def now() -> str:
 class Decision(Part):
     """What becomes of a dispute."""
 
-    choice: Annotated[str, choice(CHOICES)]
+    choice: Annotated[str, Choice(CHOICES)]
     #: What all voxels get, if the choice is a label.
-    label: Annotated[int | None, optional(integer(-(2**31), 2**53))] = None
+    label: Annotated[int | None, optional(Integer(-(2**31), 2**53))] = None
     #: Whose drawing it is, if the choice is a rater; they are counted from 0.
-    rater: Annotated[int | None, optional(integer(0, 10_000))] = None
+    rater: Annotated[int | None, optional(Integer(0, 10_000))] = None
     #: Every voxel's label, if it was painted.
-    painted: Annotated[str | None, optional(runs_text)] = None
-    who: Annotated[str, text] = ""
-    when: Annotated[str, text] = ""
+    painted: Annotated[str | None, optional(Runs())] = None
+    who: Annotated[str, Text(may_be_empty=True)] = ""
+    when: Annotated[str, Text(may_be_empty=True)] = ""
 
     def contradictions(self) -> Any:
         """What is wrong although each field alone is right."""
         wanted = self.choice if self.choice != "consensus" else None
         for name in ("label", "rater", "painted"):
             if (getattr(self, name) is not None) != (name == wanted):
-                yield f"{name} does not fit the choice {self.choice}"
+                yield name, f"does not fit the choice {self.choice}"
 
     @property
     def meaning(self) -> tuple[Any, ...]:

@@ -21,23 +21,12 @@ from typing import Annotated, Any
 import numpy as np
 
 import itk_consensus
-from itk_consensus.calibration.record import (
-    Part,
-    RecordError,
-    boolean,
-    choice,
-    each,
-    integer,
-    mapping,
-    optional,
-    part,
-    real,
-    text,
-)
+from itk_consensus.calibration.record import Each, Members, OnePart, Part, RecordError
+from itk_consensus.constraints import Boolean, Choice, Integer, Real, Text, optional
 from itk_consensus.errors import FileError, InputError
 from itk_consensus.images.files import read_bytes, write_text
 from itk_consensus.images.geometry import ImageGeometry
-from itk_consensus.review.decisions import Decision, Review, runs_text
+from itk_consensus.review.decisions import Decision, Review, Runs
 from itk_consensus.review.disputes import Dispute, RatedMap
 from itk_consensus.review.voxel_runs import counted, decoded, decoded_map, encoded, encoded_map
 
@@ -46,8 +35,9 @@ SCHEMA_VERSION = 1
 #: Bytes; a volume of a hundred million voxels takes a few million.
 LARGEST_RECORD = 2**30
 
-_LABEL = integer(-(2**31), 2**53)
-_VOXELS = integer(0)
+_LABEL = Integer(-(2**31), 2**53)
+_VOXELS = Integer(0)
+_TEXT = Text(may_be_empty=True)
 _CHECKSUM = ',\n  "checksum": "'
 
 
@@ -55,32 +45,32 @@ _CHECKSUM = ',\n  "checksum": "'
 class ReviewInput(Part):
     """One rater's drawing, known by its content."""
 
-    rater: Annotated[str, text]
+    rater: Annotated[str, _TEXT]
     #: Where it was, as seen from the record; None if readers are to stay unknown.
-    path: Annotated[str | None, optional(text)]
+    path: Annotated[str | None, optional(_TEXT)]
     #: Which one, of a file that holds several raters.
-    component: Annotated[int, integer(0, 10_000)]
+    component: Annotated[int, Integer(0, 10_000)]
     #: SHA-256 of every file it consists of, or of its voxels as 64-bit integers.
-    sha256: Annotated[tuple[str, ...], each(text, 1, 16)]
-    hashed: Annotated[str, choice(("files", "voxels"))]
+    sha256: Annotated[tuple[str, ...], Each(_TEXT, 1, 16)]
+    hashed: Annotated[str, Choice(("files", "voxels"))]
 
 
 @dataclass(frozen=True)
 class ReviewedGrid(Part):
     """Where the maps lie, as `ImageGeometry` has it."""
 
-    size: Annotated[tuple[int, ...], each(integer(1, 2**31), 1, 8)]
-    spacing: Annotated[tuple[float, ...], each(real(), 1, 8)]
-    origin: Annotated[tuple[float, ...], each(real(), 1, 8)]
-    direction: Annotated[tuple[float, ...], each(real(), 1, 64)]
+    size: Annotated[tuple[int, ...], Each(Integer(1, 2**31), 1, 8)]
+    spacing: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
+    origin: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
+    direction: Annotated[tuple[float, ...], Each(Real(), 1, 64)]
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """What is wrong although each field alone is right."""
         axes = len(self.size)
         if not len(self.spacing) == len(self.origin) == axes or len(self.direction) != axes**2:
-            yield "spacing, origin and direction do not fit the size"
+            yield "size", "does not fit spacing, origin and direction"
         if prod(self.size) > 2**40:
-            yield "size is larger than any volume"
+            yield "size", "is larger than any volume"
 
     @property
     def geometry(self) -> ImageGeometry:
@@ -92,46 +82,48 @@ class ReviewedGrid(Part):
 class ReviewedMap(Part):
     """The consensus of one structure, or of a label map, whose name is empty."""
 
-    name: Annotated[str, text]
-    labels: Annotated[tuple[int, ...], each(_LABEL, 0, 2**20)]
+    name: Annotated[str, _TEXT]
+    labels: Annotated[tuple[int, ...], Each(_LABEL, 0, 2**20)]
     #: What stands in a rater's file where it did not annotate; None if it annotated everywhere.
     missing_label: Annotated[int | None, optional(_LABEL)]
     undecided: Annotated[int | None, optional(_LABEL)]
     #: What each reader calls the structure, None if it has none; empty for a label map.
-    drawn_as: Annotated[tuple[str | None, ...], each(optional(text), 0, 10_000)]
-    consensus: Annotated[str, runs_text]
+    drawn_as: Annotated[tuple[str | None, ...], Each(optional(_TEXT), 0, 10_000)]
+    consensus: Annotated[str, Runs()]
     #: What was painted where raters agree.
-    correction: Annotated[str, runs_text]
-    ml_before: Annotated[Mapping[str, float], mapping(real(0.0))]
-    ml_after: Annotated[Mapping[str, float], mapping(real(0.0))]
-    voxels_before: Annotated[Mapping[str, int], mapping(_VOXELS)]
-    voxels_after: Annotated[Mapping[str, int], mapping(_VOXELS)]
+    correction: Annotated[str, Runs()]
+    ml_before: Annotated[Mapping[str, float], Members(Real(0.0))]
+    ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
+    voxels_before: Annotated[Mapping[str, int], Members(_VOXELS)]
+    voxels_after: Annotated[Mapping[str, int], Members(_VOXELS)]
 
 
 @dataclass(frozen=True)
 class ReviewedDispute(Part):
     """A dispute and its decision; None while it is undecided."""
 
-    number: Annotated[int, integer(1)]
-    structure: Annotated[str, text]
-    voxels: Annotated[int, integer(1)]
-    ml: Annotated[float, real(0.0)]
-    position_mm: Annotated[tuple[float, ...], each(real(), 1, 8)]
-    index: Annotated[tuple[int, ...], each(integer(0), 1, 8)]
+    number: Annotated[int, Integer(1)]
+    structure: Annotated[str, _TEXT]
+    voxels: Annotated[int, Integer(1)]
+    ml: Annotated[float, Real(0.0)]
+    position_mm: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
+    index: Annotated[tuple[int, ...], Each(Integer(0), 1, 8)]
     consensus: Annotated[int, _LABEL]
-    labels: Annotated[tuple[int, ...], each(_LABEL, 1)]
-    votes: Annotated[tuple[Mapping[str, int], ...], each(mapping(_VOXELS), 1)]
-    probability: Annotated[Mapping[str, float], mapping(real(0.0, 1.0))]
-    decision: Annotated[Decision | None, optional(part(Decision))]
-    voxels_after: Annotated[Mapping[str, int], mapping(_VOXELS)]
-    ml_after: Annotated[Mapping[str, float], mapping(real(0.0))]
-    where: Annotated[str, runs_text]
+    labels: Annotated[tuple[int, ...], Each(_LABEL, 1)]
+    votes: Annotated[tuple[Mapping[str, int], ...], Each(Members(_VOXELS), 1)]
+    probability: Annotated[Mapping[str, float], Members(Real(0.0, 1.0))]
+    decision: Annotated[Decision | None, optional(OnePart(Decision))]
+    voxels_after: Annotated[Mapping[str, int], Members(_VOXELS)]
+    ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
+    where: Annotated[str, Runs()]
 
     def dispute(self, voxels: int) -> Dispute:
         """The dispute, of a volume of so many voxels."""
         places, _ = decoded(self.where, voxels)
         if places.size != self.voxels:
-            raise RecordError(f"dispute {self.number} has {places.size} voxels, not {self.voxels}")
+            raise RecordError(
+                f"has {places.size} voxels, not {self.voxels}", f"dispute {self.number}"
+            )
         return Dispute(
             self.number,
             self.structure,
@@ -148,34 +140,34 @@ class ReviewedDispute(Part):
 class ReviewRecord(Part):
     """A review, finished or not."""
 
-    version: Annotated[str, text]  #: Of this package
-    method: Annotated[str, text]  #: That made the consensus
-    blinded: Annotated[bool, boolean]
-    done: Annotated[bool, boolean]  #: Whether the reviewer said that nobody need look again
-    inputs: Annotated[tuple[ReviewInput, ...], each(part(ReviewInput), 1)]
-    grid: Annotated[ReviewedGrid, part(ReviewedGrid)]
+    version: Annotated[str, _TEXT]  #: Of this package
+    method: Annotated[str, _TEXT]  #: That made the consensus
+    blinded: Annotated[bool, Boolean()]
+    done: Annotated[bool, Boolean()]  #: Whether the reviewer said that nobody need look again
+    inputs: Annotated[tuple[ReviewInput, ...], Each(OnePart(ReviewInput), 1)]
+    grid: Annotated[ReviewedGrid, OnePart(ReviewedGrid)]
     undecided: Annotated[int, _VOXELS]  #: How many disputes are
     unlisted_voxels: Annotated[int, _VOXELS]  #: Of disputes too small, and too many, to be listed
-    maps: Annotated[tuple[ReviewedMap, ...], each(part(ReviewedMap), 1)]
-    disputes: Annotated[tuple[ReviewedDispute, ...], each(part(ReviewedDispute))]
+    maps: Annotated[tuple[ReviewedMap, ...], Each(OnePart(ReviewedMap), 1)]
+    disputes: Annotated[tuple[ReviewedDispute, ...], Each(OnePart(ReviewedDispute))]
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Iterator[tuple[str, str]]:
         """What is wrong although each field alone is right."""
         names = [one.name for one in self.maps]
         if len(set(names)) < len(names):
-            yield "two maps have one name"
+            yield "maps", "has two of one name"
         if [one.number for one in self.disputes] != list(range(1, len(self.disputes) + 1)):
-            yield "disputes are not numbered from 1"
+            yield "disputes", "are not numbered from 1"
         for one in self.disputes:
             if one.structure not in names:
-                yield f"dispute {one.number} is about no map"
+                yield f"dispute {one.number}", "is about no map"
             if len(one.votes) != len(self.inputs):
-                yield f"dispute {one.number} has not one vote for each rater"
+                yield f"dispute {one.number}", "has not one vote for each rater"
             decided = one.decision is not None and one.decision.rater
             if decided and decided >= len(self.inputs):
-                yield f"dispute {one.number} is decided by a rater that is not there"
+                yield f"dispute {one.number}", "is decided by a rater that is not there"
         if self.undecided != sum(one.decision is None for one in self.disputes):
-            yield "undecided is not the number of undecided disputes"
+            yield "undecided", "is not the number of undecided disputes"
 
     @property
     def decisions(self) -> dict[int, Decision]:
@@ -390,7 +382,7 @@ def _resumed(record: ReviewRecord, maps: Mapping[str, Sequence[Any]], missing: i
     for said in record.disputes:
         after = {str(k): n for k, n in review.voxels_after(said.number).items()}
         if after != dict(said.voxels_after):
-            raise RecordError(f"dispute {said.number} became something else than was decided")
+            raise RecordError("became something else than was decided", f"dispute {said.number}")
     return review
 
 

@@ -47,16 +47,16 @@ def decoded(text: str, voxels: int) -> tuple[Places, NDArray[np.int64]]:
         # No volume has more runs than voxels; what claims to is not unpacked to the end.
         unpacked = unpacker.decompress(base64.b64decode(text, validate=True), 24 * voxels + 1)
     except (binascii.Error, zlib.error, ValueError) as error:
-        raise RecordError(f"voxels cannot be unpacked: {error}") from error
+        raise RecordError(f"cannot be unpacked: {error}", "voxels") from error
     if not unpacker.eof or len(unpacked) % 24:
-        raise RecordError("voxels are cut short, or more than the volume has")
+        raise RecordError("are cut short, or more than the volume has", "voxels")
     gaps, lengths, labels = np.frombuffer(unpacked, "<i8").reshape(-1, 3).T.astype(np.int64)
     limit = voxels + 1
     if (gaps < 0).any() or (lengths < 1).any() or (gaps > limit).any() or (lengths > limit).any():
-        raise RecordError("runs of voxels overlap")
+        raise RecordError("overlap", "runs of voxels")
     ends = np.cumsum(gaps + lengths)
     if ends[-1] > voxels:
-        raise RecordError("voxels lie outside the volume")
+        raise RecordError("lie outside the volume", "voxels")
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(ends - lengths, lengths) + within, np.repeat(labels, lengths)
 

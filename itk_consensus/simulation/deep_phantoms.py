@@ -27,19 +27,11 @@ _NOWHERE = -9.0
 
 
 class Cohort(NamedTuple):
-    """Several cases of one kind.
+    """Several cases of one kind."""
 
-    Attributes
-    ----------
-    images : (N, 1, ...) ndarray of float32
-    truths : (N, ...) ndarray of int64
-    labels : (N, A, ...) ndarray of int64
-        What each of the A raters drew.
-    """
-
-    images: NDArray[np.float32]
-    truths: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    images: NDArray[np.float32]  #: (N, 1, ...)
+    truths: NDArray[np.int64]  #: (N, ...)
+    labels: NDArray[np.int64]  #: (N, A, ...) what each of the A raters drew
 
 
 class RaterSkill(NamedTuple):
@@ -139,8 +131,9 @@ def hard_cohort(
 def _check(function: str, number: int, shape: Shape, smallest: int) -> None:
     if number < 1 or min(shape) < smallest:
         raise ParameterError(
-            f"{function}: needs at least 1 case with sides of {smallest} voxels, "
-            f"got {number} with {tuple(shape)}"
+            f"needs at least 1 case with sides of {smallest} voxels, "
+            f"got {number} with {tuple(shape)}",
+            owner=function,
         )
 
 

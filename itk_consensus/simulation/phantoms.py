@@ -21,16 +21,10 @@ PAPER_CONTRAST = 0.7
 
 
 class Phantom(NamedTuple):
-    """A known truth and an image of it.
+    """A known truth and an image of it."""
 
-    Attributes
-    ----------
-    truth : ndarray of bool (one structure) or uint8 (labels, 0 = background)
-    image : ndarray of float64, same shape
-    """
-
-    truth: NDArray[Any]
-    image: NDArray[np.float64]
+    truth: NDArray[Any]  #: Ndarray of bool (one structure) or uint8 (labels, 0 = background)
+    image: NDArray[np.float64]  #: Ndarray of float64, same shape
 
 
 def ellipsoid_mask(
@@ -154,5 +148,7 @@ def _cell_slices(shape: Sequence[int], number: int) -> list[list[slice]]:
 
 def _check_number(function: str, parameter: str, value: int, lowest: int, highest: int) -> int:
     if not lowest <= value <= highest:
-        raise ParameterError(f"{function}: {parameter} must be {lowest} to {highest}, got {value}")
+        raise ParameterError(
+            f"{parameter} must be {lowest} to {highest}, got {value}", owner=function
+        )
     return value

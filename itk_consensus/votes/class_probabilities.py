@@ -6,6 +6,7 @@ A rater's opinion is a sequence of K arrays of one shape, one for each class.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,27 @@ Opinion = Sequence[NDArray[Any]]
 Opinions = Sequence[Opinion | None]
 #: Non-zero where each rater gave an opinion; None: everywhere.
 Masks = Sequence[NDArray[Any] | None] | None
+
+
+@dataclass(frozen=True)
+class SoftVotes:
+    """What raters who are not certain say: a fraction of a vote for each class."""
+
+    opinions: Opinions
+    annotated: Masks = None
+    mask: NDArray[Any] | None = None  #: Zero at voxels to leave out; None: no such voxel
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """(K,) the label indices themselves; a single class is the foreground of two."""
+        first = next(opinion for opinion in self.opinions if opinion is not None)
+        return np.arange(max(len(first), 2))
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return len(self.opinions)
+
 
 #: How far from 1 probabilities may sum: half-precision networks are that imprecise.
 SUM_TOLERANCE = 0.01
@@ -70,8 +92,7 @@ def both_classes(opinion: Opinion) -> Opinion:
 
 
 def weighted_sums(
-    opinions: Opinions,
-    annotated: Masks,
+    votes: SoftVotes,
     weights: NDArray[np.float64],
     of: Callable[[NDArray[np.float64]], NDArray[np.float64]] = np.asarray,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
@@ -79,10 +100,11 @@ def weighted_sums(
 
     An opinion of a single array is the foreground's, of two classes.
     """
+    opinions = votes.opinions
     first = next(opinion for opinion in opinions if opinion is not None)
     sums = [np.zeros(first[0].shape) for _ in range(max(len(first), 2))]
     total = np.zeros(first[0].shape)
-    given = annotated or (None,) * len(opinions)
+    given = votes.annotated or (None,) * len(opinions)
     for opinion, where, weight in zip(opinions, given, weights, strict=True):
         if opinion is None or weight == 0:
             continue

@@ -1,7 +1,7 @@
-"""Decision patterns: voxels whose raters voted alike are statistically one.
+"""Decision patterns: voxels with the same votes are statistically equivalent.
 
 Encoding costs one compiled pass over the inputs; inference then runs on a few patterns, and
-`expand` writes its answer back in one more pass.
+`expand` writes the result back in one more pass.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DecisionPatterns:
     patterns: NDArray[Any]
     counts: NDArray[np.int64]  #: (P,) number of voxels with each pattern; exact
     labels: NDArray[Any]  #: (K,) the label values behind the indices
-    #: (P,) the stratum of each pattern, if voxels were told apart by more than their votes.
+    #: (P,) the stratum of each pattern, if voxels differ by more than their votes.
     strata: NDArray[np.uint32] | None = None
     #: Of uint8, uint16 or uint32: one code per voxel; None for a merged table, which belongs to no
     #: single volume.
@@ -83,7 +83,7 @@ class DecisionPatterns:
     def present(self) -> NDArray[np.bool_]:
         """(P, J): whether the rater annotated voxels of this pattern; not to be written to."""
         if self.patterns.max(initial=0) < self.number_of_labels:
-            # Most often nobody is missing, which a single value says.
+            # Usually no rater is missing, which a single value says.
             return np.broadcast_to(np.True_, self.patterns.shape)
         return np.asarray(self.patterns != self.number_of_labels)
 
@@ -224,7 +224,7 @@ class DecisionPatterns:
     def split_by(
         self, values: NDArray[Any]
     ) -> tuple[DecisionPatterns, NDArray[np.int64], NDArray[np.int64]]:
-        """The table in which voxels of one pattern are told apart by an integer each has.
+        """The table in which voxels of one pattern are split by an integer value per voxel.
 
         Parameters
         ----------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.neighbourhood.boxes import Box, relative_to
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.votes.ties import TieRule, decide
 
 #: Voxels handled at once where a step needs wide temporary arrays.
@@ -91,22 +92,8 @@ class DisputedVoxels:
         volume[self.region][self.mask] = values
 
 
-class FewOfMany(Protocol):
-    """Scores of K labels at N voxels that are lists, not a table."""
-
-    @property
-    def number(self) -> int:
-        """N."""
-
-    def __len__(self) -> int:
-        """K."""
-
-    def columns(self, part: slice) -> NDArray[Any]:
-        """(K, n) scores at some voxels."""
-
-
 def decide_voxels(
-    scores: NDArray[Any] | FewOfMany,
+    scores: NDArray[Any] | LabelWeights,
     labels: NDArray[Any],
     rule: TieRule,
     *,

@@ -42,7 +42,7 @@ def encode(stack: LabelStack, strata: NDArray[np.uint32] | None) -> Encoding:
         encoded = encode_if_few(stack, strata, np.dtype(width))
         if encoded is not None:
             return encoded
-    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be told apart")
+    raise InputError("DecisionPatterns: more than 2^32 patterns cannot be encoded")
 
 
 def encode_if_few(

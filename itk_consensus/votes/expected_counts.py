@@ -23,8 +23,8 @@ from itk_consensus.work import current
 
 #: How votes alone share a voxel among labels: in proportion to the votes; one for the label with
 #: most, shared by tied ones; or the same, patterns that tie being left out.
-VoteShares = Literal["mean", "majority", "plurality"]
-VOTE_SHARES: tuple[str, ...] = get_args(VoteShares)
+FirstTruth = Literal["mean", "majority", "plurality"]
+FIRST_TRUTHS: tuple[str, ...] = get_args(FirstTruth)
 
 
 #: In nats: exponentials of less than minus this are zero.
@@ -105,12 +105,12 @@ class VoteTable:
             )
         )
 
-    def expectation_of_votes(self, shares: VoteShares) -> ExpectedCounts:
+    def expectation_of_votes(self, shares: FirstTruth) -> ExpectedCounts:
         """The sums of an M-step whose responsibilities are made from the votes; S is 1.
 
         A pattern that nobody annotated adds nothing, not even mass.
         """
-        kind = VOTE_SHARES.index(shares)
+        kind = FIRST_TRUTHS.index(shares)
         return ExpectedCounts(
             *_kernels.vote_expectation(
                 self.digits, self.weights, self.labels, kind, current().threads
@@ -161,13 +161,13 @@ def majority_of_votes(patterns: DecisionPatterns) -> Floats:
 
 
 #: By pattern, what `VoteTable.expectation_of_votes` sums up.
-SHARES: dict[VoteShares, Callable[[DecisionPatterns], Floats]] = {
+SHARES: dict[FirstTruth, Callable[[DecisionPatterns], Floats]] = {
     "mean": mean_of_votes,
     "majority": majority_of_votes,
 }
 
 
-def shares_of_votes(patterns: DecisionPatterns, shares: VoteShares, frequencies: Floats) -> Floats:
+def shares_of_votes(patterns: DecisionPatterns, shares: FirstTruth, frequencies: Floats) -> Floats:
     """(P, K) shares; patterns that nobody annotated take (K,) or (P, K) overall frequencies."""
     known = SHARES[shares](patterns)
     return np.where(np.isnan(known), frequencies, known)

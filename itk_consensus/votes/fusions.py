@@ -6,9 +6,10 @@ image's own memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,11 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
 from itk_consensus.votes.ties import BACKGROUND, UNDECIDED
 from itk_consensus.votes.uncertainty import UncertaintyKind, uncertainty
+from itk_consensus.votes.votes import LabelVotes
 from itk_consensus.work import one_by_one
+
+#: Shares (patterns times labels) that are made together.
+SHARES_AT_ONCE = 1 << 20
 
 #: Voxels that are looked up at a time.
 _VOXELS_AT_ONCE = 1 << 18
@@ -33,62 +38,72 @@ class DecisionTable(NamedTuple):
     probabilities: NDArray[np.float64] | None
 
 
-class PatternProbabilities(Protocol):
+@dataclass(frozen=True)
+class PatternShares:
     """Probabilities by pattern and label that are made when asked for: both may be many."""
 
-    def of_label(self, label: int) -> NDArray[np.float64]:
-        """(P,) probability of one label."""
-
-    def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) probabilities of some patterns."""
-
-
-@dataclass(frozen=True)
-class CertainLabels:
-    """All probability on one label for each pattern."""
-
-    decision: NDArray[np.int64]  #: (P,) label index
-    number_of_labels: int
+    shape: tuple[int, int]  #: (P, K)
+    rows: Callable[[slice], NDArray[np.float64]]  #: (n, K) of some patterns
+    #: (P,) of one label, where that is quicker than rows of all.
+    column: Callable[[int], NDArray[np.float64]] | None = None
 
     def of_label(self, label: int) -> NDArray[np.float64]:
         """(P,) probability of one label."""
-        return np.asarray(self.decision == label, np.float64)
+        if self.column is not None:
+            return self.column(label)
+        patterns, labels = self.shape
+        shares = np.empty(patterns)
+        for part in chunks(patterns, max(1, SHARES_AT_ONCE // labels)):
+            shares[part] = self.rows(part)[:, label]
+        return shares
 
-    def rows(self, part: slice) -> NDArray[np.float64]:
-        """(n, K) probabilities of some patterns."""
-        return np.asarray(np.eye(self.number_of_labels)[self.decision[part]])
 
-
-class Fusion(Protocol):
+class Fusion(ABC):
     """A fused result that can be written in several forms."""
+
+    #: Whether voxels with equal votes always have an equal answer.
+    follows_votes: ClassVar[bool] = False
 
     @property
     def has_undecided(self) -> bool:
         """Whether any voxel is undecided."""
+        return bool((self.volume() == UNDECIDED).any())
 
+    @abstractmethod
     def volume(self) -> NDArray[Any]:
         """Label index of every voxel, or a code of `votes.ties`; BACKGROUND outside the mask."""
 
     def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        """The result in terms of the votes' patterns."""
+        """The result in terms of the votes' patterns: a row for each pattern and answer."""
+        split, rows, decision = patterns.split_by(self.volume())
+        return DecisionTable(split, rows, decision, None)
 
+    @abstractmethod
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         """Write values[k] for label k; values[-1] is undecided, values[-2] background."""
 
+    @abstractmethod
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
         """Write the probability of the label with this index."""
 
+    @abstractmethod
     def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
         """Write how unsure the probabilities of so many labels leave each voxel, as float32."""
 
+    def keeping(self, votes: LabelVotes) -> Fusion:
+        """The same without the caller's images: what is not made yet will look at these votes."""
+        return self
+
 
 @dataclass(frozen=True)
-class PatternFusion:
+class PatternFusion(Fusion):
     """A result with one answer per pattern."""
 
     patterns: DecisionPatterns
     decision: NDArray[np.int64]  #: (P,)
-    shares: NDArray[np.float64] | PatternProbabilities  #: (P, K)
+    shares: NDArray[np.float64] | PatternShares  #: (P, K)
+
+    follows_votes = True
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -156,7 +171,7 @@ class ListedVoxels:
 
 
 @dataclass(frozen=True)
-class DisputedFusion:
+class DisputedFusion(Fusion):
     """Every disputed voxel has its own answer; all others have their pattern's."""
 
     voxels: SomeVoxels
@@ -175,9 +190,6 @@ class DisputedFusion:
         decision = self.others.volume()
         self.voxels.write(self.winners, decision)
         return decision
-
-    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return _split(patterns, self.volume())
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         self.others.write_labels(values, out)
@@ -201,7 +213,7 @@ WriteUncertainty = Callable[[UncertaintyKind, NDArray[Any]], None]
 
 
 @dataclass(frozen=True)
-class VolumeFusion:
+class VolumeFusion(Fusion):
     """A result with its own answer at each voxel, as spatial methods give."""
 
     decision: NDArray[Any]  #: Of int: label index per voxel, or a code of `votes.ties`
@@ -226,15 +238,8 @@ class VolumeFusion:
 
         return cls(decision, probability, write, unsure)
 
-    @property
-    def has_undecided(self) -> bool:
-        return bool((self.decision == UNDECIDED).any())
-
     def volume(self) -> NDArray[Any]:
         return self.decision
-
-    def as_table(self, patterns: DecisionPatterns) -> DecisionTable:
-        return _split(patterns, self.decision)
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> None:
         # Some planes at a time: indices are widened on the way.
@@ -263,9 +268,3 @@ class VolumeFusion:
             return share
 
         uncertainty(kind, one_by_one(written, range(labels)), out)
-
-
-def _split(patterns: DecisionPatterns, volume: NDArray[Any]) -> DecisionTable:
-    """The table in which voxels of one pattern with different answers are rows of their own."""
-    split, rows, decision = patterns.split_by(volume)
-    return DecisionTable(split, rows, decision, None)

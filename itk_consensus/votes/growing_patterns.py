@@ -21,23 +21,21 @@ _AT_ONCE = 1 << 14
 
 
 class GrowingPatterns:
-    """Which voxels the raters so far have told apart.
+    """Which voxels the raters so far have told apart."""
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the volume.
-    """
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._codes: NDArray[Any] = np.zeros(shape, np.uint16)
+    def __init__(self) -> None:
+        self._codes: NDArray[Any] = np.empty(0, np.uint16)  # of the volume, after the first rater
         self._columns: list[NDArray[Any]] = []
         self._parents = np.zeros(1, np.uint32)
-        size = self._codes.size
-        self._blocks = [slice(at, at + _AT_ONCE) for at in range(0, size, _AT_ONCE)]
+
+    @property
+    def _blocks(self) -> list[slice]:
+        return [slice(at, at + _AT_ONCE) for at in range(0, self._codes.size, _AT_ONCE)]
 
     def add(self, array: NDArray[Any], labels: NDArray[Any]) -> None:
         """Tell voxels apart by one more rater, whose labels, in increasing order, are these."""
+        if not self._columns:
+            self._codes = np.zeros(array.shape, np.uint16)
         flat, parents = np.ascontiguousarray(array).reshape(-1), self._parents
         column = np.zeros(len(parents), np.min_scalar_type(len(labels)))
         for block in self._blocks:

@@ -58,6 +58,16 @@ class KeptStack:
             {j: array.copy() for j, array in present.items() if j not in alike},
         )
 
+    @property
+    def labels(self) -> NDArray[Any]:
+        """(K,) the label values behind the indices."""
+        return self.stack.labels
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return len(self.stack.arrays)
+
     def restored(self) -> LabelStack:
         """The stack as it was; this takes the memory of its arrays."""
         return self._planes(slice(0, self.shape[0]))

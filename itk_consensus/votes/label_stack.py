@@ -76,7 +76,7 @@ class LabelStack:
         mask: AnyArray | None = None,
         rater_masks: Sequence[AnyArray | None] | None = None,
         owner: str = "LabelStack",
-        is_part: bool = False,
+        may_be_empty: bool = False,
     ) -> LabelStack:
         """Stack whose labels are all values that occur, label 0 being one like the others.
 
@@ -86,8 +86,8 @@ class LabelStack:
         labels = label_table(present, owner)
         if missing_label is not None:
             labels = label_array([int(v) for v in labels if int(v) != missing_label], owner)
-        if labels.size == 0 and not is_part:
-            raise InputError(f"{owner}: every voxel of every input is missing")
+        if labels.size == 0 and not may_be_empty:
+            raise InputError("every voxel of every input is missing", owner=owner)
         return cls(
             present,
             labels,
@@ -96,6 +96,15 @@ class LabelStack:
             _as_mask(mask, present, f"{owner}: MaskImage"),
             _as_masks(rater_masks, present, owner),
         )
+
+    @property
+    def number_of_raters(self) -> int:
+        """J, missing raters included."""
+        return len(self.arrays)
+
+    def restored(self) -> LabelStack:
+        """The stack itself, as `Votes` are asked for it."""
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -174,6 +183,7 @@ def label_table(arrays: Sequence[AnyArray | None], owner: str) -> NDArray[Any]:
     for index, array in enumerate(arrays):
         if array is None:
             continue
+        array = _contiguous(array, owner, index)
         # Most voxels of a stack are unanimous: what the first array of a type has is not new.
         reference = first.setdefault(array.dtype, array)
         found = distinct_values(array, owner, index, None if reference is array else reference)
@@ -186,12 +196,14 @@ def label_array(values: Iterable[int], owner: str) -> NDArray[Any]:
     labels = sorted(values)
     if len(labels) > MOST_LABELS:
         raise InputError(
-            f"{owner}: label images with at most {MOST_LABELS} distinct labels wanted, "
-            f"got {len(labels)}"
+            f"label images with at most {MOST_LABELS} distinct labels wanted, got {len(labels)}",
+            owner=owner,
         )
     if labels and labels[-1] > np.iinfo(np.int64).max:
         if labels[0] < 0:
-            raise InputError(f"{owner}: labels {labels[0]} and {labels[-1]} share no integer type")
+            raise InputError(
+                f"labels {labels[0]} and {labels[-1]} share no integer type", owner=owner
+            )
         return np.array(labels, dtype=np.uint64)
     return np.array(labels, dtype=np.int64)
 
@@ -207,8 +219,9 @@ def distinct_values(
     found = _kernels.distinct(array.reshape(-1), MOST_LABELS, current().threads, known)
     if found is None:
         raise InputError(
-            f"{owner}: input {index} has more than {MOST_LABELS} distinct values; "
-            "a label image was wanted"
+            f"has more than {MOST_LABELS} distinct values; a label image was wanted",
+            owner=owner,
+            input_index=index,
         )
     return np.unique(found)
 
@@ -220,24 +233,26 @@ def _whole_numbers(values: AnyArray, owner: str, index: int) -> AnyArray:
     odd = values[~(np.abs(values) < 2.0**63) | (values != np.trunc(values))]
     if odd.size:
         raise InputError(
-            f"{owner}: input {index} must hold whole-number labels, found {odd[0]:g}"
+            f"must hold whole-number labels, found {odd[0]:g}"
             f"{' and others' if odd.size > 1 else ''}; threshold a probability map first, or use "
-            "ProbabilityAverageFilter"
+            "ProbabilityAverageFilter",
+            owner=owner,
+            input_index=index,
         )
     return values.astype(np.int64)
 
 
 def _prepare(arrays: Sequence[AnyArray | None], owner: str) -> tuple[AnyArray | None, ...]:
     if all(array is None for array in arrays):
-        raise InputError(f"{owner}: at least one rater must be present")
+        raise InputError("at least one rater must be present", owner=owner)
     prepared = tuple(
         None if array is None else _contiguous(array, owner, i) for i, array in enumerate(arrays)
     )
     shapes = {array.shape for array in prepared if array is not None}
     if len(shapes) > 1:
-        raise InputError(f"{owner}: all inputs must have one shape, got {sorted(shapes)}")
+        raise InputError(f"all inputs must have one shape, got {sorted(shapes)}", owner=owner)
     if 0 in next(iter(shapes)):
-        raise InputError(f"{owner}: inputs hold no voxels, their shape is {next(iter(shapes))}")
+        raise InputError(f"inputs hold no voxels, their shape is {next(iter(shapes))}", owner=owner)
     return prepared
 
 
@@ -245,7 +260,9 @@ def _contiguous(array: AnyArray, owner: str, index: int) -> AnyArray:
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
     if array.dtype.kind not in "uif" or array.dtype.itemsize > 8:
-        raise InputError(f"{owner}: input {index} has element type {array.dtype}, no label type")
+        raise InputError(
+            f"has element type {array.dtype}, no label type", owner=owner, input_index=index
+        )
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     native = array.dtype.newbyteorder("=")
@@ -269,7 +286,11 @@ def _as_masks(
     if masks is None:
         return None
     if len(masks) != len(arrays):
-        raise InputError(f"{owner}: RaterMasks must have {len(arrays)} entries, got {len(masks)}")
+        raise InputError(
+            f"must have {len(arrays)} entries, got {len(masks)}",
+            owner=owner,
+            parameter="RaterMasks",
+        )
     return tuple(_as_mask(m, arrays, f"{owner}: RaterMasks[{i}]") for i, m in enumerate(masks))
 
 

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus import _kernels
-from itk_consensus.array_types import Floats32
 from itk_consensus.work import current
 
-#: Voxels, ascending, and a value for each.
-Weighted = tuple[NDArray[np.uint32], Floats32]
+#: Voxels, ascending, and a real value for each.
+Weighted = tuple[NDArray[np.uint32], NDArray[Any]]
 
 NOTHING: Weighted = np.empty(0, np.uint32), np.empty(0, np.float32)
 
@@ -45,33 +44,37 @@ class LabelWeights:
                 part[label] = NOTHING
         return cls(of, number)
 
+    def range_of(self, label: int, voxels: slice) -> slice:
+        """Where some voxels are in the list of a label."""
+        return slice(*self.of[label][0].searchsorted([voxels.start, voxels.stop]).tolist())
+
     def part(self, voxels: slice) -> list[Weighted]:
         """Of some of the voxels."""
-        ranges = [slice(*of.searchsorted([voxels.start, voxels.stop])) for of, _ in self.of]
+        ranges = [self.range_of(label, voxels) for label in range(len(self))]
         pairs = zip(self.of, ranges, strict=True)
         return [(of[here].copy(), weights[here].copy()) for (of, weights), here in pairs]
 
     def __len__(self) -> int:
         return len(self.of)
 
-    def __getitem__(self, label: int) -> Floats32:
+    def __getitem__(self, label: int) -> NDArray[Any]:
         """(N,) weights of a label."""
         voxels, weights = self.of[label]
-        row = np.zeros(self.number, np.float32)
+        row = np.zeros(self.number, weights.dtype)
         row[voxels] = weights
         return row
 
-    def __iter__(self) -> Iterator[Floats32]:
+    def __iter__(self) -> Iterator[NDArray[Any]]:
         return (self[label] for label in range(len(self)))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(list(self), dtype).reshape(len(self), self.number)
 
-    def columns(self, part: slice) -> Floats32:
+    def columns(self, part: slice) -> NDArray[Any]:
         """(K, n) weights at some voxels."""
-        table = np.zeros((len(self), part.stop - part.start), np.float32)
-        for row, (voxels, weights) in zip(table, self.of, strict=True):
-            here = slice(*voxels.searchsorted([part.start, part.stop]))
+        table = np.zeros((len(self), part.stop - part.start), self.of[0][1].dtype)
+        for label, (row, (voxels, weights)) in enumerate(zip(table, self.of, strict=True)):
+            here = self.range_of(label, part)
             row[voxels[here] - np.uint32(part.start)] = weights[here]
         return table
 

@@ -31,11 +31,11 @@ class MixedCounts(NamedTuple):
 
     keys: NDArray[np.int64]  #: (N,) d * K + t of the pairs that occur
     sums: NDArray[np.int64]  #: (N, 2) units of votes, near and far
-    #: (K, 6) voxels near and far, the same annotated by nobody, and agreed near and far.
+    #: (K, 6) voxels near and far, the same annotated by no rater, and agreed near and far.
     voxels: NDArray[np.int64]
 
     def mixed_votes(self, frequencies: Floats, units: float) -> MixedVotes:
-        """As sums of shares; where nobody annotated they are the labels' frequencies."""
+        """As sums of shares; where no rater annotated they are the labels' frequencies."""
         size = len(frequencies)
         flat = np.zeros((2, size * size))
         flat[:, self.keys] = self.sums.T / units

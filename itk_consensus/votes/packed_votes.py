@@ -16,7 +16,7 @@ from itk_consensus import _kernels
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import InputError
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.expected_counts import ExpectedCounts
+from itk_consensus.votes.expected_counts import ExpectedCounts, FirstTruth
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.work import current
 
@@ -33,9 +33,9 @@ class PackedVotes:
     present: NDArray[np.bool_]  #: (J,) raters who are not None
     mask: NDArray[np.uint8] | None  #: (N,) voxels that count
     shape: tuple[int, ...]  #: Of the volume
-    #: (N,) how many voxels each one stands for, if they are the rows of a pattern table; sums are
-    #: then to the last bit those of the volume that the table was made from.
-    counts: NDArray[np.int64] | None = None
+    #: If they are the rows of a pattern table, this one; sums are then to the last bit those of
+    #: the volume that the table was made from.
+    patterns: DecisionPatterns | None = None
 
     @classmethod
     def from_stack(cls, stack: LabelStack) -> PackedVotes:
@@ -59,24 +59,28 @@ class PackedVotes:
         votes = np.ascontiguousarray(patterns.patterns[:, present].T, np.uint8)
         planes = np.packbits(votes, axis=0, bitorder="little")
         rows = patterns.counts.shape
-        return cls(planes, present, None, rows, patterns.counts)
+        return cls(planes, present, None, rows, patterns)
 
     def restored(self) -> LabelStack:
         """The stack that was packed, as zeros and ones; a byte for each vote."""
         bits = iter(range(8 * len(self.planes)))
         arrays = tuple(self._rater(next(bits)) if present else None for present in self.present)
         mask = None if self.mask is None else self.mask.reshape(self.shape)
-        return LabelStack(arrays, np.array([0, 1], np.int64), 1, mask=mask)
+        return LabelStack(arrays, self.labels, 1, mask=mask)
 
     def _rater(self, bit: int) -> NDArray[np.uint8]:
         return np.asarray(self.planes[bit // 8] >> (bit % 8) & 1).reshape(self.shape)
 
     def part(self, voxels: slice) -> PackedVotes:
-        """The votes of some voxels, as a volume of one axis."""
+        """The votes of some voxels, as a volume of one axis in which each counts once."""
         planes = np.ascontiguousarray(self.planes[:, voxels])
         mask = None if self.mask is None else self.mask[voxels]
-        counts = None if self.counts is None else self.counts[voxels]
-        return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], counts=counts)
+        return replace(self, planes=planes, mask=mask, shape=planes.shape[1:], patterns=None)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The label indices themselves: votes are background or foreground."""
+        return np.array([0, 1], np.int64)
 
     @property
     def number_of_raters(self) -> int:
@@ -120,6 +124,19 @@ class PackedVotes:
         padded[: raters + 1] = foreground
         return self._sums(*_kernels.packed_vote_counts(*self._voxels, padded, current().threads))
 
+    def expectation_of_shares(self, shares: FirstTruth, frequencies: Floats) -> ExpectedCounts:
+        """The same for the votes' own shares; there are no voxels without a vote."""
+        votes = np.arange(int(self.present.sum()) + 1)
+        if shares == "mean":
+            return self.expectation_of_votes(votes / votes[-1])
+        # Exactly half of the votes is a tie, which both labels share.
+        return self.expectation_of_votes((1 + np.sign(2 * votes - votes[-1])) / 2)
+
+    def frequencies(self) -> Floats:
+        """(2,) mean share of each label."""
+        mass = self.expectation_of_shares("mean", np.zeros(2)).mass[0, 0]
+        return np.asarray(mass / mass.sum())
+
     def write_probability(self, theta: Floats, prior: Floats, out: NDArray[Any]) -> None:
         """Write the probability of label 1 under (J, 2, 1, 2) theta; 0 outside the mask."""
         fits = out.dtype.kind == "f" and out.shape == self.shape
@@ -137,7 +154,8 @@ class PackedVotes:
     def _voxels(
         self,
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8] | None, NDArray[np.int64] | None]:
-        return self.planes, self.mask, self.counts
+        counts = None if self.patterns is None else self.patterns.counts
+        return self.planes, self.mask, counts
 
     def _tables(self, theta: Floats, prior: Floats) -> list[Floats]:
         """Per start: (groups, 256, 2) log likelihood of each byte of votes, prior in the first."""

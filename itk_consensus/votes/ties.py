@@ -14,6 +14,20 @@ TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 UNDECIDED = -1
 BACKGROUND = -2
 
+# How close scores are that are equal on paper: sums made in another order differ by rounding.
+
+#: Sums and means of votes, smoothed or not, as a share of all votes: float64 sums of small numbers.
+SAME_VOTES = 1e-12
+#: Log posteriors of votes (ITK compares products exactly; logs round).
+SAME_LOG_POSTERIOR = 1e-12
+#: Probabilities and log odds of votes that were weighted, divided or unmixed by an inverse.
+SAME_PROBABILITY = 1e-9
+#: Beliefs of a Markov field, which are float32.
+SAME_BELIEF = 1e-6
+#: What is summed over many voxels in float32: posteriors of windows and, in units of the smallest
+#: voxel side, mean distances.
+SAME_SINGLE = 1e-5
+
 
 def decide(
     scores: NDArray[np.float64],

@@ -21,14 +21,12 @@ from itk_consensus.neighbourhood.tiles import (
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.votes.ties import TIE_RULES, TieRule
+from itk_consensus.votes.ties import SAME_VOTES, TIE_RULES, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind
+from itk_consensus.votes.votes import LabelVotes
 from itk_consensus.work import current
 
 Floats = NDArray[np.float64]
-
-#: Smoothed shares this close are equal on paper.
-ROUNDING = 1e-12
 
 
 def label_frequencies(counts: NDArray[np.int64], weights: Floats) -> Floats:
@@ -51,7 +49,7 @@ class VoteTiles:
     @classmethod
     def make(
         cls,
-        votes: LabelStack | DecisionPatterns,
+        votes: LabelVotes,
         sigma: float,
         spacing: Sequence[float],
         *,
@@ -63,7 +61,7 @@ class VoteTiles:
 
         Parameters
         ----------
-        votes : LabelStack or DecisionPatterns
+        votes : LabelVotes
             A stack is read anew at every call of a method; patterns need codes.
         sigma : float
             Standard deviation of the smoothing in mm; 0: none.
@@ -76,7 +74,9 @@ class VoteTiles:
         tile : four int, optional
         """
         raters, mask, present, shape, may_miss = (
-            _stack_votes(votes) if isinstance(votes, LabelStack) else _pattern_votes(votes)
+            _pattern_votes(votes)
+            if isinstance(votes, DecisionPatterns)
+            else _stack_votes(votes.restored())
         )
         size = len(votes.labels)
         kept = np.ones(len(present)) if weights is None else np.asarray(weights)[present]
@@ -108,7 +108,7 @@ class VoteTiles:
         *,
         threshold: float | None = None,
         unmixing: Floats | None = None,
-        tolerance: float = ROUNDING,
+        tolerance: float = SAME_VOTES,
     ) -> NDArray[Any]:
         """Label index of the largest smoothed share per voxel, or a code of `votes.ties`.
 

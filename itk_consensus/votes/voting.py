@@ -20,19 +20,16 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import DecisionTable, Fusion, PatternFusion
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.ties import BACKGROUND, TIE_RULES, UNDECIDED, TieRule
+from itk_consensus.votes.ties import BACKGROUND, SAME_VOTES, TIE_RULES, UNDECIDED, TieRule
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, UncertaintyKind, uncertainty
+from itk_consensus.votes.votes import LabelVotes
 from itk_consensus.work import current
-
-#: Weighted sums that are equal on paper differ by rounding: a tie is a tie up to this share of all.
-TIE_SHARE = 1e-12
 
 
 @dataclass(frozen=True)
-class StackVote:
-    """A vote over a stack; nothing is counted before something is asked for."""
+class VoteRules:
+    """What a vote can be told."""
 
-    stack: LabelStack
     #: (J,) weight >= 0 of each rater's vote, missing raters included; None: one each.
     weights: Floats | None = None
     #: A label needs more than this share of the votes, not just the most of all.
@@ -40,6 +37,19 @@ class StackVote:
     #: What a tie becomes. A voxel that nobody annotated, or where no label reaches the threshold,
     #: is undecided, or background if that is the rule.
     ties: TieRule = "undecided"
+
+
+PLURALITY = VoteRules()
+
+
+@dataclass(frozen=True)
+class StackVote:
+    """A vote over a stack; nothing is counted before something is asked for."""
+
+    stack: LabelStack
+    rules: VoteRules = PLURALITY
+    #: (K,) of the labels; of this stack by default, but it may be part of a larger volume.
+    given_frequencies: Floats | None = None
 
     def write_labels(self, values: NDArray[Any], out: NDArray[Any]) -> int:
         """Write the label of every voxel.
@@ -66,10 +76,10 @@ class StackVote:
             labels,
             self._mask,
             self._weights,
-            -1.0 if self.threshold is None else self.threshold,
-            TIE_SHARE * float(self._weights.sum()),
-            TIE_RULES.index(self.ties),
-            self.frequencies if self.ties == "prior" else np.zeros(labels),
+            -1.0 if self.rules.threshold is None else self.rules.threshold,
+            SAME_VOTES * float(self._weights.sum()),
+            TIE_RULES.index(self.rules.ties),
+            self.frequencies if self.rules.ties == "prior" else np.zeros(labels),
             np.ascontiguousarray(values),
             out.reshape(-1),
             current().threads,
@@ -115,6 +125,8 @@ class StackVote:
     @cached_property
     def frequencies(self) -> Floats:
         """(K,) share of all (weighted) votes inside the mask that each label got."""
+        if self.given_frequencies is not None:
+            return self.given_frequencies
         return self.frequencies_of(self.counts)
 
     def frequencies_of(self, counts: NDArray[np.int64]) -> Floats:
@@ -125,7 +137,7 @@ class StackVote:
     @property
     def looks_at_frequencies(self) -> bool:
         """Whether an answer may depend on the label frequencies."""
-        return self.ties == "prior" or self._nobody_possible
+        return self.rules.ties == "prior" or self._nobody_possible
 
     @property
     def _nobody_possible(self) -> bool:
@@ -148,9 +160,9 @@ class StackVote:
     def _weights(self) -> Floats:
         """(J',) of the raters who are present."""
         present = [array is not None for array in self.stack.arrays]
-        if self.weights is None:
+        if self.rules.weights is None:
             return np.ones(sum(present))
-        weights = np.asarray(self.weights, dtype=np.float64)
+        weights = np.asarray(self.rules.weights, dtype=np.float64)
         if weights.shape != (len(present),) or not (weights >= 0).all():
             raise InputError(
                 f"StackVote: {len(present)} weights >= 0 wanted, got {weights.tolist()}"
@@ -171,29 +183,22 @@ class StackVote:
 
 
 @dataclass(frozen=True)
-class StackVoteFusion:
+class StackVoteFusion(Fusion):
     """A vote as a fusion, voxel by voxel; patterns are made only for those who ask by pattern."""
 
     stack: LabelStack | KeptStack
     on: Callable[[DecisionPatterns], PatternFusion]  #: The same vote by pattern
-    weights: Floats | None = None  #: This and what follows as of `StackVote`
-    threshold: float | None = None
-    ties: TieRule = "undecided"
+    rules: VoteRules = PLURALITY
 
-    def keeping(self, votes: LabelStack | KeptStack | DecisionPatterns) -> Fusion:
-        """The same without the caller's images."""
-        if isinstance(votes, DecisionPatterns):
-            return self.on(votes)
+    follows_votes = True
+
+    def keeping(self, votes: LabelVotes) -> Fusion:
+        assert isinstance(votes, LabelStack | KeptStack)
         return replace(self, stack=votes)
 
-    @cached_property
-    def has_undecided(self) -> bool:
-        return bool((self.volume() == UNDECIDED).any())
-
     def volume(self) -> NDArray[np.int32]:
-        labels = self.stack.stack.labels if isinstance(self.stack, KeptStack) else self.stack.labels
         decision = np.empty(self.stack.shape, np.int32)
-        codes = [*range(len(labels)), BACKGROUND, UNDECIDED]
+        codes = [*range(len(self.stack.labels)), BACKGROUND, UNDECIDED]
         self.write_labels(np.array(codes, np.int32), decision)
         return decision
 
@@ -220,7 +225,7 @@ class StackVoteFusion:
         for planes, _, stack in self.stack.slabs():
             vote = self._vote(stack)
             if vote.looks_at_frequencies:
-                vars(vote)["frequencies"] = self._frequencies
+                vote = replace(vote, given_frequencies=self._frequencies)
             yield planes, vote
 
     @cached_property
@@ -234,4 +239,4 @@ class StackVoteFusion:
         return vote.frequencies_of(counts)
 
     def _vote(self, stack: LabelStack) -> StackVote:
-        return StackVote(stack, self.weights, self.threshold, self.ties)
+        return StackVote(stack, self.rules)

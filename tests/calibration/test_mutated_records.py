@@ -58,7 +58,7 @@ def test_an_edited_promise_is_refused(field, value, tmp_path):
 
 def test_a_forged_number_of_cases_is_refused():
     written = json.loads(FILTERS["band"].GetRecord().to_json())
-    with pytest.raises(FileError, match="n must be the number of cases, 12, it is 1000"):
+    with pytest.raises(FileError, match="n must be the number of cases, 12, got 1000"):
         FILTERS["band"].record_class.from_json(signed({**written, "n": 1000}), "cal.json")
 
 
@@ -66,7 +66,7 @@ def test_a_forged_number_of_cases_is_refused():
 def test_a_temperature_that_no_fit_gives_is_refused(temperature):
     written = json.loads(FILTERS["bias"].GetRecord().to_json())
     written["scaling"]["temperature"] = temperature
-    with pytest.raises(FileError, match=r"scaling.temperature must be a number from"):
+    with pytest.raises(FileError, match=r"temperature must be a number >= 0.0099 and"):
         FILTERS["bias"].record_class.from_json(signed(written), "scaling.json")
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itk_consensus.calibration.scaling import METHODS, ScalingTable
-from itk_consensus.calibration.scaling_choice import choose_scaling, log_loss
+from itk_consensus.calibration.scaling import METHODS, ScalingTable, choose_scaling, log_loss
 
 
 def case(true_share: float, said: float = 0.9, voxels: int = 400) -> ScalingTable:

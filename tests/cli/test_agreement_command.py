@@ -68,5 +68,5 @@ def test_existing_tables_are_not_replaced(
 
 def test_one_rater_alone_is_an_error(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", files[0]]) == 2
-    assert "one rater agrees with nobody" in capsys.readouterr().err
+    assert "agreement needs at least two raters" in capsys.readouterr().err
     assert main(["agreement", files[0], "--consensus", files[1]]) == 0

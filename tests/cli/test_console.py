@@ -16,6 +16,7 @@ from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
 from itk_consensus.errors import ConsensusWarning, FileError
 from itk_consensus.images import files as files_module
+from itk_consensus.work import report
 
 
 class Terminal(io.StringIO):
@@ -88,8 +89,9 @@ def test_thousands_of_reports_draw_no_more_than_a_terminal_shows() -> None:
     terminal = Terminal()
     filter_ = STAPLEImageFilter()
     Console(terminal).follow(filter_, 0.5, 0.9)
-    for share in np.linspace(0, 1, 5000):
-        filter_._report(share)
+    with filter_._running():
+        for share in np.linspace(0, 1, 5000):
+            report(share)
     drawn = terminal.getvalue().count("\r")
     assert 30 < drawn < 500
     assert "90%" in terminal.getvalue()

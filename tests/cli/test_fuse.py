@@ -225,7 +225,7 @@ def test_labels_that_a_binary_method_ignores_are_named(
         sitk.WriteImage(image_of(np.array([row], np.uint8)), path)
     assert main(["fuse", *paths, "--method", "staple", "-o", output]) == 0
     said = capsys.readouterr().err
-    assert "warning: staple fuses label 1 and takes 2,7 for background" in said
+    assert "warning: staple fuses label 1 and treats 2,7 as background" in said
     assert main(["fuse", *paths, "--method", "vote", "-o", output, "--overwrite"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -465,7 +465,7 @@ def test_none_leaves_an_optional_parameter_open(masks: list[str], output: str) -
             ["--method", "vote", "--rater-weights", "1,-2,1"],
             "--rater-weights: must be a list of numbers >= 0",
         ),
-        (["--label", "1"], "--label says which label's --probability to write"),
+        (["--label", "1"], "--label chooses the label of --probability"),
         (["--method", "staple", "--maximum-iterations", "0"], "must be an integer >= 1"),
         (["--method", "staple", "--estimate-prior", "maybe"], "must be True or False"),
         (
@@ -777,7 +777,7 @@ def test_info_describes_files_and_compares_their_spaces(
     assert main(["info", *masks]) == 0
     text = capsys.readouterr().out
     assert text.count("size 12 x 10 x 6, spacing 0.5 x 1 x 2 mm") == 3
-    assert text.endswith("All 3 files share one space.\n")
+    assert text.endswith("All 3 files share a grid.\n")
     assert main(["info", masks[0], str(SAMPLE)]) == 1
     text = capsys.readouterr().out
     assert "uint8, 4 components" in text

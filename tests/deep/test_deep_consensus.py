@@ -290,7 +290,7 @@ def test_an_image_stream_of_ones_own_is_used_and_needed_again(cohort, tmp_path):
 
 def test_a_model_worse_than_the_vote_says_so(cohort):
     filter_ = DeepConsensusFilter(**{**QUICK, "NumberOfIterations": 1})
-    with pytest.warns(ConsensusWarning, match="worse than the other raters' vote"):
+    with pytest.warns(ConsensusWarning, match="worse than the vote of the others"):
         filter_.Fit(image_list(cohort), label_lists(cohort), truth_list(cohort))
 
 

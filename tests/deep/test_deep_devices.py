@@ -15,10 +15,10 @@ from cohort_lists import QUICK, image_list, label_lists
 torch = pytest.importorskip("torch")
 
 from itk_consensus.deep import objective, training  # noqa: E402
-from itk_consensus.deep.batches_ahead import drawn_ahead  # noqa: E402
 from itk_consensus.deep.case_store import CaseStore  # noqa: E402
 from itk_consensus.deep.cases import Case  # noqa: E402
 from itk_consensus.deep.model import ConsensusModel, on_device  # noqa: E402
+from itk_consensus.deep.training import drawn_ahead  # noqa: E402
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::itk_consensus.errors.ConsensusWarning")

@@ -8,7 +8,7 @@ from scipy import optimize, special
 
 torch = pytest.importorskip("torch")
 
-from itk_consensus.deep.losses import (  # noqa: E402
+from itk_consensus.deep.objective import (  # noqa: E402
     edge_aware_roughness,
     expected_cross_entropy,
     kl_to_uniform,

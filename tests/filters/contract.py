@@ -19,10 +19,11 @@ import xarray
 from monai.data import MetaTensor
 
 import itk_consensus
-from itk_consensus.errors import NotExecutedError
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     Boolean,
     Choice,
+    ImageLike,
+    ImageList,
     Integer,
     Kind,
     LabelProbabilities,
@@ -32,8 +33,8 @@ from itk_consensus.filters.constraints import (
     Reals,
     Text,
 )
+from itk_consensus.errors import NotExecutedError
 from itk_consensus.filters.hybrid import Fuser as FuserKind
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import (

@@ -29,13 +29,13 @@ def raters(labels: int, number: int = 5, dtype: Any = np.uint8) -> list[np.ndarr
 @pytest.mark.parametrize("parameters", [{}, {"TieRule": "prior"}, {"Threshold": 0.5}], ids=str)
 def test_votes_one_by_one_are_the_vote_of_all(labels: int, parameters: dict[str, Any]) -> None:
     arrays = raters(labels, 4, np.int16)
-    votes = ic.MajorityVoteAccumulator(**parameters)
+    votes = ic.PatternAccumulator()
     for array in arrays:
         votes.add(array)
-    whole = ic.MajorityVoteFilter(**parameters)
-    np.testing.assert_array_equal(votes.GetLabelImage(), whole.Execute(arrays))
-    np.testing.assert_array_equal(votes.GetProbabilityImage(1), whole.GetProbabilityImage(1))
-    assert votes.GetLabels() == whole.GetLabels()
+    part, whole = ic.MajorityVoteFilter(**parameters), ic.MajorityVoteFilter(**parameters)
+    np.testing.assert_array_equal(votes.fuse(part), whole.Execute(arrays))
+    np.testing.assert_array_equal(part.GetProbabilityImage(1), whole.GetProbabilityImage(1))
+    assert part.GetLabels() == whole.GetLabels()
 
 
 @pytest.mark.parametrize("fuser", BY_PATTERNS, ids=lambda fuser: fuser.__name__)
@@ -54,16 +54,15 @@ def test_the_answer_takes_after_the_first_image() -> None:
     images = [sitk.GetImageFromArray(array) for array in raters(3)]
     for image in images:
         image.SetSpacing((0.5, 0.75, 2.0))
-    votes, patterns = ic.MajorityVoteAccumulator(), ic.PatternAccumulator()
+    patterns = ic.PatternAccumulator()
     for image in images:
-        votes.add(image)
         patterns.add(image)
-    assert votes.GetLabelImage().GetSpacing() == (0.5, 0.75, 2.0)
+    assert patterns.fuse(ic.MajorityVoteFilter()).GetSpacing() == (0.5, 0.75, 2.0)
     assert patterns.fuse(ic.MultiLabelSTAPLEImageFilter()).GetSpacing() == (0.5, 0.75, 2.0)
 
 
 def test_an_image_elsewhere_is_refused() -> None:
-    votes = ic.MajorityVoteAccumulator()
+    votes = ic.PatternAccumulator()
     votes.add(np.zeros((3, 4), np.uint8))
     with pytest.raises(GeometryError, match="input 1"):
         votes.add(np.zeros((3, 5), np.uint8))
@@ -72,7 +71,7 @@ def test_an_image_elsewhere_is_refused() -> None:
 
 def test_outputs_come_after_the_first_image() -> None:
     with pytest.raises(NotExecutedError, match="after the first add"):
-        ic.MajorityVoteAccumulator().GetLabelImage()
+        ic.PatternAccumulator().fuse(ic.MajorityVoteFilter())
 
 
 def test_what_looks_at_neighbours_is_no_matter_of_votes() -> None:
@@ -80,8 +79,8 @@ def test_what_looks_at_neighbours_is_no_matter_of_votes() -> None:
     patterns.add(np.eye(5, dtype=np.uint8))
     with pytest.raises(InputError, match="cannot be exact in chunks"):
         patterns.fuse(ic.SpatialSTAPLEFilter())
-    with pytest.raises(InputError, match="must be among"):
-        ic.MajorityVoteAccumulator(SmoothingSigma=1.0)
+    with pytest.raises(InputError, match="has votes only"):
+        patterns.fuse(ic.MajorityVoteFilter(SmoothingSigma=1.0))
 
 
 def test_many_candidates_need_less_than_four_volumes() -> None:
@@ -96,21 +95,20 @@ def test_many_candidates_need_less_than_four_volumes() -> None:
 
     candidates = [candidate() for _ in range(8)]
 
-    votes, patterns = ic.MajorityVoteAccumulator(), ic.PatternAccumulator()
-    for accumulator, fuse, whole in (
-        (votes, votes.GetLabelImage, ic.MajorityVote),
-        (patterns, lambda: patterns.fuse(ic.LabelVotingImageFilter()), ic.LabelVoting),
+    for filter_, whole in (
+        (ic.MajorityVoteFilter(), ic.MajorityVote),
+        (ic.LabelVotingImageFilter(), ic.LabelVoting),
     ):
-        expected = whole(candidates)
+        expected, accumulator = whole(candidates), ic.PatternAccumulator()
         tracemalloc.start()
         for array in candidates:
             accumulator.add(array)
         adding = tracemalloc.get_traced_memory()[1] + array.nbytes
         tracemalloc.reset_peak()
-        fused = fuse()
+        fused = accumulator.fuse(filter_)
         fusing = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert max(adding, fusing) < 4 * array.nbytes, accumulator
+        assert max(adding, fusing) < 4 * array.nbytes, filter_
         np.testing.assert_array_equal(fused, expected)
 
 

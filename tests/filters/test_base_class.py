@@ -15,6 +15,7 @@ from contract import Fuser, raters
 from itk_consensus import (
     DirectInferenceFilter,
     HybridFusionFilter,
+    MajorityVoteFilter,
     MultiLabelSTAPLEImageFilter,
     STAPLEImageFilter,
 )
@@ -32,6 +33,7 @@ from itk_consensus.filters.registry import FUSERS
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion, VolumeFusion
+from itk_consensus.votes.kept_stack import KeptStack
 
 
 class ForgetfulFilter(UndecidedLabelMixin, LabelFusionFilter):
@@ -243,3 +245,36 @@ def test_empty_masks_and_absent_raters_are_found_without_patterns() -> None:
     with pytest.raises(InputError, match="no rater annotated"):
         SumFilter(MaskImage=half, MissingLabel=9).Execute(gone)
     SumFilter(MaskImage=half, RaterMasks=[nowhere, None, nowhere]).Execute(images)
+
+
+# -- outputs that are made later --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fuser", [f for f in FUSERS if hasattr(f, "ElapsedIterations")])
+def test_diagnostics_that_iterate_do_not_count_as_iterations_of_execute(fuser: Fuser) -> None:
+    filter_ = fuser()
+    filter_.Execute(raters(number=4))
+    before = filter_.GetElapsedIterations()
+    filter_.GetDiagnostics()
+    assert filter_.GetElapsedIterations() == before
+
+
+class CuriousVote(MajorityVoteFilter):
+    """A vote that looks at patterns before it votes without them."""
+
+    def _fuse(self, case: FusionCase) -> Fusion:
+        assert case.patterns is not None
+        return super()._fuse(case)
+
+
+def test_the_form_in_which_votes_are_kept_does_not_depend_on_who_asked_before() -> None:
+    images = [image.copy() for image in raters(number=5)]
+    filters = [CuriousVote(TieRule="prior"), MajorityVoteFilter(TieRule="prior")]
+    for filter_ in filters:
+        filter_.Execute(images)
+        assert type(filter_._case.votes) is KeptStack
+    for image in images:
+        image[...] = 0
+    curious, plain = filters
+    np.testing.assert_array_equal(curious.GetLabelImage(), plain.GetLabelImage())
+    np.testing.assert_array_equal(curious.votes.patterns, plain.votes.patterns)

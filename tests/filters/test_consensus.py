@@ -106,7 +106,8 @@ def test_the_explanation_says_who_was_not_asked_and_what_is_absent():
     case = SLIP_SETTINGS["4 readers, one inverted"](1)
     consensus, _ = consensus_of(case.raters)
     assert (
-        "Rater 0 marked much that nobody else did, and was not asked" in consensus.GetExplanation()
+        "Rater 0 marked a lot that no other rater did, and was left out"
+        in consensus.GetExplanation()
     )
     consensus, fused = consensus_of(SLIP_SETTINGS["absent, 2 of 5 drew"](1).raters)
     assert "Label 1 is absent: 3 of 5 raters left it empty." in consensus.GetExplanation()

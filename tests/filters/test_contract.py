@@ -350,7 +350,7 @@ def test_another_space_is_refused_naming_what_differs_and_how_to_allow_it(
     tolerance = "DirectionTolerance" if field == "Direction" else "CoordinateTolerance"
     with pytest.raises(GeometryError, match=f"input 2 .*{field.lower()}") as caught:
         fuser().Execute(images)
-    assert f"Set{tolerance}(" in str(caught.value)
+    assert f"set {tolerance} to " in str(caught.value)
     fuser(**{tolerance: 1e-2}).Execute(images)
 
 

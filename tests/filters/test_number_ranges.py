@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from itk_consensus.constraints import Integer, Integers, Kind, OneOf, Real, Reals
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.constraints import Integer, Integers, Kind, OneOf, Real, Reals
 from itk_consensus.filters.majority_vote import MajorityVoteFilter
 from itk_consensus.filters.parameters import Parameter, parameters_of
 from itk_consensus.filters.registry import FUSERS, OTHER_FILTERS

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.errors import NotExecutedError, ParameterError
-from itk_consensus.filters.constraints import (
+from itk_consensus.constraints import (
     Boolean,
     Choice,
+    ImageLike,
+    ImageList,
     Integer,
     Kind,
     LabelProbabilities,
@@ -23,7 +24,7 @@ from itk_consensus.filters.constraints import (
     Reals,
     optional,
 )
-from itk_consensus.filters.image_constraints import ImageLike, ImageList
+from itk_consensus.errors import NotExecutedError, ParameterError
 from itk_consensus.filters.parameters import (
     Measurement,
     Parameter,

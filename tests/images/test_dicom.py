@@ -533,7 +533,7 @@ def test_the_command_line_says_that_voxels_are_undecided(
     options = ["--per-structure", "--method", "vote", "--series", str(folder / "series")]
     assert main(["fuse", *paths, *options, "-o", str(folder / name)]) == 0
     said = capsys.readouterr()
-    assert "voxels that no label won are written as the structure 'liver undecided'" in said.err
+    assert "tied voxels are written as the structure 'liver undecided'" in said.err
     assert "4 structures in" in said.out
 
 

@@ -18,7 +18,7 @@ from monai.data import MetaTensor
 from monai.transforms import LoadImage
 
 import itk_consensus
-from itk_consensus.errors import GeometryError, InputError
+from itk_consensus.errors import GeometryError, InputError, Where
 from itk_consensus.images import convert
 from itk_consensus.images.families.affine import geometry_of_affine
 
@@ -128,7 +128,7 @@ def test_nibabel_images_of_more_axes_and_types_come_back() -> None:
 
 def test_an_affine_without_length_is_refused() -> None:
     with pytest.raises(InputError, match="x: input 0 has an affine whose axes have no length"):
-        geometry_of_affine(np.diag([1, 0, 1, 1]), (2, 3, 4), "x: input 0")
+        geometry_of_affine(np.diag([1, 0, 1, 1]), (2, 3, 4), Where(owner="x", input_index=0))
 
 
 def test_libraries_mix_where_all_know_their_place(nifti: Path) -> None:

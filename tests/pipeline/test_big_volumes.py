@@ -22,8 +22,8 @@ import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.errors import FileError, GeometryError, InputError
 from itk_consensus.images.slabs import ImageSlabs
-from itk_consensus.pipeline.big_volumes import BlockJob, fuse_volumes
-from itk_consensus.pipeline.blocks import block_size
+from itk_consensus.pipeline.big_volumes import block_size, fuse_volumes
+from itk_consensus.pipeline.run_record import RunRecord
 from itk_consensus.pipeline.volumes import open_volume
 from itk_consensus.pipeline.workers import LOCAL, dask_client
 
@@ -198,18 +198,14 @@ def test_a_killed_run_is_taken_up_where_it_was_stopped(
     finished = {(f.parent.name, f.stem) for f in partial.glob("*/*/*-*-*.npz")}
     assert finished
     again: set[tuple[str, str]] = set()
-    gather, write = BlockJob.gather, BlockJob.write
+    save = RunRecord.save
 
-    def gathering(job: BlockJob, number: int, place: Any, context: Any) -> None:
-        again.add((f"pass-{number}", "-".join(map(str, place))))
-        gather(job, number, place, context)
+    def saving(record: RunRecord, stage: str, place: Any, value: Any) -> None:
+        if place:
+            again.add((stage, "-".join(map(str, place))))
+        save(record, stage, place, value)
 
-    def writing(job: BlockJob, place: Any, *known: Any) -> None:
-        again.add(("written", "-".join(map(str, place))))
-        write(job, place, *known)
-
-    monkeypatch.setattr(BlockJob, "gather", gathering)
-    monkeypatch.setattr(BlockJob, "write", writing)
+    monkeypatch.setattr(RunRecord, "save", saving)
     filter_ = getattr(ic, name)()
     fuse_volumes(stores, output, filter_, block=BLOCK)
     passes = 2 if name.startswith("Multi") else 3

@@ -18,7 +18,10 @@ import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.errors import FileError
 from itk_consensus.images.locking import locked
-from itk_consensus.pipeline.big_volumes import BlockJob, fuse_volumes
+from itk_consensus.pipeline.big_volumes import fuse_volumes
+from itk_consensus.pipeline.input_notes import InputNotes
+from itk_consensus.pipeline.run_record import RunRecord
+from itk_consensus.pipeline.volumes import VolumeFile
 
 SHAPE, CHUNKS, BLOCK = (12, 16, 8), (4, 8, 8), (4, 8, 8)
 
@@ -169,21 +172,38 @@ def test_a_worker_of_another_plan_cannot_write_into_the_next(
 ) -> None:
     """One that outlives a killed run, on a cluster, still knows where it was to write."""
     output, kept = tmp_path / "out.zarr", []
-    write = BlockJob.write
+    write = VolumeFile.write
 
-    def keeping(job: BlockJob, *known: Any) -> None:
-        kept.append((job, known))
-        write(job, *known)
+    def keeping(store: VolumeFile, *known: Any) -> None:
+        kept.append((store, known))
+        write(store, *known)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BlockJob, "write", keeping)
+        patch.setattr(VolumeFile, "write", keeping)
         stopped(stores, output, 0.6)
         stopped(stores[:2], output, 0.6, ic.LabelVotingImageFilter())
-    job, known = kept[0]
-    with pytest.raises(Exception, match=r"No such file|not found|does not exist|damaged"):
-        write(job, *known)
+    store, known = kept[0]
+    with pytest.raises(FileError, match=r"cannot be written: .* does not exist"):
+        write(store, *known)
     fuse_volumes(stores[:2], output, ic.LabelVotingImageFilter(), block=BLOCK)
     np.testing.assert_array_equal(found(output), ic.LabelVoting(arrays()[:2]))
+
+
+def test_a_record_makes_nothing_but_what_records_hold(tmp_path: Path) -> None:
+    """A folder beside an output may come from anywhere: nothing in it is run."""
+    record = RunRecord(tmp_path)
+    value = InputNotes(*(np.arange(3).astype(kind) for kind in ("?", "u1", "f4", "i8")))
+    record.save("pass-0", (0, 1), (value, None, 5))
+    (kept, nothing, number) = record.load("pass-0", (0, 1))
+    assert isinstance(kept, InputNotes)
+    for one, other in zip(kept, value, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert (nothing, number) == (None, 5)
+    for text in ('["eval", "1"]', '["Path", "/"]', '["array", 1]', '["array", 7]', "[]", "{"):
+        file = tmp_path / "pass-0" / "0-1.npz"
+        np.savez(file, np.array(text), np.array([len], dtype=object), allow_pickle=True)
+        assert record.load("pass-0", (0, 1)) is None, text
 
 
 def test_a_store_whose_successor_was_not_there_yet_is_put_back(

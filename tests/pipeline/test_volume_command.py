@@ -13,7 +13,7 @@ import pytest
 import zarr
 
 from itk_consensus.cli import main
-from itk_consensus.pipeline.big_volumes import BlockJob
+from itk_consensus.pipeline.volumes import VolumeFile
 
 SHAPE = (4, 6, 8)
 
@@ -64,7 +64,7 @@ def test_labels_that_a_binary_method_ignores_are_named(
     words = [*stores[:2], "-o", str(tmp_path / "f.zarr"), "--method", "STAPLE"]
     code, text = run(words, capsys)
     assert code == 0
-    assert "staple fuses label 1 and takes 2 for background" in text
+    assert "staple fuses label 1 and treats 2 as background" in text
 
 
 def test_nobody_is_a_copy_who_marked_nothing(
@@ -133,12 +133,17 @@ def test_workers_may_live_in_another_folder(
     monkeypatch.chdir(tmp_path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    gather = BlockJob.gather
+    read, write = VolumeFile.read, VolumeFile.write
 
-    def gather_there(*arguments: Any) -> None:
+    def read_there(*arguments: Any) -> Any:
         os.chdir(elsewhere)
-        gather(*arguments)
+        return read(*arguments)
 
-    monkeypatch.setattr(BlockJob, "gather", gather_there)
+    def write_there(*arguments: Any) -> None:
+        os.chdir(elsewhere)
+        write(*arguments)
+
+    monkeypatch.setattr(VolumeFile, "read", read_there)
+    monkeypatch.setattr(VolumeFile, "write", write_there)
     assert main(["fuse", "ann.zarr", "bob.zarr", "-o", "f.zarr", "--method", "vote"]) == 0
     assert (tmp_path / "f.zarr").is_dir()

@@ -108,7 +108,9 @@ def test_only_what_differs_in_space_is_reported() -> None:
         ImageFile.of(Path(name), each)
         for name, each in (("a.nii", image), ("b.nii", moved), ("c.nii", noisy))
     ]
-    assert differences_in_space(files, 1e-6, 1e-6) == [
+    ((stray, sentence),) = differences_in_space(files, 1e-6, 1e-6)
+    assert stray is files[1]
+    assert sentence == (
         "b.nii does not occupy the same space as a.nii: origin (0.0, 0.0, 0.0) and (0.0, 0.0, 1.0)"
-    ]
+    )
     assert differences_in_space(files, 2.0, 1e-6) == []

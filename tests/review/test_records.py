@@ -143,7 +143,7 @@ def test_a_damaged_record_is_one_line_on_the_command_line(
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"choice": "rater"', '"choice": "label"', "label does not fit the choice"),
+        ('"choice": "rater"', '"choice": "label"', "decision must be an object, or None"),
         ('"rater": 2', '"rater": 3', "became something else than was decided"),
         ('"number": 2', '"number": 5', "not numbered from 1"),
         ('"undecided": ', '"undecided": 1', "not the number of undecided"),

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from stacks import Drawn, encode
 from whole_volume_votes import WholeVotes
 
-from itk_consensus.fusion.voting.corrected_vote import TIE_TOLERANCE, corrected_vote, mixing_matrix
+from itk_consensus.fusion.voting.corrected_vote import corrected_vote, mixing_matrix
 from itk_consensus.neighbourhood.tiles import four_axes, tile_groups, tile_sizes
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.ties import SAME_PROBABILITY, TIE_RULES
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS, uncertainty
 from itk_consensus.votes.vote_tiles import VoteTiles
 from itk_consensus.work import working
@@ -113,7 +113,7 @@ def test_corrected_votes_are_those_of_the_whole_volume(case, tile, threads):
                 result.tiles.share(label, unmixing=result.inverse), wanted[label], atol=1e-6
             )
         ordered = np.sort(np.append(wanted, np.zeros((1, *wanted.shape[1:])), axis=0), axis=0)
-        clear = whole.inside & (ordered[-1] - ordered[-2] > 10 * TIE_TOLERANCE)
+        clear = whole.inside & (ordered[-1] - ordered[-2] > 10 * SAME_PROBABILITY)
         np.testing.assert_array_equal(result.decision()[clear], wanted.argmax(axis=0)[clear])
 
 

@@ -17,7 +17,7 @@ from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.ties import TIE_RULES, UNDECIDED
 from itk_consensus.votes.uncertainty import UNCERTAINTY_KINDS
-from itk_consensus.votes.voting import StackVote
+from itk_consensus.votes.voting import StackVote, VoteRules
 from itk_consensus.work import working
 
 #: Written for background and undecided voxels, where no label of a drawn stack can be.
@@ -36,7 +36,7 @@ def assert_is_the_vote_on_patterns(stack: LabelStack, **options: Any) -> None:
     if not patterns.counts.size or not patterns.present.any():
         return
     result = majority_vote(patterns, **options)
-    vote = StackVote(stack, **options)
+    vote = StackVote(stack, VoteRules(**options))
     answers, undecided = labels_of(vote)
     table = np.array([*range(len(stack.labels)), BACKGROUND_VALUE, UNDECIDED_VALUE])
     wanted = patterns.expand(table[result.decision], outside=BACKGROUND_VALUE)
@@ -128,7 +128,7 @@ def test_threads_do_not_show(dtype: str) -> None:
     weights = rng.uniform(0.2, 1.0, 5)
     answers, shares = [], []
     for threads in (1, 2, 7):
-        vote = StackVote(stack, weights, ties="prior")
+        vote = StackVote(stack, VoteRules(weights, ties="prior"))
         share = np.empty(stack.shape)
         unsure = np.empty(stack.shape, np.float32)
         with working(threads=threads):
@@ -152,7 +152,7 @@ def test_wrong_weights_values_and_outputs_are_refused() -> None:
     stack = LabelStack.multilabel([np.arange(4, dtype="u1"), None])
     values = np.zeros(6, "u1")
     with pytest.raises(InputError, match="2 weights >= 0 wanted"):
-        StackVote(stack, np.ones(1)).write_labels(values, np.empty(4, "u1"))
+        StackVote(stack, VoteRules(np.ones(1))).write_labels(values, np.empty(4, "u1"))
     with pytest.raises(InputError, match="6 values wanted"):
         StackVote(stack).write_labels(values[:5], np.empty(4, "u1"))
     for out in (np.empty(4, "u2"), np.empty(5, "u1"), np.empty(8, "u1")[::2]):

@@ -28,7 +28,8 @@ STAPLE = "sitk.STAPLE"
 class Workload(NamedTuple):
     """An operation on a stack, and at most how many times the reference's time it should take.
 
-    What has no such limit is run once.
+    A limit is the requirement that was set when the workload was added, for two cores; it does not
+    follow from what was measured. What has none is run once.
     """
 
     operation: str

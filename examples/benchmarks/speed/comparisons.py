@@ -21,7 +21,8 @@ Row = dict[str, Any]
 class Comparison(NamedTuple):
     """Two operations and what their times should be.
 
-    `wanted` is "at least" (times faster than the reference) or "at most" (times its cost).
+    `wanted` is "at least" (times faster than the reference) or "at most" (times its cost). The
+    limits are requirements that were set before anything was measured, for two cores.
     """
 
     ours: str
@@ -107,6 +108,7 @@ def extra_memory(shape: tuple[int, ...]) -> Iterator[Row]:
         peak = _peaks([STAPLE_ARRAYS], kind, shape, longest, number)[STAPLE_ARRAYS]
         output = np.dtype(np.float64).itemsize * stack[0].size
         per_voxel = None if peak is None else (peak - output) / stack[0].size
+        # A code per voxel, of 16 bits or, if there are more patterns than that, of 32.
         limit = 2 if patterns <= MOST_NARROW_PATTERNS else 4
         yield {
             **json_stack(kind, shape, number),

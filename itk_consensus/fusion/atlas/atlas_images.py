@@ -152,7 +152,7 @@ def _along(values: NDArray[Any], axis: int, dimension: int) -> Singles:
     return values.astype(np.float32).reshape(shape)
 
 
-#: By what images are compared. A correlation forgives any local scale, but has noise to go by
+#: How images are compared. A correlation forgives any local scale, but has noise to go by
 #: where tissue is flat.
 Similarity = Literal["squared difference", "normalised correlation"]
 SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)

@@ -6,8 +6,7 @@ Voxels that no two raters dispute keep their label: weights and smoothing have n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from itk_consensus.array_types import Floats
 from itk_consensus.neighbourhood.local_voting import LocalShares
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
-from itk_consensus.votes.fusions import DisputedFusion, PatternFusion
+from itk_consensus.votes.fusions import DisputedFusion, PatternFusion, PatternShares
 from itk_consensus.votes.ties import UNDECIDED
 
 Singles = NDArray[np.float32]
@@ -67,31 +66,21 @@ def agreed_fusion(patterns: DecisionPatterns) -> PatternFusion:
 
     With many atlases and labels a table of votes by pattern and label would fill the memory.
     """
-    decision = np.where(patterns.unanimous, patterns.lowest_vote.astype(np.int64), UNDECIDED)
-    return PatternFusion(patterns, decision, _AgreedShares(patterns))
+    lowest, labels = patterns.lowest_vote, np.arange(patterns.number_of_labels)
+    counted = sum(
+        np.bincount(votes, patterns.counts, len(labels) + 1) for votes in patterns.patterns.T
+    )
+    votes = np.asarray(counted, dtype=np.float64)[: len(labels)]
+    frequencies = votes / max(votes.sum(), 1.0)
 
+    def rows(part: slice) -> Floats:
+        agreed = patterns.unanimous[part, None] & (lowest[part, None] == labels)
+        return np.asarray(np.where(lowest[part, None] == len(labels), frequencies, agreed))
 
-@dataclass(frozen=True)
-class _AgreedShares:
-    """1 for the label that all agree on, the labels' frequencies where nobody annotated."""
+    def column(label: int) -> Floats:
+        agreed = (patterns.unanimous & (lowest == label)).astype(np.float64)
+        return np.asarray(np.where(lowest == len(labels), frequencies[label], agreed))
 
-    patterns: DecisionPatterns
-
-    @cached_property
-    def _frequencies(self) -> Floats:
-        size = self.patterns.number_of_labels
-        columns = self.patterns.patterns.T
-        counted = sum(np.bincount(votes, self.patterns.counts, size + 1) for votes in columns)
-        votes = np.asarray(counted, dtype=np.float64)[:size]
-        return np.asarray(votes / max(votes.sum(), 1.0))
-
-    def of_label(self, label: int) -> Floats:
-        lowest, size = self.patterns.lowest_vote, self.patterns.number_of_labels
-        agreed = (self.patterns.unanimous & (lowest == label)).astype(np.float64)
-        return np.asarray(np.where(lowest == size, self._frequencies[label], agreed))
-
-    def rows(self, part: slice) -> Floats:
-        lowest = self.patterns.lowest_vote[part, None]
-        labels = np.arange(self.patterns.number_of_labels)
-        agreed = self.patterns.unanimous[part, None] & (lowest == labels)
-        return np.where(lowest == len(labels), self._frequencies, agreed)
+    decision = np.where(patterns.unanimous, lowest.astype(np.int64), UNDECIDED)
+    shares = PatternShares((len(lowest), len(labels)), rows, column)
+    return PatternFusion(patterns, decision, shares)

@@ -1,7 +1,7 @@
-"""Bands of scale, the power that raters share in them, and the answer that keeps it.
+"""Bands of scale, the power that raters share in them, and the result that keeps it.
 
-The formulas of the coherence vote up to its cut; `coherence_vote` tells the whole story. They are
-written out in double precision, with scipy's Gaussians, in ``tests/coherence_reference.py``.
+The formulas of the coherence vote up to its cut; `coherence_vote` explains the method. They are
+computed in double precision, with scipy's Gaussians, in ``tests/coherence_reference.py``.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def coherence(
     for band, window in enumerate(settings.windows()):
         sigmas = _window_sigmas(window * sides, steps)
         power, shared = found.power[band], found.shared[band]
-        # Beyond the box nobody disputes anything: no power to look at. Gains are ratios, so a
+        # Beyond the box nothing is disputed, so there is no power. Gains are ratios, so a
         # window that leaves the box needs no correction.
         for volume in (power, shared):
             smooth_volume(volume, sigmas, truncate=TRUNCATE, border="zero")

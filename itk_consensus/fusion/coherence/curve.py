@@ -32,16 +32,11 @@ SHARED_HALF = 0.5
 
 
 class Resolution(NamedTuple):
-    """The scale in mm at which raters share half of their detail.
-
-    Attributes
-    ----------
-    millimetres : float
-    bound : {"=", "<=", ">="}
-        "<=" if they share even the finest scale that was looked at, ">=" if not even the coarsest.
-    """
+    """The scale in mm at which raters share half of their detail."""
 
     millimetres: float
+    #: "<=" if they share even the finest scale that was looked at, ">=" if not
+    #: even the coarsest.
     bound: Literal["=", "<=", ">="]
 
     def __str__(self) -> str:
@@ -50,17 +45,10 @@ class Resolution(NamedTuple):
 
 
 class CoherenceCurve(NamedTuple):
-    """Share of the power that raters have in common, by scale.
+    """Share of the power that raters have in common, by scale."""
 
-    Attributes
-    ----------
-    scales : (B,) ndarray
-        In mm, ascending.
-    coherence : (B,) ndarray
-        1: they draw the same; 0: no more alike than by chance. NaN where nothing is drawn.
-    """
-
-    scales: Floats
+    scales: Floats  #: (B,) in mm, ascending
+    #: (B,) 1: they draw the same; 0: no more alike than by chance. NaN where nothing is drawn.
     coherence: Floats
 
     def resolution(self) -> Resolution | None:

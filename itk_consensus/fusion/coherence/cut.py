@@ -42,7 +42,7 @@ LEVEL_WEIGHT = 0.5**0.5
 #: same have .25, three .5, and what most raters miss voxel by voxel comes near 1.
 LEAST_COMMON = 0.3
 
-#: Answers this close to the cut are a tie, and not chosen; single precision tells no more.
+#: Values this close to the cut are ties and not chosen, as single precision cannot decide.
 TIE_TOLERANCE = 1e-6
 
 
@@ -132,7 +132,7 @@ def _levels(cut: Cut) -> tuple[float, float, float, float]:
 
 
 def counted_voxels(raters: RaterField, sides: Floats) -> Mask:
-    """Annotated voxels within reach of what somebody marked.
+    """Annotated voxels within reach of what any rater marked.
 
     Clean background, however much of it, must not count.
     """

@@ -1,4 +1,4 @@
-"""A bound on harm: where an answer leaves the vote without a reason that can be named, it returns.
+"""A bound on harm: where a result leaves the vote without a known reason, it returns to it.
 
 A consensus leaves the vote to smooth what raters do not share, to ask only those who found an
 object about its outline, and to add what `detection` says is there. Whatever it was made by, three
@@ -7,13 +7,17 @@ things hold of every label:
 - A component that more than half of the raters marked, and marked alike, is not lost; nor is a
   label whole, if the vote has one thing of it and not specks.
 - A component of which the vote has nothing was found by more than half of the raters, or rescued.
-- No reader, and no two of them in what they share, lose more than `UNEXPLAINED` of Dice against the
-  vote, unless the answer is as close to them as the nearer half of the other readers: so much the
-  readers' own spread explains. Nor do the readers who corroborate each other most lose more than
-  `LARGEST_DROP` on average. Otherwise the region returns to the vote.
+- Who is asked and agrees with most of the others loses no more than `LARGEST_LOSS` of Dice against
+  the vote; nor does what two of them share. Readers of a thin or tiny structure may differ fourfold
+  in volume: who does not agree with most loses no more than half of the distance between the two
+  who are farthest apart, for an answer in the middle between readers needs no other reason. One of
+  them all may have slipped, and is left out when that distance is measured. Where more is lost, the
+  region returns to the vote.
 
-The last does not hold in noise, where the vote is close to every reader because it shares their
-specks, and an answer without them is not.
+Of an object that somebody did not find, finders
+lose no more than `LARGEST_LOSS`, unless the answer is as close to them as the other finders are.
+None of this holds in noise, where the vote is close to every reader because it shares their specks,
+and an answer without them is not.
 """
 
 from __future__ import annotations
@@ -36,16 +40,19 @@ from itk_consensus.fusion.coherence.rater_masks import RaterMasks
 from itk_consensus.fusion.components import connecting, lost_components, piece_sizes
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection, relative_to
 
-#: Mean Dice to the best corroborated readers that an answer may lose against the vote, if others
-#: are less well corroborated than these.
+#: Dice that who agrees with most readers may lose against the vote.
+LARGEST_LOSS = 0.02
+
+#: Readers with this Dice to each other agree.
+AGREEMENT = 0.9
+
+#: Share of the distance between two readers from each of them to the middle: so much may be lost by
+#: who does not agree with most.
+TO_THE_MIDDLE = 0.5
+
+#: Mean Dice to the best corroborated readers that an answer may lose against a vote whose ties are
+#: background.
 LARGEST_DROP = 0.01
-
-#: The same where all readers are alike: then nobody is a better judge than the vote's own noise.
-LARGEST_DROP_OF_EQUALS = 0.03
-
-#: Dice to any reader, or to what any two share, that an answer may lose against the vote while it
-#: is farther from them than the nearer half of the other readers.
-UNEXPLAINED = 0.02
 
 #: Of more readers, pairs are too many to look at, and none of them stands alone.
 MOST_IN_PAIRS = 8
@@ -91,7 +98,7 @@ class BoundedLabel(NamedTuple):
 def bound_harm(
     masks: RaterMasks, index: int, decision: NDArray[Any], voters: LabelVoters, box: Box
 ) -> BoundedLabel:
-    """Hold a label's answer to the vote.
+    """Apply the bound to the result of a label.
 
     Parameters
     ----------
@@ -100,7 +107,7 @@ def bound_harm(
     index : int
         Of the label, which is not absent.
     decision : (\\*box) ndarray of int
-        Label indices, in a box around all that anybody marked.
+        Label indices, in a box around all that any rater marked.
     voters : LabelVoters
         Who was asked about it.
     """
@@ -136,7 +143,7 @@ class _Case(NamedTuple):
         return connecting(self.answer.ndim)
 
     def wrongly_lost(self) -> tuple[Mask, int]:
-        """Components of the vote that the answer lost, and that its raters marked alike."""
+        """Components of the vote that the result lost although their raters marked them alike."""
         lost = lost_components(self.vote, self.answer, self.answer.ndim > 3)
         pieces, number = scipy.ndimage.label(lost, self.connected)
         if not number:
@@ -207,7 +214,7 @@ class _Case(NamedTuple):
         return np.concatenate(found)
 
     def returned(self, mask: Mask) -> tuple[Mask, int]:
-        """The mask, with the vote's outline where the best corroborated readers prefer it."""
+        """The mask, with the vote's outline where readers lose too much by its own."""
         asked = self.marks[self.voters.asked]
         if len(asked) < 3:
             return mask, 0
@@ -229,17 +236,8 @@ class _Case(NamedTuple):
             box = boxes[piece - 1]
             here = pieces[box] == piece
             drawn, answer = asked[(slice(None), *box)][:, here], mask[box][here]
-            # A tied vote has no say: there the answer stands, unless the readers who corroborate
-            # each other most would lose by it.
-            vote = self.vote[box][here]
-            with_ties = vote | (self.tied[box][here] & answer)
-            better = next(
-                (
-                    one
-                    for one, ties_count in ((with_ties, False), (vote, True))
-                    if _Views.of(drawn, answer, one).are_worse_off(by_finders[piece], ties_count)
-                ),
-                None,
+            better = _better(
+                drawn, answer, self.vote[box][here], self.tied[box][here], by_finders[piece]
             )
             if better is not None:
                 if number_returned == 0:
@@ -259,25 +257,52 @@ class _Case(NamedTuple):
         return bool(specks > NOISE * np.count_nonzero(self.vote))
 
 
+def _better(drawn: Mask, answer: Mask, vote: Mask, tied: Mask, by_finders: bool) -> Mask | None:
+    """The vote's outline of a region, where readers lose too much by the answer; None elsewhere.
+
+    A tied vote has no say: there the answer stands, unless the readers who corroborate each other
+    most would lose by it.
+
+    Parameters
+    ----------
+    drawn : (J, N) ndarray of bool
+        What those asked drew of a region's voxels.
+    answer, vote, tied : (N,) ndarray of bool
+        Of the same voxels.
+    by_finders : bool
+        Whether it is an object's that somebody did not find, and those are not asked.
+    """
+    drew = drawn.any(axis=1)
+    drawn = drawn[drew]
+    if len(drawn) < 3:
+        return None
+    with_ties = vote | (tied & answer)
+    views = _Views.of(drawn, answer, with_ties)
+    if by_finders or not drew.all():
+        return with_ties if views.finders_lose() else None
+    if views.lose():
+        return with_ties
+    if tied.any() and _Views.of(drawn, answer, vote).corroborated_lose():
+        return vote
+    return None
+
+
 class _Views(NamedTuple):
     """How close answer and vote are to what readers drew of a region."""
 
     between: Floats  #: (J, J) Dice of every two readers
     answer: Floats  #: (J,) Dice of the answer to each reader
     vote: Floats  #: (J,) likewise of the vote
-    #: The same of what every two readers share: (pairs,) Dice of answer, of vote, and the mean of
-    #: the other readers'.
-    pairs: tuple[Floats, Floats, Floats]
+    lost_by_pairs: Floats  #: (J, J) Dice to what two readers share that is lost against the vote
 
     @classmethod
     def of(cls, drawn: Mask, answer: Mask, vote: Mask) -> _Views:
         """Of (J, N) marks of a region's voxels, and (N,) flags of answer and vote."""
-        drawn = drawn[drawn.any(axis=1)]
         readers = len(drawn)
-        # Where all readers agree, so does the vote, and only the answer needs to be counted.
+        # Where all of them agree only answer and vote need to be counted.
         agreed = drawn.all(axis=0)
         core = np.full(readers + 2, np.count_nonzero(agreed), np.float64)
-        core[readers] = np.count_nonzero(agreed & answer)
+        core[readers:] = np.count_nonzero(np.stack([answer, vote])[:, agreed], axis=1)
         maps = np.concatenate([drawn, answer[None], vote[None]])[:, ~agreed]
         exact = np.float32 if maps.shape[1] < EXACT_IN_SINGLE else np.float64
         disputed: NDArray[Any] = maps.astype(exact)
@@ -287,53 +312,48 @@ class _Views(NamedTuple):
             dices[:readers, :readers],
             dices[:readers, readers],
             dices[:readers, readers + 1],
-            _of_pairs(disputed, np.diag(shared), core),
+            _lost_by_pairs(disputed, np.diag(shared), core),
         )
 
-    def are_worse_off(self, by_finders: bool, ties_count: bool) -> bool:
-        """Whether readers lose against the vote more than their own spread explains.
+    def lose(self) -> bool:
+        """Whether a reader, or what two share, loses more than the readers' spread explains."""
+        agree = 2 * np.count_nonzero(self.between >= AGREEMENT, axis=1) > len(self.answer)
+        to_the_middle = max(LARGEST_LOSS, TO_THE_MIDDLE * (1 - self._least_dice()))
+        may_lose = np.where(agree, LARGEST_LOSS, to_the_middle)
+        lost = self.vote - self.answer > may_lose
+        lost_by_pairs = self.lost_by_pairs > np.maximum.outer(may_lose, may_lose)
+        return bool(lost.any() or lost_by_pairs.any())
 
-        Where somebody found nothing the vote is too small for a reason, and what two finders share
-        is the vote itself: there only single readers count, and all the others' distance explains.
+    def _least_dice(self) -> float:
+        """Between two readers, if the one who is farthest from the others slipped."""
+        farthest = np.unravel_index(self.between.argmin(), self.between.shape)
+        rest = [np.delete(np.delete(self.between, j, axis=0), j, axis=1) for j in farthest]
+        return max(float(dices.min()) for dices in rest)
+
+    def finders_lose(self) -> bool:
+        """Whether a finder loses, and the answer is farther from them than other finders are.
+
+        Somebody found nothing, so that the vote is too small for a reason, and what two finders
+        share may be the vote itself: only single readers count.
         """
-        readers = len(self.answer)
-        if readers < 3:
-            return False
-        if ties_count:
-            return not by_finders and self._corroborated_lose(LARGEST_DROP, np.inf)
-        if by_finders:
-            others = (self.between.sum(axis=1) - 1) / (readers - 1)
-            return bool((np.minimum(self.vote, others) - self.answer > UNEXPLAINED).any())
-        lost = np.minimum(self.vote, self._nearer_half()) - self.answer
-        answer, vote, theirs = self.pairs
-        lost_by_pairs = np.minimum(vote, theirs) - answer
-        unexplained = max(lost.max(), lost_by_pairs.max(initial=-1)) > UNEXPLAINED
-        return bool(unexplained) or self._corroborated_lose(LARGEST_DROP, LARGEST_DROP_OF_EQUALS)
+        others = (self.between.sum(axis=1) - 1) / (len(self.answer) - 1)
+        return bool((np.minimum(self.vote, others) - self.answer > LARGEST_LOSS).any())
 
-    def _nearer_half(self) -> Floats:
-        """(J,) mean Dice of each reader to the nearer half of the others, among whom is no slip."""
-        readers = len(self.answer)
-        between = self.between.copy()
-        np.fill_diagonal(between, -1)
-        return np.asarray(np.sort(between, axis=1)[:, -(readers // 2) :].mean(axis=1))
-
-    def _corroborated_lose(self, allowed: float, allowed_of_equals: float) -> bool:
-        """Whether the readers who corroborate each other most lose more than is allowed."""
+    def corroborated_lose(self) -> bool:
+        """Whether readers who corroborate each other lose, while others do not corroborate them."""
         between = self.between.copy()
         np.fill_diagonal(between, -1)
         distance = 1 - np.sort(between, axis=1)[:, -2:].mean(axis=1)
         best = distance <= CORROBORATION * float(distance.min()) + 1e-9
-        differ = np.count_nonzero(best) >= 3 and not best.all()
-        lost = float((self.vote - self.answer)[best].mean())
-        return lost > (allowed if differ else allowed_of_equals)
+        if np.count_nonzero(best) < 3 or best.all():
+            return False
+        return bool((self.vote - self.answer)[best].mean() > LARGEST_DROP)
 
 
-def _of_pairs(
-    disputed: NDArray[Any], sizes: Floats, agreed: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """What every two readers share, against answer, vote and the mean of the others.
+def _lost_by_pairs(disputed: NDArray[Any], sizes: Floats, agreed: Floats) -> Floats:
+    """(J, J) Dice to what two readers share that the answer loses against the vote.
 
-    Of more than `MOST_IN_PAIRS` readers none.
+    Of more than `MOST_IN_PAIRS` readers nothing is looked at.
 
     Parameters
     ----------
@@ -343,16 +363,15 @@ def _of_pairs(
         Voxels of each, and those of them where all readers agree.
     """
     readers = len(disputed) - 2
-    found = []
+    lost = np.full((readers, readers), -1.0)
     few = readers if readers <= MOST_IN_PAIRS else 0
     for i, j in itertools.combinations(range(few), 2):
         both = disputed[i] * disputed[j]
+        shared = disputed[readers:] @ both + agreed[readers:]
         size = float(both.sum()) + agreed[i]
-        dices = 2 * (disputed @ both + agreed) / np.maximum(sizes + size, 1)
-        others = [k for k in range(readers) if k not in (i, j)] or [i, j]
-        found.append((dices[readers], dices[readers + 1], dices[others].mean()))
-    table = np.array(found, np.float64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]
+        answer, vote = 2 * shared / np.maximum(sizes[readers:] + size, 1)
+        lost[i, j] = vote - answer
+    return lost
 
 
 def _dices(shared: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What intensities add to votes: learned where raters agree, believed if held-out raters are.
+"""What intensities add to votes: learned where raters agree, used if they predict held-out raters.
 
 Where all raters agree, each label shows its intensities. Their mean and spread around a disputed
 voxel say how likely the voxel's intensity is under each label. How much that counts is a power that
@@ -84,7 +84,7 @@ class IntensityModel:
         classes = []
         for label in range(self.voxels.patterns.number_of_labels):
             shown = settled == label
-            # A label that nobody agrees on anywhere may look like anything.
+            # A label without any agreed voxel may have any intensity.
             classes.append(self._surroundings(shown if shown.any() else everything, places))
         floor = _VARIANCE_FLOOR * np.mean([spread for _, _, spread in classes])
         return np.stack(

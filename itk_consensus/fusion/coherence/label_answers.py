@@ -88,7 +88,7 @@ class Leading(NamedTuple):
 
     @classmethod
     def of(cls, masks: RaterMasks, boxes: Mapping[int, Box]) -> Leading:
-        """Before anybody challenged: beyond its box a label has all the votes or none."""
+        """At the start: beyond its box a label has all the votes or none."""
         decision = first_votes(masks)
         score = np.ones(masks.shape, np.float32)
         for label, box in boxes.items():

@@ -1,4 +1,4 @@
-"""Who has a say about a label, and where.
+"""Which raters decide about a label, and where.
 
 Whether a structure is there is one question, where its outline runs is another.
 
@@ -45,12 +45,12 @@ class FoundObject(NamedTuple):
     """An object that is there and that some raters did not find."""
 
     finders: tuple[int, ...]
-    voxels: int  #: That anybody marked
+    voxels: int  #: That any rater marked
     #: Probability that it is there, where no majority found it; NaN where one did.
     there: float
     box: Box  #: Around the cell
     cell: Mask  #: (*box) voxels nearer to this object than to any other
-    where: Mask  #: (*box) voxels that anybody marked
+    where: Mask  #: (*box) voxels that any rater marked
 
     @property
     def is_rescued(self) -> bool:
@@ -60,18 +60,18 @@ class FoundObject(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelVoters:
-    """Who is asked about one label."""
+    """The raters used for one label."""
 
     number: int  #: J
     drew: Mask  #: (J,) who marked something of it
-    annotated: Mask  #: (J,) who looked where somebody marked something
+    annotated: Mask  #: (J,) who looked where any rater marked something
     absent: bool = False  #: Whether more than half of those left it empty
-    elsewhere: tuple[int, ...] = ()  #: Who marked something else, and is not asked about it
+    elsewhere: tuple[int, ...] = ()  #: Who marked something else, and is not used
     found: tuple[FoundObject, ...] = ()
 
     @property
     def asked(self) -> NDArray[np.intp]:
-        """Who drew the label and is asked about its outline."""
+        """Who drew the label and is used for its outline."""
         return np.array([j for j in np.flatnonzero(self.drew) if j not in self.elsewhere], np.intp)
 
     @property
@@ -101,7 +101,7 @@ def label_voters(
     margin: Sequence[int],
     sides: Floats,
 ) -> LabelVoters | None:
-    """Who is asked about a label; None if nobody marked it.
+    """The raters used for a label; None if no rater marked it.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def label_voters(
 
 
 def _who(masks: RaterMasks, index: int, around: Box) -> tuple[Mask, Mask]:
-    """(J,) who marked something of a label, and who annotated some of what anybody marked."""
+    """(J,) who marked something of a label, and who annotated some of what any rater marked."""
     drew = np.zeros(masks.number_of_raters, bool)
     looked = np.full(masks.number_of_raters, masks.present is None)
     for part in slabs(around, VOXELS_AT_ONCE):
@@ -193,7 +193,7 @@ def _partly_found(
 
 
 class _Pieces(NamedTuple):
-    """Connected pieces of what anybody who is asked marked, by number; 0 is what nobody did."""
+    """Connected pieces of what the raters used marked, by number; 0 is background."""
 
     places: NDArray[np.int32]  #: (*around) the number of each voxel's piece
     raters: NDArray[np.intp]  #: Who is asked

@@ -37,7 +37,7 @@ COPY_RATIO = 1 / 3
 #: of its contours, within `REACH` of them.
 NEAR = 3.0
 
-#: Voxels around a contour in which witnesses are asked.
+#: Voxels around a contour in which other raters are compared.
 REACH = 3
 
 #: Of more raters no pair decides anything, and comparing all of them takes too long.
@@ -47,7 +47,7 @@ MOST_RATERS = 200
 def near_copies(patterns: DecisionPatterns) -> list[list[int]]:
     """Groups of raters who are copies of each other, in order; most groups are one rater.
 
-    Fewer than four raters are never copies: whose copy it is, or who slipped, two witnesses tell.
+    Fewer than four raters are never copies: it takes two others to see who copied, or erred.
     """
     raters = patterns.number_of_raters
     group = list(range(raters))
@@ -75,7 +75,7 @@ def same_masks(patterns: DecisionPatterns) -> list[list[int]]:
 
 
 class _Contours:
-    """Contours of raters, found for those who are asked about."""
+    """Contours of raters, traced on demand."""
 
     def __init__(self, patterns: DecisionPatterns) -> None:
         self._patterns = patterns

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Mask
-from itk_consensus.fusion.voting.majority_vote import VoteShares
+from itk_consensus.fusion.voting.majority_vote import vote_shares
 from itk_consensus.neighbourhood import rater_field
 from itk_consensus.neighbourhood.boxes import Box, bounding_box, moved, relative_to, slabs
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns, boxes_of_stack
@@ -45,6 +45,8 @@ class RaterMasks:
     kept: RaterMasks | None = None
     #: Like `read`, but gives the bits of `RaterField`, at once.
     pack: Callable[..., NDArray[np.uint8]] | None = None
+    #: The smallest box around what anybody marked, by label; None: patterns tell when asked.
+    boxes: Sequence[Box | None] | None = None
 
     @classmethod
     def from_stack(
@@ -57,20 +59,19 @@ class RaterMasks:
         kept = cls.from_patterns(patterns, weights)
         if kept.present is not None or stack.foreground is not None or len(stack.shape) > 4:
             return kept
+        kept = replace(kept, boxes=boxes_of_stack(stack))
         pairs = zip(stack.arrays, counted_weights(patterns, weights), strict=True)
         arrays = [array for array, weight in pairs if array is not None and weight]
 
         def pack(label: int, box: Box = ()) -> NDArray[np.uint8]:
             return rater_field.pack_label(arrays, stack.labels[label], box)
 
-        masks = replace(
+        return replace(
             kept,
             read=lambda label, box=(): rater_field.unpack_bits(pack(label, box), len(arrays)),
             kept=kept,
             pack=pack,
         )
-        vars(kept)["_marked_boxes"] = vars(masks)["_marked_boxes"] = boxes_of_stack(stack)
-        return masks
 
     @classmethod
     def from_patterns(
@@ -143,7 +144,7 @@ class RaterMasks:
     def share(self, label: int, box: Box = ()) -> Floats:
         """(\\*box) weighted mean membership among those who annotated; 0 where nobody did."""
         if self.patterns is not None:
-            shares = VoteShares(self.patterns, self.weights, np.zeros(self.number_of_labels))
+            shares = vote_shares(self.patterns, self.weights, np.zeros(self.number_of_labels))
             return self.patterns.crop(box).expand(shares.of_label(label))
         present = None if self.present is None else self.present[(slice(None), *box)]
         return weighted_share(self.read(label, box), self.weights, present)
@@ -207,10 +208,10 @@ class RaterMasks:
         return bounding_box(np.asarray(marked.any(axis=0)))
 
     @cached_property
-    def _marked_boxes(self) -> list[Box | None]:
+    def _marked_boxes(self) -> Sequence[Box | None]:
         """Of all labels."""
         assert self.patterns is not None
-        return boxes_of_patterns(self.patterns)
+        return boxes_of_patterns(self.patterns) if self.boxes is None else self.boxes
 
     def frequencies(self) -> Floats:
         """(K,) share of each label among all votes."""

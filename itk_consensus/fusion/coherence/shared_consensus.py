@@ -1,4 +1,4 @@
-"""The recommended consensus: what raters share, found by rules that can be read.
+"""The recommended consensus: what raters share, by explicit rules.
 
 1. Copies of one rater count once (`near_copies`).
 2. Whether a structure is there is a vote of its own, and its outline is asked of those who drew it
@@ -40,12 +40,12 @@ CHANGED_SHARE = 0.5 + 1e-9
 class SharedConsensus:
     """A consensus and the facts that led to it."""
 
-    decision: Indices  #: (*shape) label index, or `labels.ties.UNDECIDED` where nobody annotated
+    decision: Indices  #: (*shape) label index, or `labels.ties.UNDECIDED` where no rater annotated
     coherence: CoherenceResult  #: Before it was held to the vote
-    raters: RaterMasks  #: Everybody who annotated something, copies apart
+    raters: RaterMasks  #: All raters who annotated something, copies apart
     #: Those raters, as numbered in the patterns; those of one group are copies.
     groups: list[list[int]]
-    voters: Mapping[int, LabelVoters]  #: By label index: who, of the groups, was asked about it
+    voters: Mapping[int, LabelVoters]  #: By label index: which of the groups were used for it
     bounds: Mapping[int, BoundedLabel]  #: By label index: how it was held to the vote
     changed: NDArray[np.intp]  #: Flat indices of voxels that this changed
     vote_dice: float  #: Dice of the vote's foreground to the decision's, ties being background
@@ -90,7 +90,7 @@ def shared_consensus(
     Parameters
     ----------
     patterns : DecisionPatterns
-        With codes. Label index 0 is taken for the background.
+        With codes. Label index 0 is the background.
     spacing : sequence of float
         Voxel sides in mm, in array order.
     stack : LabelStack, optional
@@ -133,7 +133,7 @@ def _voters(
     groups: Sequence[Sequence[int]],
     spacing: Sequence[float],
 ) -> dict[int, LabelVoters]:
-    """By label index, of what anybody marked."""
+    """By label index, of what any rater marked."""
     sides = smallest_sides(spacing)
     margin = DEFAULT_SETTINGS.margin(sides)
     members = [len(group) for group in groups]

@@ -66,13 +66,13 @@ NO_VOTERS: Mapping[int, LabelVoters] = {}
 class CoherenceResult:
     """What the raters share."""
 
-    decision: Indices  #: (*shape) label index; `UNDECIDED` where nobody annotated
+    decision: Indices  #: (*shape) label index; `UNDECIDED` where no rater annotated
     masks: RaterMasks
     #: By label index, for labels that raters differ about; with two labels, of the foreground.
     answers: dict[int, LabelAnswer]
     #: Flat indices of voxels of unanimous components that smoothing would have lost.
     restored: dict[int, NDArray[np.intp]]
-    #: (K,) share of each label among all votes: the probability where nobody annotated.
+    #: (K,) share of each label among all votes: the probability where no rater annotated.
     frequencies: Floats
 
     def write_probability(self, label: int, out: NDArray[Any]) -> None:
@@ -270,7 +270,7 @@ def _lost_unanimous(masks: RaterMasks, label: int, decision: Indices) -> NDArray
 
 
 def _unanimous(masks: RaterMasks, label: int, box: Box) -> Mask:
-    """Voxels that everybody marks who annotated them, if enough did."""
+    """Voxels marked by all raters who annotated them, if enough did."""
     marked = masks.marks(label, box)
     if masks.present is None:
         return np.asarray(marked.all(axis=0))

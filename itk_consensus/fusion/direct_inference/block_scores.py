@@ -25,6 +25,7 @@ from itk_consensus.fusion.direct_inference.label_evidence import (
     ParameterPosterior,
 )
 from itk_consensus.votes.disputed_voxels import chunks
+from itk_consensus.votes.fusions import PatternShares
 
 #: Numbers that one step handles; keeps its arrays in the processor's cache.
 _CHUNK = 2**17
@@ -174,27 +175,13 @@ class BlockScores:
         return _Counts.of(self._posterior.confusion.sum(axis=1))
 
 
-@dataclass(frozen=True)
-class ConditionalShares:
-    """Probability of each label at a single voxel of each pattern, the rest of the map given."""
+def conditional_shares(model: LabelEvidence, decision: Maps) -> PatternShares:
+    """Probability of each label at a single voxel of each pattern, given the rest of a (P,) map."""
+    blocks = BlockScores(model, decision[:, None])
 
-    model: LabelEvidence
-    decision: Maps  #: (P,)
-
-    def of_label(self, label: int) -> Floats:
-        """(P,) probability of one label."""
-        shares = np.empty(len(self.decision))
-        size = max(1, _CHUNK // self.model.patterns.number_of_labels)
-        for part in chunks(len(shares), size):
-            shares[part] = self.rows(part)[:, label]
-        return shares
-
-    def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
-        scores = self._scores.of_voxels(part)[:, 0]
+    def rows(part: slice) -> Floats:
+        scores = blocks.of_voxels(part)[:, 0]
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
-    @cached_property
-    def _scores(self) -> BlockScores:
-        return BlockScores(self.model, self.decision[:, None])
+    return PatternShares((len(decision), model.patterns.number_of_labels), rows)

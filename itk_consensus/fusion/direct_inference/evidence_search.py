@@ -55,8 +55,7 @@ class Climb:
 def climb(model: LabelEvidence, maps: Maps) -> Climb:
     """Move whole patterns until no single move raises the evidence of any map.
 
-    Who watches the work is asked before every batch of maps, and told within: a round of many
-    labels may take long.
+    Progress is reported, and Abort checked, within a round: with many labels it may take long.
     """
     maps, log_evidence = maps.copy(), model.log_evidence(maps)
     rounds = np.zeros(maps.shape[1], dtype=np.int64)

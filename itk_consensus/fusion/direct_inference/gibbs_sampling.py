@@ -51,7 +51,7 @@ def sample(
 ) -> GibbsSamples | None:
     """Run the chain from (P, K) voxels of each label; None if stopped before the first sample.
 
-    Who watches the work is told of each sample, and may end the chain there.
+    Progress is reported, and Abort checked, after each sample.
     """
     rng = np.random.default_rng(plan.random_seed)
     allocation = start

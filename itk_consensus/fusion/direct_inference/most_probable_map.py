@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.direct_inference.block_scores import ConditionalShares
+from itk_consensus.fusion.direct_inference.block_scores import conditional_shares
 from itk_consensus.fusion.direct_inference.evidence_search import (
     Climb,
     all_can_be_tried,
@@ -34,6 +34,7 @@ from itk_consensus.fusion.staple.confusion_model import with_diagonal
 from itk_consensus.fusion.staple.expectation_maximization import StartPlan
 from itk_consensus.fusion.staple.staple_result import StartSummary, pairwise_overlap
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.work import current, stage
 
 #: Quantiles reported of each rater's performance.
@@ -78,7 +79,7 @@ class DirectInferenceResult:
     decision: Labels  #: (P,) label index of each pattern: the map of highest evidence
     #: (P, K) marginal posterior of a voxel's label if sampled; else its conditional posterior given
     #: the rest of the map (eq. 26).
-    shares: Floats | ConditionalShares
+    shares: Floats | PatternShares
     log_evidence: float  #: log p(t, D) of the map
     exact: bool  #: Whether all maps were tried, so that none has a higher evidence for certain
     #: (J, K, K) posterior mean of the confusion matrices [rater, observed, true]: over the samples,
@@ -159,7 +160,7 @@ def _result(
         voxels = np.eye(labels)[decision] * model.patterns.counts[:, None]
         samples = sample(model, voxels, settings.sampling)
     if samples is None:
-        shares: Floats | ConditionalShares = ConditionalShares(model, decision)
+        shares: Floats | PatternShares = conditional_shares(model, decision)
         theta, prior = confusion / confusion.sum(axis=1, keepdims=True), prior / prior.sum()
         performance = _given_map(confusion)
     else:

@@ -32,7 +32,7 @@ def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str
     have the small type of votes: with many patterns the maps are much of all memory.
     """
     names, maps = ["majority_vote"], [vote_map(patterns)]
-    current().iterated(1)  # Many patterns have taken a while; whether to go on is asked again.
+    current().iterated(1)  # Many patterns take a while; check Abort again.
     for level, labels in _thresholded(majority_vote(patterns)):
         names.append(f"threshold {level:.3g}")
         maps.append(labels)
@@ -53,7 +53,7 @@ def starting_maps(patterns: DecisionPatterns, plan: StartPlan) -> tuple[list[str
 
 
 def vote_map(patterns: DecisionPatterns) -> Maps:
-    """(P,) label with most votes; the most frequent one where tied, or where nobody annotated."""
+    """(P,) label with most votes; the most frequent one where tied, or where no rater annotated."""
     vote = majority_vote(patterns, ties="prior")
     decision = np.where(vote.decision < 0, vote.frequencies.argmax(), vote.decision)
     return decision.astype(patterns.patterns.dtype)

@@ -15,14 +15,17 @@ import numpy as np
 from scipy.special import log_softmax, logit
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.voting.majority_vote import SHARES_AT_ONCE, label_frequencies
+from itk_consensus.fusion.voting.majority_vote import label_frequencies
+from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.disputed_voxels import chunks
-from itk_consensus.votes.fusions import PatternFusion
-from itk_consensus.votes.ties import TieRule, decide
-
-#: Log odds that sums in different order cannot tell apart.
-TIE_TOLERANCE = 1e-9
+from itk_consensus.votes.disputed_voxels import chunks, decide_voxels
+from itk_consensus.votes.fusions import (
+    SHARES_AT_ONCE,
+    PatternFusion,
+    PatternShares,
+    VolumeFusion,
+)
+from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, TieRule, decide
 
 
 @dataclass(frozen=True)
@@ -37,45 +40,59 @@ class PoolSettings:
 
 def pool_votes(patterns: DecisionPatterns, settings: PoolSettings) -> PatternFusion:
     """Pool raters who give labels; each wrong label is equally likely."""
-    pooled = PooledVotes(patterns, settings)
+    labels = patterns.number_of_labels
+    # Log odds that one vote gives its label against each other one.
+    strength = float(logit(1 - settings.error_rate) + np.log(max(labels - 1, 1)))
+
+    def scores(part: slice) -> Floats:
+        """(n, K) log probabilities of some patterns, up to a constant for each."""
+        votes = patterns.votes(settings.exponents, part)
+        return np.asarray(np.log(settings.prior) + strength * votes)
+
+    def rows(part: slice) -> Floats:
+        return np.asarray(np.exp(log_softmax(scores(part), axis=1)))
+
     prior = label_frequencies(patterns, np.ones(patterns.number_of_raters))
     decision = np.empty(len(patterns.counts), np.int64)
-    for part in chunks(len(decision), max(1, SHARES_AT_ONCE // patterns.number_of_labels)):
+    for part in chunks(len(decision), max(1, SHARES_AT_ONCE // labels)):
         decision[part] = decide(
-            pooled.scores(part),
+            scores(part),
             patterns.labels,
             settings.tie_rule,
-            tolerance=TIE_TOLERANCE,
+            tolerance=SAME_PROBABILITY,
             prior=prior,
         )
-    return PatternFusion(patterns, decision, pooled)
+    return PatternFusion(patterns, decision, PatternShares((len(decision), labels), rows))
 
 
-@dataclass(frozen=True)
-class PooledVotes:
-    """Probabilities by pattern and label, made when asked for."""
+def pool_probabilities(votes: SoftVotes, settings: PoolSettings) -> VolumeFusion:
+    """Pool raters who give probabilities of K classes.
 
-    patterns: DecisionPatterns
-    settings: PoolSettings
-
-    @property
-    def _strength(self) -> float:
-        """Log odds that one vote gives its label against each other one."""
-        others = max(self.patterns.number_of_labels - 1, 1)
-        return float(logit(1 - self.settings.error_rate) + np.log(others))
-
-    def scores(self, part: slice) -> Floats:
-        """(n, K) log probabilities of some patterns, up to a constant for each."""
-        votes = self.patterns.votes(self.settings.exponents, part)
-        return np.asarray(np.log(self.settings.prior) + self._strength * votes)
-
-    def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
-        return np.asarray(np.exp(log_softmax(self.scores(part), axis=1)))
-
-    def of_label(self, label: int) -> Floats:
-        """(P,) probability of a label."""
-        shares = np.empty(len(self.patterns.counts))
-        for part in chunks(len(shares), max(1, SHARES_AT_ONCE // self.patterns.number_of_labels)):
-            shares[part] = self.rows(part)[:, label]
-        return shares
+    They are kept inside [e / (K - 1), 1 - e], e the error rate: so a certain opinion counts as
+    much as a label does in `pool_votes`. The linear pool, their mean, is the vote of soft_vote.py.
+    """
+    others = max(len(settings.prior) - 1, 1)
+    limits = settings.error_rate / others, 1 - settings.error_rate
+    scores, _ = weighted_sums(
+        votes, settings.exponents, lambda classes: np.log(np.clip(classes, *limits))
+    )
+    for score, prior in zip(scores, settings.prior, strict=True):
+        score += np.log(prior)
+    highest = np.maximum.reduce(scores)
+    shares = [np.exp(score - highest) for score in scores]
+    total = np.sum(shares, axis=0)
+    shares = [share / total for share in shares]
+    inside = slice(None) if votes.mask is None else votes.mask != 0
+    decision = decide_voxels(
+        np.stack([score.reshape(-1) for score in scores]),
+        np.arange(len(shares)),
+        settings.tie_rule,
+        tolerance=SAME_PROBABILITY,
+        prior=np.array([share[inside].sum() for share in shares]),
+    ).reshape(total.shape)
+    if votes.mask is not None:
+        outside = votes.mask == 0
+        decision[outside] = BACKGROUND
+        for share in shares:
+            share[outside] = 0.0
+    return VolumeFusion(decision, lambda label: shares[label])

@@ -34,7 +34,7 @@ class SelectionResult:
     dropped: NDArray[np.bool_]  #: (J,) who annotated something and was dropped
     #: Mean change of the label shares of disputed voxels in each iteration.
     trace: tuple[float, ...]
-    converged: bool  #: Whether the last iteration dropped nobody
+    converged: bool  #: Whether the last iteration dropped no rater
 
 
 class _Selection(NamedTuple):
@@ -99,7 +99,7 @@ def overlap_with(patterns: DecisionPatterns, decision: NDArray[np.int64]) -> Flo
 
 
 def _select(selected: NDArray[np.bool_], overlaps: Floats, deviations: float) -> NDArray[np.bool_]:
-    """Who stays: overlap neither far below the mean nor zero, unless nobody would be left."""
+    """Raters to keep: overlap neither far below the mean nor zero, unless none would be left."""
     limit = overlaps[selected].mean() - deviations * overlaps[selected].std() - _ROUNDING
     # Among five raters none is ever two standard deviations below the mean, but one who drew
     # elsewhere has no weight in the next vote and must not pull the mean down either.

@@ -26,10 +26,8 @@ from itk_consensus.neighbourhood.boxes import Box, voxel_sides
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
 from itk_consensus.votes.fusions import DisputedFusion
+from itk_consensus.votes.ties import SAME_SINGLE
 from itk_consensus.work import one_by_one
-
-#: Mean distances, in units of the smallest voxel side, that float32 sums cannot tell apart.
-TIE_TOLERANCE = 1e-5
 
 #: Labels farther from a voxel than this many (largest) voxel sides are tried if none is nearer.
 NEAR = 10
@@ -69,7 +67,7 @@ def shape_based_average(
     """Average the raters' signed distances to every label."""
     voxels = DisputedVoxels(patterns, contour_region(patterns, len(settings.spacing)))
     vote = majority_vote(patterns, weights=settings.weights, ties=settings.tie_rule)
-    tolerance = TIE_TOLERANCE * min(voxel_sides(settings.spacing))
+    tolerance = SAME_SINGLE * min(voxel_sides(settings.spacing))
     extent = float(np.linalg.norm(np.multiply(voxels.shape, settings.spacing)))
     gaps = patterns.outside_code is not None or not patterns.present.all()
     # Where labels are unknown a box does not hold all that is near.

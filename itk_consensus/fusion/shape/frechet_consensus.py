@@ -33,7 +33,7 @@ class FrechetConsensus(NamedTuple):
     """A mask on patterns and its mean overlap with the raters."""
 
     #: (P,) voxels of each pattern in the mask: all or none of them, but for one pattern at most,
-    #: where raters with small and large masks pull both ways. Which of its voxels, nobody can say.
+    #: where raters with small and large masks pull both ways. Which of its voxels is undetermined.
     taken: NDArray[np.int64]
     overlap: float  #: Mean Dice or Jaccard of exactly this mask
 
@@ -136,8 +136,8 @@ def frechet_labels(patterns: DecisionPatterns, measure: Measure = "dice") -> Fre
 def _whole_sets(table: _Table, taken: NDArray[np.int64], measure: Measure) -> Mask:
     """(G,) sets of which the mask has more than half; sets of equal worth share one fate.
 
-    A mask may end within a set, or within sets of equal worth: which of their voxels it has nobody
-    can say, and the order of raters must not.
+    A mask may end within a set, or within sets of equal worth: which of their voxels it has is
+    undetermined, and must not depend on the order of raters.
     """
     if measure == "jaccard" or not taken.any():
         return 2 * taken > table.counts

@@ -39,7 +39,7 @@ class _Around(NamedTuple):
 
 @dataclass(frozen=True)
 class AveragingSettings:
-    """Everything that shape-based averaging can be told."""
+    """The settings of shape-based averaging."""
 
     spacing: tuple[float, ...]  #: Voxel size in mm per array axis
     weights: Floats | None = None  #: (J,) weight of each rater's distances; None: equal
@@ -126,7 +126,7 @@ class MeanDistances:
         return total
 
     def _some(self, raters: Sequence[int]) -> Iterator[Sequence[int]]:
-        """Some raters at a time: less memory, and a large volume of many tells how far it is."""
+        """Some raters at a time, for less memory and finer progress."""
         for part in chunks(len(raters), current().threads):
             yield raters[part]
             report(part.stop / len(raters))
@@ -195,9 +195,9 @@ def _average(distances: Floats32, weights: Floats, trim: float) -> Floats32:
 def _bounded(distances: Floats) -> Floats:
     """Replace infinite distances of (J, N): a label not drawn is as far as the farthest drawn one.
 
-    One rater without the label then has one rater's say, instead of ending it for all. Where no
-    rater has a contour each counts as 1 mm, which is a vote; a label that nobody drew stays
-    infinitely far.
+    One rater without the label then has the weight of one rater, instead of removing it for all.
+    Where no rater has a contour each counts as 1 mm, which is a vote; a label that nobody drew
+    stays infinitely far.
     """
     infinite = np.isinf(distances)
     if not infinite.any():

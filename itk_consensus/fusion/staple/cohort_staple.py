@@ -18,11 +18,11 @@ from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.fusion.staple.staple import StapleSettings, counted_voxels, one_class, run_em
 from itk_consensus.fusion.staple.staple_result import (
     StapleResult,
-    in_pairs,
     nothing_to_estimate,
     prior_of_start,
     staple_result,
 )
+from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import mean_of_votes
 
@@ -76,13 +76,14 @@ def _one_below_the_other(
 ) -> tuple[DecisionPatterns, NDArray[np.uint32]]:
     """One table of all cases, and the case of each row."""
     if not cases:
-        raise InputError(f"{owner}: at least one case wanted, got none")
+        raise InputError("at least one case wanted, got none", owner=owner)
     raters = [case.number_of_raters for case in cases]
     odd = next((index for index, number in enumerate(raters) if number != raters[0]), None)
     if odd is not None:
         raise InputError(
-            f"{owner}: every case must have the same raters, None for an absent one; "
-            f"case 0 has {raters[0]}, case {odd} has {raters[odd]}"
+            f"every case must have the same raters, None for an absent one; "
+            f"case 0 has {raters[0]}, case {odd} has {raters[odd]}",
+            owner=owner,
         )
     table = DecisionPatterns(
         np.concatenate([case.patterns for case in cases]),
@@ -110,15 +111,19 @@ def _case_priors(frequencies: Floats, settings: StapleSettings, owner: str) -> F
         # A case in which nobody marks anything has prior 0, and rightly stays empty.
         if not ((priors >= 0) & (priors <= 1)).all():
             raise ParameterError(
-                f"{owner}: ConfidenceWeight must keep every case's prior inside [0, 1], "
-                f"got {settings.confidence_weight:g}, which makes one {priors.max():.6g}"
+                f"must keep every case's prior inside [0, 1], "
+                f"got {settings.confidence_weight:g}, which makes one {priors.max():.6g}",
+                owner=owner,
+                parameter="ConfidenceWeight",
             )
         return priors
     given = np.atleast_1d(np.asarray(settings.prior, dtype=np.float64))
     if len(given) not in (1, len(frequencies)):
         raise ParameterError(
-            f"{owner}: Prior must be one number, or one for each of the {len(frequencies)} cases, "
-            f"got {len(given)}"
+            f"must be one number, or one for each of the {len(frequencies)} cases, "
+            f"got {len(given)}",
+            owner=owner,
+            parameter="Prior",
         )
     return np.broadcast_to(given, len(frequencies))
 

@@ -17,10 +17,11 @@ Array layout: P patterns, J raters, L levels, K labels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,14 @@ from itk_consensus.array_types import Floats
 from itk_consensus.fusion.iteration import Step, Stillness, StopRule, iterate
 from itk_consensus.fusion.staple.confusion_model import EstimatedTruth
 from itk_consensus.fusion.staple.leaps import Leaps
-from itk_consensus.fusion.staple.levels_and_truth import LevelsAndTruth
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import chunks
 from itk_consensus.votes.expected_counts import ROUNDING, VoteTable
+from itk_consensus.votes.fusions import PatternShares
+from itk_consensus.votes.ties import SAME_LOG_POSTERIOR, decide
+
+#: Pairs of pattern and truth looked at together.
+_PAIRS_AT_ONCE = 1 << 21
 
 #: How much of the first shares is the same at all levels.
 _MIXED = 0.01
@@ -52,6 +58,55 @@ class CollateSettings:
     pseudo_counts: tuple[float, float] = (2.0, 0.0)
     prior: Floats | None = None  #: (K,) fixed label prior; None estimates it
     stop: StopRule = _STOP
+
+
+@dataclass(frozen=True)
+class LevelsAndTruth:
+    """What the parameters say of each pattern; (level, label) pairs are the truths of the table."""
+
+    estimated: EstimatedTruth
+    shape: tuple[int, int]
+
+    def of_label(self, label: int) -> Floats:
+        """(P,) probability of a label."""
+        levels, labels = self.shape
+        at_levels = self.estimated.probabilities([k * labels + label for k in range(levels)])
+        # Sums of probabilities may exceed one by rounding.
+        return np.asarray(at_levels[:, 0].sum(axis=1).clip(max=1.0))
+
+    def rows(self, part: slice) -> Floats:
+        """(n, K) probabilities of some patterns."""
+        return np.asarray(self._pairs(part).sum(axis=1).clip(max=1.0))
+
+    @property
+    def shares(self) -> PatternShares:
+        """Of labels, whatever the level."""
+        patterns = len(self.estimated.table.weights)
+        return PatternShares((patterns, self.shape[1]), self.rows, self.of_label)
+
+    def levels(self) -> Floats:
+        """(P, L) probability of each level."""
+        return np.concatenate(
+            [self._pairs(part).sum(axis=2).clip(max=1.0) for part in self._parts()]
+        )
+
+    def decisions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """(P,) most probable label, or undecided on a tie."""
+        with np.errstate(divide="ignore"):
+            scores = (np.log(self._pairs(part).sum(axis=1)) for part in self._parts())
+            return np.concatenate(
+                [decide(of, labels, tolerance=SAME_LOG_POSTERIOR) for of in scores]
+            )
+
+    def _parts(self) -> Iterator[slice]:
+        """Patterns whose pairs take little memory."""
+        return chunks(
+            len(self.estimated.table.weights), max(1, _PAIRS_AT_ONCE // math.prod(self.shape))
+        )
+
+    def _pairs(self, part: slice) -> Floats:
+        """(n, L, K) probability of each pair."""
+        return self.estimated.probabilities(part=part).reshape(-1, *self.shape)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +26,12 @@ from itk_consensus.array_types import Floats, Labels
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import (
     UNDERFLOW,
-    VoteShares,
+    FirstTruth,
     VoteTable,
     mean_of_votes,
     shares_of_votes,
 )
+from itk_consensus.votes.fusions import PatternShares
 from itk_consensus.votes.ties import decide
 
 
@@ -86,50 +87,53 @@ class KnownTruth:
         return shares if wanted is None else shares[..., list(wanted)]
 
 
-@dataclass(frozen=True)
-class TruthOfStart:
+def truth_of_start(
+    truth: EstimatedTruth | KnownTruth,
+    start: int,
+    agreed: NDArray[np.int64] | None,
+    patterns: DecisionPatterns,
+    undecided: NDArray[np.intp],
+) -> PatternShares:
     """Probabilities of one start; patterns left out of the estimation keep their label.
 
     Votes that no label explains, because some rater never said this where the truth was that,
     leave the model without an answer: such patterns hold the shares of their votes.
+
+    Parameters
+    ----------
+    agreed : (P,) ndarray or None
+        Label index that a pattern keeps, or -1: estimated.
+    undecided : (n,) ndarray
+        Patterns without a decision; those that no label explains are among them.
     """
 
-    truth: EstimatedTruth | KnownTruth
-    start: int
-    agreed: NDArray[np.int64] | None  #: (P,) label index that a pattern keeps, or -1: estimated
-    patterns: DecisionPatterns
-    #: (n,) patterns without a decision; those that no label explains are among them.
-    undecided: NDArray[np.intp]
+    @cache
+    def unexplained() -> tuple[NDArray[np.intp], Floats]:
+        """Patterns that no label explains, and the (n, K) shares of their votes."""
+        shares = truth.probabilities(None, start, undecided)[:, 0]
+        rows = undecided[~shares.any(axis=1)]
+        votes = DecisionPatterns(patterns.patterns[rows], patterns.counts[rows], patterns.labels)
+        return rows, mean_of_votes(votes)
 
-    def of_label(self, label: int) -> Floats:
-        """(P,) probability of one label."""
-        shares = np.array(self.truth.probabilities([label], self.start)[:, 0, 0])
-        rows, votes = self._unexplained
+    def column(label: int) -> Floats:
+        shares = np.array(truth.probabilities([label], start)[:, 0, 0])
+        rows, votes = unexplained()
         shares[rows] = votes[:, label]
-        if self.agreed is None:
-            return shares
-        return np.where(self.agreed < 0, shares, self.agreed == label)
+        return shares if agreed is None else np.where(agreed < 0, shares, agreed == label)
 
-    def rows(self, part: slice) -> Floats:
-        """(n, K) probabilities of some patterns."""
-        shares = np.array(self.truth.probabilities(None, self.start, part)[:, 0])
-        rows, votes = self._unexplained
-        here = np.arange(len(self.patterns.counts))[part]
+    def some_rows(part: slice) -> Floats:
+        shares = np.array(truth.probabilities(None, start, part)[:, 0])
+        rows, votes = unexplained()
+        here = np.arange(len(patterns.counts))[part]
         inside = np.isin(here, rows)
         shares[inside] = votes[np.searchsorted(rows, here[inside])]
-        if self.agreed is None:
+        if agreed is None:
             return shares
-        agreed = self.agreed[part, None]
-        return np.where(agreed < 0, shares, agreed == np.arange(shares.shape[1]))
+        kept = agreed[part, None]
+        return np.where(kept < 0, shares, kept == np.arange(shares.shape[1]))
 
-    @cached_property
-    def _unexplained(self) -> tuple[NDArray[np.intp], Floats]:
-        """Patterns that no label explains, and the (n, K) shares of their votes."""
-        shares = self.truth.probabilities(None, self.start, self.undecided)[:, 0]
-        rows = self.undecided[~shares.any(axis=1)]
-        table = self.patterns
-        votes = DecisionPatterns(table.patterns[rows], table.counts[rows], table.labels)
-        return rows, mean_of_votes(votes)
+    shape = len(patterns.counts), patterns.number_of_labels
+    return PatternShares(shape, some_rows, column)
 
 
 class Expectation(NamedTuple):
@@ -152,7 +156,7 @@ class Maximization(ABC):
 
     @abstractmethod
     def step_from_votes(
-        self, shares: VoteShares, frequencies: Floats, prior: Floats
+        self, shares: FirstTruth, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
         """Theta and prior of one start that takes the votes' shares for the truth.
 
@@ -223,7 +227,7 @@ class ConfusionModel(Maximization):
         return *self._maximum(sums.counts, sums.mass, prior), sums.log_likelihood
 
     def step_from_votes(
-        self, shares: VoteShares, frequencies: Floats, prior: Floats
+        self, shares: FirstTruth, frequencies: Floats, prior: Floats
     ) -> tuple[Floats, Floats]:
         sums = self.table.expectation_of_votes(shares)
         if self._separate_masses:

@@ -22,7 +22,7 @@ from itk_consensus.fusion.staple.confusion_model import (
     Maximization,
 )
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.expected_counts import VoteShares, label_voting_theta, shares_of_votes
+from itk_consensus.votes.expected_counts import FirstTruth, label_voting_theta, shares_of_votes
 from itk_consensus.votes.label_weights import LabelWeights
 
 Initialization = Literal[
@@ -33,7 +33,7 @@ Initialization = Literal[
 THETA_START = 0.9999
 
 #: Starts that say what the truth is instead of how the raters perform.
-FROM_VOTES: dict[str, VoteShares] = {"mean": "mean", "majority_vote": "majority"}
+FROM_VOTES: dict[str, FirstTruth] = {"mean": "mean", "majority_vote": "majority"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Starts:
     theta: Floats
     prior: Floats  #: (S, K), (R, 1, K) or (R, S, K)
     #: How each start made from votes shares a voxel among labels, in their order.
-    votes: tuple[VoteShares, ...]
+    votes: tuple[FirstTruth, ...]
     #: (K,) or (R, K) what such starts take for the truth where nobody annotated.
     frequencies: Floats
 

@@ -1,4 +1,4 @@
-"""Leaps along the path of a slow iteration, towards where it leads.
+"""Extrapolation of slow iterations.
 
 The squared extrapolation of Varadhan & Roland, Scandinavian Journal of Statistics 35:335-353, 2008:
 of three states x0, x1, x2, each the step of the one before, with r = x1 - x0 and

@@ -23,6 +23,7 @@ the bound on the likelihood never falls.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -32,7 +33,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from itk_consensus.array_types import Floats
+from itk_consensus.array_types import Floats, Labels
 from itk_consensus.fusion.iteration import Step, Stillness, StopRule, iterate
 from itk_consensus.fusion.staple.confusion_model import ConfusionModel
 from itk_consensus.fusion.staple.expectation_maximization import (
@@ -41,7 +42,6 @@ from itk_consensus.fusion.staple.expectation_maximization import (
     VoxelBeliefs,
     damped,
 )
-from itk_consensus.fusion.staple.pooled_truth import PooledTruth, blocks_of
 from itk_consensus.neighbourhood.chessboard import (
     NEGLIGIBLE,
     Chessboard,
@@ -51,6 +51,7 @@ from itk_consensus.neighbourhood.chessboard import (
 )
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import CHUNK, chunks
+from itk_consensus.votes.ties import decide
 from itk_consensus.work import report
 
 #: What pseudo-likelihood finds where raters err independently: 2.0 to 2.9 in two dimensions.
@@ -77,6 +78,39 @@ class _State(NamedTuple):
     counts: Floats  #: (J, K, 1, K) expected voxels [rater, observed, , true]
     weight: float
     bound: float  #: on the log likelihood
+
+
+@dataclass(frozen=True)
+class PooledTruth:
+    """What the voxels of each pattern believe on average, as `KnownTruth` of one start."""
+
+    shares: scipy.sparse.csr_matrix  #: (P, K)
+
+    @property
+    def number_of_patterns(self) -> int:
+        """P."""
+        return int(self.shares.shape[0])
+
+    def decisions(self, tolerance: float) -> Labels:
+        """(P, 1) label of the highest share, or undecided where their logarithms tie."""
+        labels = np.arange(self.shares.shape[1])
+        decided = np.empty((self.number_of_patterns, 1), np.int64)
+        for part in _blocks_of(*self.shares.shape):
+            with np.errstate(divide="ignore"):
+                scores = np.log(self.shares[part].toarray())
+            decided[part, 0] = decide(scores, labels, tolerance=tolerance)
+        return decided
+
+    def probabilities(
+        self,
+        wanted: Sequence[int] | None = None,
+        start: int | None = None,
+        part: slice | NDArray[np.intp] = slice(None),
+    ) -> Floats:
+        """(P, 1, W) mean beliefs in the wanted labels, of some patterns if given."""
+        rows = self.shares[part]
+        rows = rows if wanted is None else rows[:, list(wanted)]
+        return np.asarray(rows.toarray()[:, None])
 
 
 @dataclass(frozen=True)
@@ -252,7 +286,7 @@ def _first_truth(model: ConfusionModel, starts: Starts) -> tuple[Floats, scipy.s
     """What the first start says: (J, K, 1, K) expected voxels, and (P, K) shares."""
     counts: Floats = np.zeros((*starts.theta.shape[:2], 1, starts.theta.shape[3]))
     blocks = []
-    for rows in blocks_of(len(model.weights), starts.theta.shape[3]):
+    for rows in _blocks_of(len(model.weights), starts.theta.shape[3]):
         part = _part(model, rows)
         shares = starts.expectation(part).responsibilities[:, :1]
         counts += part.patterns.tally(part.weights[:, None, None] * shares)
@@ -280,3 +314,8 @@ def _fingerprint(beliefs: Beliefs) -> Floats:
         for array in lists:
             digest.update(np.ascontiguousarray(array).data)
     return np.frombuffer(digest.digest(), np.uint16).astype(np.float64)[None]
+
+
+def _blocks_of(patterns: int, labels: int) -> Iterator[slice]:
+    """Patterns of which a table with all labels is no great thing."""
+    return chunks(patterns, max(1, 4 * CHUNK // labels))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats
 from itk_consensus.errors import ParameterError
 from itk_consensus.fusion.iteration import StopRule
-from itk_consensus.fusion.staple.confusion_model import ConfusionModel, Maximization, with_diagonal
+from itk_consensus.fusion.staple.confusion_model import ConfusionModel, with_diagonal
 from itk_consensus.fusion.staple.expectation_maximization import (
     FROM_VOTES,
     Optima,
@@ -35,13 +36,22 @@ from itk_consensus.fusion.staple.markov_field import MarkovField
 from itk_consensus.fusion.staple.staple_result import (
     StapleResult,
     StartSummary,
-    in_pairs,
     nothing_to_estimate,
     scores_of_start,
     staple_result,
 )
+from itk_consensus.fusion.staple.votes_without_patterns import (
+    CountedModel,
+    CountedVotes,
+    PackedFusion,
+    SoftTable,
+    in_pairs,
+)
+from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.expected_counts import UNDERFLOW, vote_frequencies
+from itk_consensus.votes.fusions import Fusion
+from itk_consensus.votes.packed_votes import PackedVotes
 
 #: What each named variant changes (section 2.1.5).
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -99,18 +109,20 @@ def beta_pseudo_counts(sensitivity: Sequence[float], specificity: Sequence[float
 
 
 def staple(
-    patterns: DecisionPatterns,
+    votes: DecisionPatterns | PackedVotes | SoftVotes,
     settings: StapleSettings | None = None,
     *,
     field: MarkovField | None = None,
     owner: str = "staple",
 ) -> StapleResult:
-    """Fuse patterns.
+    """Fuse votes.
 
     Parameters
     ----------
-    patterns : DecisionPatterns
-        Of a binary stack, label 1 being the foreground, unless the settings say otherwise.
+    votes : DecisionPatterns, PackedVotes or SoftVotes
+        Of two labels, label 1 being the foreground, unless the settings say otherwise. Votes that
+        are no patterns must hold both, and are fused from the plan's first start, under one prior
+        for all voxels.
     settings : StapleSettings
         Default: SimpleITK's binary STAPLE.
     field : MarkovField
@@ -120,6 +132,9 @@ def staple(
         Who is named in errors.
     """
     settings = settings or StapleSettings()
+    if not isinstance(votes, DecisionPatterns):
+        return _from_one_start(votes, settings, owner)
+    patterns = votes
     if field is not None:
         settings = replace(settings, estimate_prior=False)
     weights = counted_voxels(patterns, settings)
@@ -167,28 +182,46 @@ def run_em(
     return search(model, starts, settings.stop, damping=settings.damping)
 
 
-def from_one_start(
-    model: Maximization,
-    raters: int,
-    frequencies: Floats,
+def _from_one_start(
+    votes: PackedVotes | SoftVotes,
     settings: StapleSettings,
     owner: str,
-) -> tuple[Optima, dict[str, Any]]:
-    """Where binary EM ends from the plan's first start, and what `StapleEstimate` tells of it.
-
-    For models whose votes are no patterns; all voxels have one prior.
-    """
-    name = settings.plan.initialization
+) -> StapleResult:
+    """Where binary EM ends from the plan's first start, on votes that are no patterns."""
+    counted = SoftTable.of(votes) if isinstance(votes, SoftVotes) else votes
+    model = CountedModel(counted, settings.pseudo_count_table(2), settings.estimate_prior)
+    name, frequencies = settings.plan.initialization, counted.frequencies()
     starts = Starts(
-        first_theta(raters, 2, name),
+        first_theta(votes.number_of_raters, 2, name),
         binary_prior(settings, frequencies, owner)[None],
         (FROM_VOTES[name],) if name in FROM_VOTES else (),
         frequencies,
     )
     end = maximize(model, starts, settings.stop, damping=settings.damping)
-    told = {"theta": end.theta[:, :, 0], "prior": end.prior[0], **scores_of_start(end, 0)}
-    summary = StartSummary.of(end, 0, dice=np.ones((1, 1)))
-    return end, {**told, "starts": summary, "settings": settings}
+    fusion: Fusion
+    expected_votes = partial(_expected_votes, counted, end)
+    if isinstance(counted, SoftTable):
+        fusion = counted.fusion(counted.truth(end.theta, end.prior)[0][:, 0])
+        # Counted at once: fractions of votes take much memory to keep.
+        expected_votes = partial(np.array, expected_votes())
+    else:
+        fusion = PackedFusion(counted, end.theta, end.prior)
+        # Chunks' votes come as patterns; what is written is then by pattern, too.
+        fusion = fusion if counted.patterns is None else fusion.on(counted.patterns)
+    return StapleResult(
+        fusion=fusion,
+        theta=end.theta[:, :, 0],
+        prior=end.prior[0],
+        **scores_of_start(end, 0),
+        starts=StartSummary.of(end, 0, dice=np.ones((1, 1))),
+        settings=settings,
+        expected_votes=expected_votes,
+    )
+
+
+def _expected_votes(votes: CountedVotes, end: Optima) -> Floats:
+    """(J, K, K) under the parameters with which the first start ended."""
+    return votes.expectation(end.theta, end.prior).counts[:, :, 0]
 
 
 def counted_voxels(patterns: DecisionPatterns, settings: StapleSettings) -> Floats:
@@ -220,7 +253,9 @@ def binary_prior(settings: StapleSettings, frequencies: Floats, owner: str) -> F
     foreground = frequencies[1] * settings.confidence_weight
     if not 0 < foreground < 1:
         raise ParameterError(
-            f"{owner}: ConfidenceWeight must keep the prior g = mean * weight inside (0, 1), "
-            f"got g = {frequencies[1]:.6g} * {settings.confidence_weight:g} = {foreground:.6g}"
+            f"must keep the prior g = mean * weight inside (0, 1), "
+            f"got g = {frequencies[1]:.6g} * {settings.confidence_weight:g} = {foreground:.6g}",
+            owner=owner,
+            parameter="ConfidenceWeight",
         )
     return in_pairs(foreground)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,18 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats, Labels
-from itk_consensus.fusion.staple.confusion_model import TruthOfStart
+from itk_consensus.fusion.staple.confusion_model import truth_of_start
 from itk_consensus.fusion.staple.expectation_maximization import Optima, VoxelBeliefs
+from itk_consensus.fusion.staple.votes_without_patterns import in_pairs
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.expected_counts import mean_of_votes
-from itk_consensus.votes.fusions import PatternFusion, PatternProbabilities
-from itk_consensus.votes.ties import UNDECIDED
+from itk_consensus.votes.fusions import (
+    DisputedFusion,
+    Fusion,
+    ListedVoxels,
+    PatternFusion,
+    PatternShares,
+)
+from itk_consensus.votes.ties import SAME_BELIEF, SAME_LOG_POSTERIOR, UNDECIDED
 
 if TYPE_CHECKING:
     from itk_consensus.fusion.staple.staple import StapleSettings
-
-#: Log posteriors this close are a tie (ITK compares products exactly; logs round).
-TIE_TOLERANCE = 1e-12
 
 #: Log posteriors closer than this are the same optimum, reached along another path.
 SAME_OPTIMUM = 1e-6
@@ -72,9 +77,10 @@ class StartSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StapleEstimate(ABC):
-    """What STAPLE says of the raters."""
+class StapleResult:
+    """STAPLE's answer, whatever form the votes had, and what it says of the raters."""
 
+    fusion: Fusion  #: By pattern, by bits or, of fractions of votes and with a field, by voxel
     #: (J, K, K) confusion matrices [rater, observed, true]; NaN for a rater who gave no vote.
     theta: Floats
     prior: Floats  #: (K,) label prior at the end; the mean of a spatial prior
@@ -84,8 +90,11 @@ class StapleEstimate(ABC):
     converged: bool
     starts: StartSummary
     settings: StapleSettings
-    #: With a Markov field: what differs from voxel to voxel. A pattern's posterior is their mean.
-    voxels: VoxelBeliefs | None = None
+    #: Counts (J, K, K) expected votes by rater, observed and true label.
+    expected_votes: Callable[[], Floats]
+    #: If votes were patterns: the answer of each; with a field that of its voxels on average.
+    by_pattern: PatternFusion | None = None
+    voxels: VoxelBeliefs | None = None  #: With a Markov field: what differs from voxel to voxel
 
     @property
     def sensitivity(self) -> Floats:
@@ -100,40 +109,63 @@ class StapleEstimate(ABC):
     @cached_property
     def predictive_values(self) -> Floats:
         """(J, K) probability that a rater's vote for a label is right; NaN without such votes."""
-        table = self._expected_votes()
+        table = self.expected_votes()
         with np.errstate(invalid="ignore"):
             right = table / table.sum(axis=2, keepdims=True)
         return np.asarray(np.einsum("jkk->jk", right))
 
-    @abstractmethod
-    def _expected_votes(self) -> Floats:
-        """(J, K, K) voxels by rater, observed and true label."""
+    @property
+    def table(self) -> PatternFusion:
+        """The answer of each pattern, if votes were patterns."""
+        assert self.by_pattern is not None
+        return self.by_pattern
 
+    @property
+    def patterns(self) -> DecisionPatterns:
+        """The votes, if they were patterns."""
+        return self.table.patterns
 
-@dataclass(frozen=True, kw_only=True)
-class StapleResult(StapleEstimate):
-    """STAPLE's answer on patterns, beside what it says of the raters."""
-
-    patterns: DecisionPatterns
-    shares: Floats | PatternProbabilities  #: (P, K) as of `TruthOfStart`
-    decision: Labels  #: (P,) label index, or undecided on a tie
+    @property
+    def decision(self) -> Labels:
+        """(P,) label index of each pattern, or undecided on a tie."""
+        return self.table.decision
 
     @cached_property
     def posterior(self) -> Floats:
-        """(P, K) probabilities; where patterns and labels are many, look at `shares` instead."""
-        return self.shares if isinstance(self.shares, np.ndarray) else self.shares.rows(slice(None))
+        """(P, K) probabilities; where patterns and labels are many, ask `table` for less."""
+        return self.table.probabilities
 
     @property
     def foreground(self) -> Floats:
         """(P,) probability of label 1."""
         return self.posterior[:, 1]
 
-    def fusion(self) -> PatternFusion:
-        """The result by pattern."""
-        return PatternFusion(self.patterns, self.decision, self.shares)
 
-    def _expected_votes(self) -> Floats:
-        return self.patterns.tally(self.posterior * self.patterns.counts[:, None])
+def result_by_pattern(
+    by_pattern: PatternFusion, voxels: VoxelBeliefs | None = None, **found: Any
+) -> StapleResult:
+    """A result on patterns; with a field every disputed voxel has its own answer."""
+    patterns = by_pattern.patterns
+
+    def expected_votes() -> Floats:
+        return patterns.tally(by_pattern.probabilities * patterns.counts[:, None])
+
+    fusion: Fusion = by_pattern
+    if voxels is not None:
+        beliefs = voxels.beliefs
+        if found["settings"].binary:
+            winners = (beliefs[1] >= 0.5).astype(np.int32)
+        else:
+            winners = decide_voxels(beliefs, patterns.labels, "undecided", tolerance=SAME_BELIEF)
+        places = ListedVoxels(voxels.flags, voxels.voxels)
+        fusion = DisputedFusion(places, by_pattern, winners, beliefs.__getitem__)
+    return StapleResult(
+        fusion=fusion,
+        by_pattern=by_pattern,
+        voxels=voxels,
+        expected_votes=expected_votes,
+        **found,
+    )
 
 
 def label_switched(optima: Optima) -> NDArray[np.bool_]:
@@ -182,7 +214,7 @@ def pairwise_overlap(decisions: Labels, counts: NDArray[np.int64]) -> Floats:
 
 
 def scores_of_start(optima: Optima, start: int) -> dict[str, Any]:
-    """How a start ended, by the names of `StapleEstimate`."""
+    """How a start ended, by the names of `StapleResult`."""
     return {
         "log_likelihood": float(optima.log_likelihood[start]),
         "log_posterior": float(optima.log_posterior[start]),
@@ -216,22 +248,20 @@ def staple_result(
     if prior.ndim == 2:
         of_patterns = prior if prior_rows is None else prior[prior_rows]
         prior = np.average(of_patterns, axis=0, weights=weights)
-    return StapleResult(
-        patterns=patterns,
-        shares=shares,
-        decision=decisions[:, winner],
+    return result_by_pattern(
+        PatternFusion(patterns, decisions[:, winner], shares),
+        optima.voxels,
         theta=np.where(annotated, theta, np.nan),
         prior=prior,
         **scores_of_start(optima, winner),
         starts=StartSummary.of(optima, winner, pairwise_overlap(decisions, patterns.counts)),
         settings=settings,
-        voxels=optima.voxels,
     )
 
 
 def _answers(
     patterns: DecisionPatterns, optima: Optima, settings: StapleSettings, winner: int
-) -> tuple[Floats | PatternProbabilities, Labels]:
+) -> tuple[Floats | PatternShares, Labels]:
     """The winner's probabilities and (P, S) decisions; voxels left out keep their label."""
     agreed = None
     if settings.exclude_consensus:
@@ -242,11 +272,11 @@ def _answers(
         if agreed is not None:
             foreground = np.where(agreed[:, None] < 0, foreground, agreed[:, None] == 1)
         return in_pairs(foreground[:, winner]), (foreground >= 1 - foreground).astype(np.int64)
-    decisions = optima.truth.decisions(TIE_TOLERANCE)
+    decisions = optima.truth.decisions(SAME_LOG_POSTERIOR)
     if agreed is not None:
         decisions = np.where(agreed[:, None] < 0, decisions, agreed[:, None])
     undecided = np.flatnonzero(decisions[:, winner] == UNDECIDED)
-    return TruthOfStart(optima.truth, winner, agreed, patterns, undecided), decisions
+    return truth_of_start(optima.truth, winner, agreed, patterns, undecided), decisions
 
 
 def nothing_to_estimate(
@@ -264,10 +294,8 @@ def nothing_to_estimate(
     summary = StartSummary(
         0, only, only, np.zeros(1, np.int64), np.zeros(1, bool), np.ones((1, 1)), np.zeros((0, 1))
     )
-    return StapleResult(
-        patterns=patterns,
-        shares=posterior,
-        decision=(posterior[:, 1] >= 0.5).astype(np.int64),
+    return result_by_pattern(
+        PatternFusion(patterns, (posterior[:, 1] >= 0.5).astype(np.int64), posterior),
         theta=theta,
         prior=in_pairs(np.average(posterior[:, 1], weights=patterns.counts)),
         log_likelihood=0.0,
@@ -277,8 +305,3 @@ def nothing_to_estimate(
         starts=summary,
         settings=settings,
     )
-
-
-def in_pairs(foreground: Any) -> Floats:
-    """(..., 2) probabilities of background and foreground."""
-    return np.stack([1 - foreground, foreground], axis=-1)

@@ -28,14 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.fusion.voting.smoothed_vote import TiledFusion, TiledShares
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.tiled_shares import TiledFusion, TiledShares
+from itk_consensus.votes.ties import SAME_PROBABILITY
 from itk_consensus.votes.vote_tiles import VoteTiles
-
-#: Probabilities this close are a tie.
-TIE_TOLERANCE = 1e-9
+from itk_consensus.votes.votes import LabelVotes
 
 #: Where few voxels lie beyond a contour's reach, all voxels count as this many of them.
 PSEUDO_VOXELS = 10.0
@@ -61,7 +58,7 @@ class CorrectedVote:
 
     def decision(self) -> NDArray[Any]:
         """Label index per voxel, or a code of `votes.ties`."""
-        return self.tiles.decision("prior", unmixing=self.inverse, tolerance=TIE_TOLERANCE)
+        return self.tiles.decision("prior", unmixing=self.inverse, tolerance=SAME_PROBABILITY)
 
     @cached_property
     def inverse(self) -> Floats:
@@ -70,7 +67,7 @@ class CorrectedVote:
 
 
 def corrected_vote(
-    votes: LabelStack | DecisionPatterns,
+    votes: LabelVotes,
     sigma: float,
     spacing: Sequence[float],
     *,

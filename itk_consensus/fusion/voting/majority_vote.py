@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import chunks
-from itk_consensus.votes.fusions import PatternFusion
-from itk_consensus.votes.ties import TieRule, decide
-
-#: Shares (patterns times labels) that are made together; more are made again when asked for.
-SHARES_AT_ONCE = 1 << 20
+from itk_consensus.votes.fusions import SHARES_AT_ONCE, PatternFusion, PatternShares
+from itk_consensus.votes.ties import SAME_VOTES, TieRule, decide
 
 
 @dataclass(frozen=True)
@@ -49,19 +46,19 @@ def majority_vote(
     weights = np.ones(patterns.number_of_raters) if weights is None else weights
     total = weight_of(patterns.present, weights)
     labels = patterns.number_of_labels
-    shares = VoteShares(patterns, weights, label_frequencies(patterns, weights))
+    frequencies = label_frequencies(patterns, weights)
+    shares = vote_shares(patterns, weights, frequencies)
     decision = np.empty(len(total), np.int64)
-    # Weighted sums that are equal on paper differ by rounding: a tie is a tie up to 1e-12 of all.
-    tolerance = 1e-12 * float(total.max(initial=0.0))
+    tolerance = SAME_VOTES * float(total.max(initial=0.0))
     for part in chunks(len(total), max(1, SHARES_AT_ONCE // labels)):
         whole = total[part, None]
         scores = np.where(whole > 0, patterns.votes(weights, part), -np.inf)
         decision[part] = decide_shares(
-            scores, whole, patterns.labels, threshold, ties, shares.frequencies, tolerance
+            scores, whole, patterns.labels, threshold, ties, frequencies, tolerance
         )
     few = len(total) * labels <= SHARES_AT_ONCE
     fractions = shares.rows(slice(None)) if few else shares
-    return VoteResult(patterns, decision, fractions, shares.frequencies)
+    return VoteResult(patterns, decision, fractions, frequencies)
 
 
 def label_frequencies(patterns: DecisionPatterns, weights: Floats) -> Floats:
@@ -80,28 +77,23 @@ def weight_of(flags: NDArray[np.bool_], weights: Floats) -> Floats:
     return total
 
 
-@dataclass(frozen=True)
-class VoteShares:
-    """Shares of the votes by pattern and label, made when asked for."""
+def vote_shares(patterns: DecisionPatterns, weights: Floats, frequencies: Floats) -> PatternShares:
+    """Shares of the votes by pattern and label; (K,) frequencies where nobody annotated."""
 
-    patterns: DecisionPatterns
-    weights: Floats
-    frequencies: Floats
-
-    def of_label(self, label: int) -> Floats:
-        """(P,) share of a label."""
-        said = weight_of(self.patterns.patterns == label, self.weights)
-        return self._shares(said, slice(None), self.frequencies[label])
-
-    def rows(self, part: slice) -> Floats:
-        """(n, K) shares of some patterns."""
-        votes = self.patterns.votes(self.weights, part)
-        return self._shares(votes.T, part, self.frequencies[:, None]).T
-
-    def _shares(self, votes: Floats, part: slice, frequency: Any) -> Floats:
-        total = weight_of(self.patterns.present[part], self.weights)
+    def share(votes: Floats, part: slice, frequency: Any) -> Floats:
+        total = weight_of(patterns.present[part], weights)
         nobody = np.broadcast_to(frequency, votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=nobody, where=total > 0))
+
+    def rows(part: slice) -> Floats:
+        return share(patterns.votes(weights, part).T, part, frequencies[:, None]).T
+
+    def column(label: int) -> Floats:
+        return share(
+            weight_of(patterns.patterns == label, weights), slice(None), frequencies[label]
+        )
+
+    return PatternShares((len(patterns.counts), patterns.number_of_labels), rows, column)
 
 
 def decide_shares(

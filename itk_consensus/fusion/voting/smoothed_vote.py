@@ -5,19 +5,86 @@ A Gaussian of the vote shares, in mm, is the baseline that spatial fusion has to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.label_stack import LabelStack
+from itk_consensus.votes.fusions import VolumeFusion
+from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.ties import TieRule
-from itk_consensus.votes.tiled_shares import TiledFusion, TiledShares, TilesOf
+from itk_consensus.votes.uncertainty import UncertaintyKind
 from itk_consensus.votes.vote_tiles import VoteTiles
+from itk_consensus.votes.votes import LabelVotes
+
+#: Makes the tiles of votes.
+TilesOf = Callable[..., VoteTiles]
+
+
+@dataclass(frozen=True)
+class TiledShares:
+    """Smoothed shares by label index, made anew whenever they are asked for."""
+
+    #: To be exchanged for what is kept before the caller's images go.
+    votes: LabelVotes
+    tiles_of: TilesOf  #: Makes the tiles of votes, or of a part of them
+    shape: tuple[int, ...]
+    reach: int  #: Planes that the Gaussian covers to each side
+    unmixing: Floats | None = None  #: (K, K) applied to the shares
+
+    @classmethod
+    def of(cls, tiles: VoteTiles, votes: LabelVotes, tiles_of: TilesOf) -> TiledShares:
+        """The shares of tiles, and what they were made of."""
+        reach = tiles.reach[-min(len(tiles.shape), len(tiles.reach))]
+        # Part of the votes must not have frequencies of its own.
+        again = partial(tiles_of, frequencies=tiles.frequencies)
+        return cls(votes, again, tiles.shape, reach)
+
+    def __call__(self, label: int) -> Floats:
+        """Share of a label at every voxel; 0 outside the mask."""
+        share = np.empty(self.shape)
+        self.write(label, share)
+        return share
+
+    def write(self, label: int, out: NDArray[Any]) -> None:
+        """Write the same."""
+        self._write(lambda tiles, part: tiles.write_share(label, part, unmixing=self.unmixing), out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, out: NDArray[Any]) -> None:
+        """Write how unsure the shares leave each voxel, all labels at once."""
+        self._write(
+            lambda tiles, part: tiles.write_uncertainty(kind, part, unmixing=self.unmixing), out
+        )
+
+    def _write(self, write: Callable[[VoteTiles, NDArray[Any]], None], out: NDArray[Any]) -> None:
+        """Let tiles write; what was kept of a stack is restored some planes at a time."""
+        if not isinstance(self.votes, KeptStack):
+            write(self.tiles_of(self.votes), out)
+            return
+        for planes, inside, stack in self.votes.slabs(self.reach):
+            part = np.empty(stack.shape, out.dtype)
+            write(self.tiles_of(stack), part)
+            out[planes] = part[inside]
+
+
+@dataclass(frozen=True)
+class TiledFusion(VolumeFusion):
+    """A decision between smoothed shares."""
+
+    probability: TiledShares
+
+    def keeping(self, votes: LabelVotes) -> TiledFusion:
+        return replace(self, probability=replace(self.probability, votes=votes))
+
+    def write_probability(self, label: int, out: NDArray[Any]) -> None:
+        self.probability.write(label, out)
+
+    def write_uncertainty(self, kind: UncertaintyKind, labels: int, out: NDArray[Any]) -> None:
+        self.probability.write_uncertainty(kind, out)
 
 
 @dataclass(frozen=True)
@@ -29,7 +96,7 @@ class SmoothedVote:
     and is not smoothed.
     """
 
-    votes: LabelStack | DecisionPatterns
+    votes: LabelVotes
     tiles_of: TilesOf
     threshold: float | None
     ties: TieRule
@@ -50,7 +117,7 @@ class SmoothedVote:
 
 
 def smoothed_vote(
-    votes: LabelStack | DecisionPatterns,
+    votes: LabelVotes,
     sigma: float,
     spacing: Sequence[float],
     *,

@@ -18,20 +18,19 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from itk_consensus.array_types import Floats
-from itk_consensus.fusion.voting.corrected_vote import TIE_TOLERANCE, mixing_matrix, unmixing_matrix
+from itk_consensus.fusion.voting.corrected_vote import mixing_matrix, unmixing_matrix
 from itk_consensus.neighbourhood.boxes import in_space
 from itk_consensus.neighbourhood.gaussian import smooth_volume
 from itk_consensus.neighbourhood.tiles import TRUNCATE
-from itk_consensus.votes.class_probabilities import Masks, Opinions, weighted_sums
+from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
 from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.fusions import VolumeFusion
 from itk_consensus.votes.mixed_votes import MixedVotes
-from itk_consensus.votes.ties import BACKGROUND, TieRule
-from itk_consensus.votes.vote_tiles import ROUNDING
+from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, SAME_VOTES, TieRule
 
 
 @dataclass(frozen=True)
-class SoftVotes:
+class SoftShares:
     """Shares of the votes at every voxel."""
 
     #: (K, *shape) weighted mean of the raters' probabilities; the labels' frequencies where nobody
@@ -43,22 +42,18 @@ class SoftVotes:
     sigmas: Sequence[float]  #: Standard deviation of the smoothing, in voxels per axis; 0: none
 
     @classmethod
-    def make(
+    def of(
         cls,
-        opinions: Opinions,
-        annotated: Masks,
-        mask: NDArray[Any] | None,
+        votes: SoftVotes,
         *,
         weights: Floats | None = None,
         sigma: float = 0.0,
         spacing: Sequence[float] = (),
-    ) -> SoftVotes:
+    ) -> SoftShares:
         """Average raters.
 
         Parameters
         ----------
-        mask : ndarray or None
-            Zero at voxels to leave out.
         weights : (J,) ndarray or None
             None: all equal.
         sigma : float
@@ -66,10 +61,10 @@ class SoftVotes:
         spacing : sequence of float
             Voxel size per array axis; needed to smooth.
         """
-        counted = np.ones(len(opinions)) if weights is None else weights
-        sums, total = weighted_sums(opinions, annotated, counted)
+        counted = np.ones(votes.number_of_raters) if weights is None else weights
+        sums, total = weighted_sums(votes, counted)
         shares = np.stack(sums)
-        inside = np.ones(total.shape, bool) if mask is None else mask != 0
+        inside = np.ones(total.shape, bool) if votes.mask is None else votes.mask != 0
         voted = total > 0
         frequencies = shares[:, inside & voted].sum(axis=1)
         frequencies /= frequencies.sum()
@@ -96,17 +91,17 @@ class SoftVotes:
         shares = self.smoothed
         scores = shares if any(self.sigmas) else np.where(self.voted, shares, -np.inf)
         if threshold is not None:
-            scores = np.where(scores > threshold + ROUNDING, scores, -np.inf)
-        return self._fusion(shares, scores, ties, ROUNDING)
+            scores = np.where(scores > threshold + SAME_VOTES, scores, -np.inf)
+        return self._fusion(shares, scores, ties, SAME_VOTES)
 
     def corrected(self, ties: TieRule = "prior") -> tuple[VolumeFusion, Floats]:
         """The corrected vote, and how shares mix the labels (corrected_vote.py)."""
-        decision = self._decide(self.smoothed, ties, ROUNDING)
+        decision = self._decide(self.smoothed, ties, SAME_VOTES)
         mixing = mixing_matrix(self._mixed_votes(decision))
         found = np.maximum(np.tensordot(unmixing_matrix(mixing), self.smoothed, axes=1), 0.0)
         total = found.sum(axis=0)
         found = np.divide(found, total, out=self.smoothed.copy(), where=total > 0)
-        return self._fusion(found, found, ties, TIE_TOLERANCE), mixing
+        return self._fusion(found, found, ties, SAME_PROBABILITY), mixing
 
     def _mixed_votes(self, decision: NDArray[np.int32]) -> MixedVotes:
         size = [2 * int(TRUNCATE * sigma + 0.5) + 1 for sigma in self.sigmas]

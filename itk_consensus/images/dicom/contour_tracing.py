@@ -48,7 +48,7 @@ def outlines(plane: NDArray[np.bool_]) -> list[Points]:
 
 
 def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
-    """Every corner that one passes who walks along edges with voxels at the right hand."""
+    """Every corner on a walk along edges with voxels on the right."""
     inside = np.pad(np.asarray(plane, np.bool_), 1)
     here, above = inside[1:, 1:], inside[:-1, 1:]
     left, across = inside[1:, :-1], inside[:-1, :-1]
@@ -73,7 +73,7 @@ def _rings(plane: NDArray[np.bool_]) -> Iterator[_Ring]:
 
 
 def _is_hole(ring: _Ring) -> bool:
-    """Whether one walks around it to the left."""
+    """Whether the walk goes around it to the left."""
     rows, columns = np.array(ring).T
     return bool(np.dot(rows, np.roll(columns, 1) - np.roll(columns, -1)) < 0)
 

@@ -32,7 +32,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") != STRUCTURE_SET:
-        raise FileError(f"{path}: is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT")
+        raise FileError(f"is a DICOM {modality_of(dataset) or 'file'}, not an RTSTRUCT", path=path)
     try:
         series.require_referred(_referred_series(dataset), str(path))
         names = {int(roi.ROINumber): roi for roi in dataset.StructureSetROISequence}
@@ -55,25 +55,27 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
-        raise FileError(f"{path}: is no complete RTSTRUCT: {without_values(error)}") from None
+        raise FileError(f"is no complete RTSTRUCT: {without_values(error)}", path=path) from None
     if not structures:
-        raise FileError(f"{path}: holds no contours")
+        raise FileError("holds no contours", path=path)
     return structures
 
 
 def _slice_of(points: Points, slices: int, owner: str) -> int:
     height = int(np.rint(points[:, 2].mean()))
     if np.abs(points[:, 2] - height).max() > _FARTHEST_FROM_SLICE:
-        raise GeometryError(f"{owner}: a contour does not lie in a slice of the series")
+        raise GeometryError("a contour does not lie in a slice of the series", owner=owner)
     if not 0 <= height < slices:
-        raise GeometryError(f"{owner}: a contour lies beyond the slices of the series")
+        raise GeometryError("a contour lies beyond the slices of the series", owner=owner)
     return height
 
 
 def _indices(contour: Any, series: DicomSeries, owner: str) -> Points:
     numbers = np.asarray(contour.ContourData, np.float64)
     if numbers.size == 0 or numbers.size % 3 or not np.isfinite(numbers).all():
-        raise InputError(f"{owner}: a contour has {numbers.size} coordinates, not x, y and z each")
+        raise InputError(
+            f"a contour has {numbers.size} coordinates, not x, y and z each", owner=owner
+        )
     return series.to_indices(numbers.reshape(-1, 3))
 
 

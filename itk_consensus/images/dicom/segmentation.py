@@ -46,11 +46,11 @@ def read_dicom_segmentation(
     """
     if absent_frames not in ABSENT_FRAMES:
         raise InputError(
-            f"{path}: absent_frames must be 'background' or 'missing', got {absent_frames!r}"
+            f"absent_frames must be 'background' or 'missing', got {absent_frames!r}", path=path
         )
     dataset = read_dicom(path)
     if dataset.get("SOPClassUID") not in _SEGMENTATIONS:
-        raise FileError(f"{path}: is a DICOM {modality_of(dataset) or 'file'}, not a SEG")
+        raise FileError(f"is a DICOM {modality_of(dataset) or 'file'}, not a SEG", path=path)
     series.require_same_frame(dataset.get("FrameOfReferenceUID"), str(path))
     referred = [str(one.SeriesInstanceUID) for one in dataset.get("ReferencedSeriesSequence") or ()]
     series.require_referred(referred, str(path))
@@ -61,7 +61,7 @@ def read_dicom_segmentation(
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
-        raise FileError(f"{path}: is no complete SEG: {without_values(error)}") from None
+        raise FileError(f"is no complete SEG: {without_values(error)}", path=path) from None
     structures = []
     for number, volume in volumes.items():
         if absent_frames == "missing":
@@ -92,7 +92,7 @@ def _volumes(
             of_segment = {int(identification.ReferencedSegmentNumber): frame >= _half(dataset)}
         for number, inside in of_segment.items():
             if (number, height) in filled:
-                raise InputError(f"{owner}: segment {number} has two frames in slice {height}")
+                raise InputError(f"segment {number} has two frames in slice {height}", owner=owner)
             filled.add((number, height))
             place = np.s_[height, row : row + frame.shape[0], column : column + frame.shape[1]]
             volumes[number][place] = inside
@@ -111,15 +111,17 @@ def _frames(dataset: Any, owner: str) -> NDArray[Any]:
     shape = (int(dataset.NumberOfFrames), int(dataset.Rows), int(dataset.Columns))
     wanted = (np.prod(shape, dtype=np.int64) * int(dataset.BitsAllocated) + 7) // 8
     if "PixelData" not in dataset:
-        raise FileError(f"{owner}: holds no pixels")
+        raise FileError("holds no pixels", owner=owner)
     if not dataset.file_meta.TransferSyntaxUID.is_compressed and len(dataset.PixelData) < wanted:
         raise FileError(
-            f"{owner}: is cut short: {len(dataset.PixelData)} of {wanted} bytes of pixels"
+            f"is cut short: {len(dataset.PixelData)} of {wanted} bytes of pixels", owner=owner
         )
     try:
         return np.asarray(dataset.pixel_array).reshape(shape)
-    except Exception as error:  # codecs raise whatever they like
-        raise FileError(f"{owner}: its pixels cannot be read: {without_values(error)}") from None
+    except Exception as error:  # codecs raise all kinds of errors
+        raise FileError(
+            f"its pixels cannot be read: {without_values(error)}", owner=owner
+        ) from None
 
 
 def _corner(
@@ -133,15 +135,19 @@ def _corner(
     if not np.allclose(axes.ravel(), geometry.direction, atol=DIRECTION_NOISE) or not np.allclose(
         spacing, geometry.spacing[:2], rtol=1e-3
     ):
-        raise GeometryError(f"{owner}: frames have another orientation or spacing than the series")
+        raise GeometryError(
+            "frames have another orientation or spacing than the series", owner=owner
+        )
     position = _group(own, shared, "PlanePositionSequence").ImagePositionPatient
     index = series.to_indices([np.asarray(position, np.float64)])[0]
     corner = np.rint(index).astype(int)
     end = corner + np.array([shape[1], shape[0], 1])
     if np.abs(index - corner).max() > POSITION_NOISE or (corner < 0).any():
-        raise GeometryError(f"{owner}: a frame at {list(position)} lies on no slice of the series")
+        raise GeometryError(
+            f"a frame at {list(position)} lies on no slice of the series", owner=owner
+        )
     if (end > geometry.size).any():
-        raise GeometryError(f"{owner}: a frame at {list(position)} reaches beyond the series")
+        raise GeometryError(f"a frame at {list(position)} reaches beyond the series", owner=owner)
     return int(corner[0]), int(corner[1]), int(corner[2])
 
 

@@ -32,23 +32,15 @@ _new_image: Any = sitk.Image
 
 @dataclass(frozen=True)
 class DicomSeries:
-    """Slices of one series, in the order of their positions.
+    """Slices of one series, in the order of their positions."""
 
-    Attributes
-    ----------
-    slices : tuple of pydicom datasets
-        Without their pixels.
-    geometry : ImageGeometry
-    name : str
-        What errors call it: its folder, its number there if there are several, how many slices of
-        which modality. Nothing that identifies anybody.
-    beside : tuple of str
-        SeriesInstanceUIDs of the series in its folder, itself included, by number.
-    """
-
+    #: Without their pixels.
     slices: tuple[Any, ...] = field(repr=False)  # which know the patient
     geometry: ImageGeometry
+    #: What errors call it: its folder, its number there if there are several, how many slices of
+    #: which modality. Nothing that identifies anybody.
     name: str = "the series"
+    #: SeriesInstanceUIDs of the series in its folder, itself included, by number.
     beside: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -110,18 +102,21 @@ class DicomSeries:
         """Raise unless an object lies in the frame of reference of the series."""
         if found != self.frame_of_reference:
             raise GeometryError(
-                f"{owner}: lies in another frame of reference than {self.name}, or in none; its "
-                "positions mean nothing there"
+                f"lies in another frame of reference than {self.name}, or in none; its "
+                "positions mean nothing there",
+                owner=owner,
             )
 
     def require_referred(self, series: Sequence[str], owner: str) -> None:
         """Raise unless an object says that it was made on this series."""
         if not series:
-            raise InputError(f"{owner}: refers to no series, so it cannot be told what it outlines")
+            raise InputError(
+                "refers to no series, so it cannot be told what it outlines", owner=owner
+            )
         if self.uid not in series:
             numbers = [n for n, uid in enumerate(self.beside, start=1) if uid in series]
             way_out = f"it is number {numbers[0]} there" if numbers else "give the one it refers to"
-            raise InputError(f"{owner}: was made on another series than {self.name}; {way_out}")
+            raise InputError(f"was made on another series than {self.name}; {way_out}", owner=owner)
 
 
 @without_remarks()
@@ -132,11 +127,11 @@ def read_dicom(path: PathLike, **settings: Any) -> Any:
     try:
         return pydicom.dcmread(path, **settings)
     except pydicom.errors.InvalidDicomError as error:
-        raise FileError(f"{path}: is not a DICOM file") from error
+        raise FileError("is not a DICOM file", path=path) from error
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{error.strerror or error}", path=path) from error
     except Exception as error:  # a damaged file may fail anywhere in the parser
-        raise FileError(f"{path}: is damaged: {without_values(error)}") from None
+        raise FileError(f"is damaged: {without_values(error)}", path=path) from None
 
 
 def one_text(value: Any) -> str:
@@ -160,11 +155,12 @@ def read_dicom_series(
     if number is None and len(found) > 1:
         listed = "; ".join(f"{n}: {described(one)}" for n, one in enumerate(found.values(), 1))
         raise InputError(
-            f"{owner}: holds {len(found)} series ({listed}); choose one by its number (number=, "
-            "--series-number)"
+            f"holds {len(found)} series ({listed}); choose one by its number (number=, "
+            "--series-number)",
+            owner=owner,
         )
     if number is not None and (type(number) is not int or not 1 <= number <= len(found)):
-        raise InputError(f"{owner}: number must be 1 to {len(found)}, got {number!r}")
+        raise InputError(f"number must be 1 to {len(found)}, got {number!r}", owner=owner)
     position = 0 if number is None else number - 1
     slices = list(found.values())[position]
     which = f"series {position + 1} of {len(found)} of {owner}" if len(found) > 1 else owner
@@ -186,22 +182,22 @@ def series_within(source: PathLike | Sequence[PathLike]) -> tuple[str, dict[str,
         try:
             paths = sorted(path for path in Path(source).iterdir() if path.is_file())
         except OSError as error:
-            raise FileError(f"{source}: {error.strerror}") from error
+            raise FileError(f"{error.strerror}", path=source) from error
     found: dict[str, list[Any]] = {}
     for path in cast("Sequence[PathLike]", paths):
         one = read_dicom(path, stop_before_pixels=True)
         if "SeriesInstanceUID" not in one:
-            raise InputError(f"{path}: has no SeriesInstanceUID")
+            raise InputError("has no SeriesInstanceUID", path=path)
         found.setdefault(str(one.SeriesInstanceUID), []).append(one)
     if not found:
-        raise FileError(f"{owner}: holds no files")
+        raise FileError("holds no files", owner=owner)
     return owner, found
 
 
 def described(slices: Sequence[Any]) -> str:
-    """How many slices of which modality: what tells series apart and tells nobody's name."""
+    """Number of slices and modality, which identify a series but not the patient."""
     modality = modality_of(slices[0]) or "DICOM"
-    return f"{len(slices)} {modality} slice{'s' * (len(slices) > 1)}"
+    return f"{len(slices)} {modality} " + ("slice" if len(slices) == 1 else "slices")
 
 
 def plane_axes(orientation: Any) -> NDArray[np.float64]:
@@ -225,21 +221,22 @@ def _sorted(slices: list[Any], owner: str, beside: tuple[str, ...]) -> DicomSeri
         )
     except (AttributeError, TypeError, ValueError) as error:
         raise InputError(
-            f"{owner}: a slice does not say where it lies: {without_values(error)}"
+            f"a slice does not say where it lies: {without_values(error)}", owner=owner
         ) from None
     if not is_one_plane:
-        raise GeometryError(f"{owner}: slices differ in size, pixel spacing or orientation")
+        raise GeometryError("slices differ in size, pixel spacing or orientation", owner=owner)
     heights = positions @ axes[:, 2]
     order = np.argsort(heights, kind="stable")
     steps = np.diff(heights[order])
     step = float(np.median(steps)) if len(steps) else float(first.get("SliceThickness") or 1.0)
     if len(steps) and not np.allclose(steps, step, atol=POSITION_NOISE * abs(step)):
         raise GeometryError(
-            f"{owner}: slices lie {steps.min():g} to {steps.max():g} mm apart; a slice is missing, "
-            "or there twice"
+            f"slices lie {steps.min():g} to {steps.max():g} mm apart; a slice is missing, "
+            "or there twice",
+            owner=owner,
         )
     if step <= 0:
-        raise GeometryError(f"{owner}: {len(slices)} slices lie at one position")
+        raise GeometryError(f"{len(slices)} slices lie at one position", owner=owner)
     geometry = ImageGeometry(
         (*plane, len(slices)),
         (*in_plane, step),

@@ -100,7 +100,7 @@ def write_dicom_segmentation(
             )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path}: the series lacks what a SEG takes over from it: {without_values(error)}"
+            f"the series lacks what a SEG takes over from it: {without_values(error)}", path=path
         ) from None
     with without_remarks(), replacing(Path(path)) as draft:
         _refer_to(dataset, [read_dicom(rater, stop_before_pixels=True) for rater in raters])
@@ -124,7 +124,7 @@ def _pixels(structure: Structure, series: DicomSeries, fractional: bool, path: P
         return inside_of(structure, str(path))
     array = sitk.GetArrayViewFromImage(structure.mask)
     if not ((array >= 0) & (array <= 1)).all():
-        raise InputError(f"{path}: probabilities of {structure.name} must lie between 0 and 1")
+        raise InputError(f"probabilities of {structure.name} must lie between 0 and 1", path=path)
     return array.astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Affine matrices of nibabel and MONAI, in ITK's words.
+"""Affine matrices of nibabel and MONAI, converted to ITK's geometry.
 
 An affine takes voxel indices to millimetres that grow to the right, to the front and to the top
 (RAS); ITK's grow to the left, to the back and to the top (LPS), so the first two change sign.
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.geometry import ImageGeometry
 
 _RAS_TO_LPS = (-1.0, -1.0, 1.0)
 
 
 def geometry_of_affine(
-    affine: npt.ArrayLike, size: Sequence[int], where: str, *, ras: bool = True
+    affine: npt.ArrayLike, size: Sequence[int], where: Where, *, ras: bool = True
 ) -> ImageGeometry:
     """Where a grid lies.
 
@@ -29,7 +29,7 @@ def geometry_of_affine(
     size : sequence of int, length d
         In the order of the indices. Axes beyond the affine's have steps of 1 from 0.
     where : str
-        Opens the message of the `InputError` if an axis of the affine has no length.
+        For the `InputError` if an axis of the affine has no length.
     ras : bool
         Whether millimetres are RAS, which is turned to LPS, or LPS already.
     """
@@ -40,7 +40,7 @@ def geometry_of_affine(
     axes = min(rank, dimension)
     steps = np.linalg.norm(matrix[:rank, :axes], axis=0)
     if not (np.isfinite(matrix).all() and (steps > 0).all()):
-        raise InputError(f"{where} has an affine whose axes have no length: {matrix.tolist()}")
+        raise InputError(f"has an affine whose axes have no length: {matrix.tolist()}", **where)
     direction = np.eye(dimension)
     direction[:axes, :axes] = matrix[:axes, :axes] / steps
     beyond = dimension - axes

@@ -1,4 +1,4 @@
-"""Plain NumPy arrays, and what can be seen as one."""
+"""NumPy arrays, and objects that NumPy can view as arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,
@@ -27,13 +27,13 @@ class ArrayFamily(WrappingFamily):
         """Whether `candidate` is an array."""
         return isinstance(candidate, np.ndarray)
 
-    def read(self, image: Array, where: str) -> ReadImage:
+    def read(self, image: Array, where: Where) -> ReadImage:
         """View the array, read-only."""
         geometry = ArrayGeometry.of_shape(image.shape)
         if type(image) is np.ndarray or not isinstance(image, np.ma.MaskedArray):
             return ReadImage([real_numbers(image, where)], geometry)
         said = image.compressed()
-        # What lies under the mask is no label: a value that occurs adds none to the table.
+        # Masked voxels have no label; a value that occurs adds no label to the table.
         filled = image.filled(said[0] if said.size else 0)
         return ReadImage([real_numbers(filled, where)], geometry, ~np.ma.getmaskarray(image))
 
@@ -59,13 +59,13 @@ class ArrayLikeFamily(WrappingFamily):
             return False
         return hasattr(candidate, "__array__") or hasattr(candidate, "__dlpack__")
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels, or copy them where the library cannot share them."""
         try:
             array = np.asarray(image) if hasattr(image, "__array__") else np.from_dlpack(image)
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
             raise InputError(
-                f"{where} cannot be read as an array: {type(image).__name__} says {error}"
+                f"cannot be read as an array: {type(image).__name__} says {error}", **where
             ) from error
         return ReadImage([real_numbers(array, where)], ArrayGeometry.of_shape(array.shape))
 

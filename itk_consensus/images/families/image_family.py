@@ -1,4 +1,4 @@
-"""What the package sees of images, and what it asks of each image library; adapters answer."""
+"""The interface between the package and image libraries, which adapters implement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.images.kept_metadata import Keep
 
@@ -32,7 +32,7 @@ class Family(Enum):
 
     @property
     def has_space(self) -> bool:
-        """Whether its images know where they lie; arrays and plain tensors do not."""
+        """Whether its images have a geometry; arrays and plain tensors do not."""
         return self not in (Family.TENSOR, Family.NUMPY, Family.ARRAY_LIKE)
 
 
@@ -54,20 +54,20 @@ class LoadedImages:
 
     @property
     def reference_index(self) -> int:
-        """Index of the first input that is not missing: outputs take after it.
+        """Index of the first input that is not missing, whose geometry outputs have.
 
-        0 once the inputs were let go.
+        0 once the inputs were released.
         """
         return next((i for i, owner in enumerate(self.owners) if owner is not None), 0)
 
     def without_inputs(self) -> LoadedImages:
-        """What outputs take after, without the caller's images."""
+        """What outputs need, without the caller's images."""
         return replace(self, arrays=(), owners=(), annotated=())
 
 
 @dataclass(frozen=True)
 class OutputImage:
-    """An output being made: write every voxel of `array`, then take `image()`."""
+    """An output in the making: write every voxel of `array`, then call `image()`."""
 
     #: Of the shape and type asked for. It is the image's own memory wherever the family can hold
     #: that type, and its contents are undefined until written.
@@ -86,14 +86,14 @@ class _OwnedMemory:
 def keep_alive(view: Array, owner: object, *, writable: bool = False) -> Array:
     """The memory of `view` as an array that holds `owner`.
 
-    SimpleITK and itk hand out arrays on memory they free with the image; here the array's own
-    base keeps the image, so neither it nor a slice of it can outlive its voxels.
+    SimpleITK and itk return arrays on memory that is freed with the image; here the array's base
+    holds the image, so that no slice of it can outlive the voxels.
     """
     return np.asarray(_OwnedMemory(view, owner, writable))
 
 
-#: What to do with an image whose components are colours, which are no readers.
-INSTEAD_OF_COLOURS = "its components are colours, not readers; give one label image per reader"
+#: What to do with an image whose components are colours, not raters.
+INSTEAD_OF_COLOURS = "its components are colours, not raters; give one label image per rater"
 
 WHAT_AN_INPUT_IS = "a scalar or vector image of integers or real numbers"
 
@@ -112,8 +112,8 @@ class ImageFamily(Protocol):
     def recognises(self, candidate: object) -> bool:
         """Whether `candidate` is an object of this library."""
 
-    def read(self, image: Any, where: str) -> ReadImage:
-        """View the voxels; `where` opens the message of the `InputError` if that is impossible."""
+    def read(self, image: Any, where: Where) -> ReadImage:
+        """View the voxels; `where` is for the `InputError` if that is impossible."""
 
     def metadata(self, image: Any, keep: Keep) -> Any:
         """Copy what an output takes over, and of the metadata dictionary what may be kept."""
@@ -129,7 +129,7 @@ class ImageFamily(Protocol):
 
 
 class CopyingFamily(ImageFamily, Protocol):
-    """The part that libraries with images of their own share."""
+    """Base of adapters for libraries with their own image memory."""
 
     def to_image(self, array: Array, like: LoadedImages) -> Any:
         """Copy a finished array, once, into a new image."""
@@ -139,13 +139,13 @@ class CopyingFamily(ImageFamily, Protocol):
 
 
 class WrappingFamily:
-    """The part that libraries share whose images are made around a finished array."""
+    """Base of adapters for libraries whose images wrap an array."""
 
     #: Module and name of the class of a library's images; nothing is imported for it.
     image_class: ClassVar[tuple[str, str]] = ("", "")
 
     def recognises(self, candidate: object) -> bool:
-        """Whether `candidate` is of that class; if nobody has imported it, it has no objects."""
+        """Whether `candidate` is of that class; if it was never imported, it is not."""
         module, name = self.image_class
         found = getattr(sys.modules.get(module), name, None)
         return isinstance(found, type) and isinstance(candidate, found)
@@ -172,12 +172,13 @@ class WrappingFamily:
         raise NotImplementedError
 
 
-def real_numbers(array: Array, where: str) -> Array:
+def real_numbers(array: Array, where: Where) -> Array:
     """The array, read-only and of NumPy's own class; an `InputError` if it is not of numbers."""
     if array.dtype.kind not in "biuf" or array.ndim == 0:
         raise InputError(
-            f"{where} must be an array of booleans, integers or real numbers, "
-            f"got a {array.ndim}-dimensional array of {array.dtype}"
+            f"must be an array of booleans, integers or real numbers, "
+            f"got a {array.ndim}-dimensional array of {array.dtype}",
+            **where,
         )
     view = array.view(np.ndarray)
     view.flags.writeable = False

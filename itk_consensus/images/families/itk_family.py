@@ -1,6 +1,6 @@
 """Images of itk, ITK's own Python package.
 
-itk is imported inside the functions: they run only once somebody has handed in an itk object.
+itk is imported inside the functions, which run only if there is an itk object.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,
@@ -55,24 +55,24 @@ class ItkFamily(CopyingFamily):
             return False
         return any(base.__module__.split(".")[0] == "itk" for base in type(candidate).__mro__)
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels, after bringing the pipeline behind them up to date."""
         import itk
 
-        unreadable = InputError(f"{where} must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}")
+        unreadable = InputError(f"must be {WHAT_AN_INPUT_IS}, got {type(image).__name__}", **where)
         if not isinstance(image, itk.ImageBase):
             raise unreadable
         if itk.template(image)[1][0] in (itk.RGBPixel[itk.UC], itk.RGBAPixel[itk.UC]):
             raise InputError(
-                f"{where} must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}"
+                f"must hold labels, got a colour image (RGB): {INSTEAD_OF_COLOURS}", **where
             )
         source = image.GetSource()
         if source:
             source.UpdateLargestPossibleRegion()
         if 0 in tuple(image.GetBufferedRegion().GetSize()):
             raise InputError(
-                f"{where} has no voxels; call Update() on the filter that makes it, and keep "
-                "that filter"
+                "has no voxels; call Update() on the filter that makes it, and keep that filter",
+                **where,
             )
         try:
             view = keep_alive(_pixels(image), image)
@@ -100,9 +100,9 @@ class ItkFamily(CopyingFamily):
     def allocate(self, dtype: npt.DTypeLike, like: LoadedImages) -> OutputImage:
         """Make an image and open its own memory for writing.
 
-        The voxels belong to itk: an image that borrows a NumPy array (itk.image_view_from_array)
-        loses them as soon as only a filter holds it. Types that itk does not wrap are written to
-        an array and copied into the next wider type that it does.
+        The voxels belong to itk: an image around a NumPy array (itk.image_view_from_array) loses
+        them as soon as only a filter holds it. Types that itk does not wrap are written to an array
+        and copied into the next wider type that it does.
         """
         pixel_type = stored_type(dtype)
         image_class = _image_class(pixel_type, like.geometry.dimension)
@@ -117,7 +117,7 @@ class ItkFamily(CopyingFamily):
         return OutputImage(memory.view(dtype), lambda: image)
 
     def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
-        """Compose one image, which forgets the metadata, and remind it."""
+        """Compose one image, and set the metadata, which composing drops."""
         import itk
 
         image = itk.compose_image_filter(*[self.to_image(c, like) for c in components])
@@ -168,12 +168,12 @@ def _image_class(pixel_type: np.dtype[Any], dimension: int) -> Any:
     """The itk.Image class for these pixels, None where the installed itk wraps none."""
     import itk
 
-    # Asking for a type that is not wrapped takes itk 15 seconds to refuse, so look it up instead.
+    # itk takes 15 seconds to refuse a type that is not wrapped, so look it up instead.
     for image_class, *_ in itk.PyBuffer.keys():  # noqa: SIM118 - a template, not a dict
         template, (pixel, image_dimension, *_) = itk.template(image_class)
         if (template, image_dimension) == (itk.Image, dimension):
             dtype = getattr(pixel, "dtype", None)
-            # Vector pixels have none, and NumPy takes None for float64.
+            # Vector pixels have none, and NumPy treats None as float64.
             if dtype is not None and dtype == pixel_type:
                 return image_class
     return None

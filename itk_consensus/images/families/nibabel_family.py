@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from itk_consensus.errors import Where
 from itk_consensus.images.families.affine import geometry_of_affine
 from itk_consensus.images.families.image_family import (
     Array,
@@ -40,7 +41,7 @@ class NibabelFamily(WrappingFamily):
 
     image_class = ("nibabel.spatialimages", "SpatialImage")
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels, scaled as the header says, with their axes reversed as ITK has them."""
         voxels = real_numbers(np.asanyarray(image.dataobj), where)
         affine = np.eye(4) if image.affine is None else image.affine

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import SimpleITK as sitk
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     INSTEAD_OF_COLOURS,
     WHAT_AN_INPUT_IS,
@@ -57,13 +57,14 @@ class SimpleITKFamily(CopyingFamily):
         """Whether `candidate` is a SimpleITK image."""
         return isinstance(candidate, sitk.Image)
 
-    def read(self, image: Any, where: str) -> ReadImage:
-        """View the voxels, free of charge."""
-        # Asking for the voxels of a label map ends the process, so the type is checked first.
+    def read(self, image: Any, where: Where) -> ReadImage:
+        """View the voxels without a copy."""
+        # GetArrayViewFromImage of a label map crashes, so the type is checked first.
         if image.GetPixelID() not in _READABLE_ID:
             raise InputError(
-                f"{where} must be {WHAT_AN_INPUT_IS}, "
-                f"got a SimpleITK image of {image.GetPixelIDTypeAsString()}"
+                f"must be {WHAT_AN_INPUT_IS}, got a SimpleITK image of "
+                f"{image.GetPixelIDTypeAsString()}",
+                **where,
             )
         if _says_it_is_coloured(image):
             raise InputError(
@@ -99,7 +100,7 @@ class SimpleITKFamily(CopyingFamily):
         return OutputImage(memory.view(dtype), lambda: image)
 
     def to_vector_image(self, components: Sequence[Array], like: LoadedImages) -> Any:
-        """Compose one image, which forgets the metadata, and remind it."""
+        """Compose one image, and set the metadata, which composing drops."""
         image = _compose([self.to_image(component, like) for component in components])
         for key, value in like.metadata.items():
             image.SetMetaData(key, value)

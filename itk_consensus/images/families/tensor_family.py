@@ -1,4 +1,4 @@
-"""torch tensors, which have no place in space, and MONAI's MetaTensors, which have an affine.
+"""torch tensors, which have no geometry, and MONAI's MetaTensors, which have an affine.
 
 Neither library is ever imported here, only looked up.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.affine import geometry_of_affine
 from itk_consensus.images.families.image_family import (
     Array,
@@ -28,7 +28,7 @@ class TensorFamily(WrappingFamily):
 
     image_class = ("torch", "Tensor")
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels, or copy them from their device."""
         array = tensor_voxels(image, where)
         return ReadImage([array], ArrayGeometry.of_shape(array.shape))
@@ -42,14 +42,14 @@ class TensorFamily(WrappingFamily):
         return as_tensor(array, metadata)
 
 
-def tensor_voxels(tensor: Any, where: str) -> Array:
+def tensor_voxels(tensor: Any, where: Where) -> Array:
     """The voxels of a tensor as a read-only array, without its gradient."""
     try:
         plain = tensor.detach().cpu()
         # NumPy has no bfloat16; every one of its values is a float32.
         array = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
     except (TypeError, RuntimeError) as error:
-        raise InputError(f"{where} must be a dense tensor of real numbers: {error}") from error
+        raise InputError(f"must be a dense tensor of real numbers: {error}", **where) from error
     return real_numbers(array, where)
 
 
@@ -77,14 +77,15 @@ class MetaTensorFamily(WrappingFamily):
 
     image_class = ("monai.data.meta_tensor", "MetaTensor")
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels with their axes reversed, as ITK has them."""
         rank = len(image.affine) - 1
         if image.affine.ndim != 2 or image.ndim > rank + 1:
             raise InputError(
-                f"{where} must be one MetaTensor of spatial axes, with or without a channel axis "
+                f"must be one MetaTensor of spatial axes, with or without a channel axis "
                 f"before them, got shape {tuple(image.shape)} with an affine of shape "
-                f"{tuple(image.affine.shape)}; take batches apart (monai.data.decollate_batch)"
+                f"{tuple(image.affine.shape)}; take batches apart (monai.data.decollate_batch)",
+                **where,
             )
         voxels = tensor_voxels(image.as_tensor(), where)
         channels = list(voxels) if _has_channel(image) else [voxels]

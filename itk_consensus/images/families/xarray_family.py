@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import InputError, Where
 from itk_consensus.images.families.image_family import (
     Array,
     ReadImage,
@@ -35,7 +35,7 @@ class XarrayFamily(WrappingFamily):
 
     image_class = ("xarray", "DataArray")
 
-    def read(self, image: Any, where: str) -> ReadImage:
+    def read(self, image: Any, where: Where) -> ReadImage:
         """View the voxels; the first axis of the array is ITK's last."""
         voxels = real_numbers(np.asarray(image.data), where)
         placed = [_first_and_step(image, axis, where) for axis in reversed(image.dims)]
@@ -70,16 +70,16 @@ class XarrayFamily(WrappingFamily):
         )
 
 
-def _first_and_step(image: Any, axis: Any, where: str) -> tuple[float, float]:
+def _first_and_step(image: Any, axis: Any, where: Where) -> tuple[float, float]:
     if axis not in image.coords or image.sizes[axis] == 0:
         return 0.0, 1.0
     values = np.asarray(image.coords[axis])
     if values.dtype.kind not in "iuf":
-        raise InputError(f"{where} must have numbers along {axis!r}, got {values.dtype}")
+        raise InputError(f"must have numbers along {axis!r}, got {values.dtype}", **where)
     steps = np.diff(values.astype(np.float64))
     if not steps.size:
         return float(values[0]), 1.0
     step = float(steps.mean())
     if not (step != 0 and np.abs(steps - step).max() <= _UNEVEN * abs(step)):
-        raise InputError(f"{where} must have evenly spaced coordinates along {axis!r}")
+        raise InputError(f"must have evenly spaced coordinates along {axis!r}", **where)
     return float(values[0]), step

@@ -49,7 +49,7 @@ def nifti_header(path: Path, head: bytes, packed: bool) -> Header | None:
         return None
     number = dims[0]
     if not 1 <= number <= 7 or bits <= 0:
-        raise FileError(f"{path}: its NIfTI header is damaged")
+        raise FileError("its NIfTI header is damaged", path=path)
     needed = max(0, offset) + voxel_bytes((max(1, n) for n in dims[1 : number + 1]), bits / 8, path)
     data = path if alone else _beside(path)
     return Header("NiftiImageIO", (data,), needed, packed or data.suffix == ".gz")
@@ -82,7 +82,7 @@ def gipl_header(path: Path, head: bytes, packed: bool) -> Header | None:
         return None
     *extents, kind = struct.unpack_from(">5H", head, 0)
     if kind not in _GIPL_BITS:
-        raise FileError(f"{path}: its GIPL header names the unknown pixel type {kind}")
+        raise FileError(f"its GIPL header names the unknown pixel type {kind}", path=path)
     voxels = voxel_bytes((max(1, extent) for extent in extents), _GIPL_BITS[kind] / 8, path)
     return Header("GiplImageIO", (path,), _GIPL_HEADER_BYTES + voxels, packed)
 
@@ -95,7 +95,7 @@ def mrc_header(path: Path, head: bytes, packed: bool) -> Header | None:
     *extents, mode = struct.unpack_from(order + "4i", head, 0)
     extended = struct.unpack_from(order + "i", head, 92)[0]
     if mode not in _MRC_BYTES or extended < 0:
-        raise FileError(f"{path}: its MRC header is damaged")
+        raise FileError("its MRC header is damaged", path=path)
     voxels = voxel_bytes(extents, _MRC_BYTES[mode], path)
     return Header("MRCImageIO", (path,), _MRC_HEADER_BYTES + extended + voxels)
 
@@ -121,7 +121,7 @@ def jpeg_header(path: Path, head: bytes, packed: bool) -> Header | None:
     with path.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TAIL_BYTES))
         if b"\xff\xd9" not in stream.read():
-            raise FileError(f"{path}: is cut short: JPEG's end marker is missing")
+            raise FileError("is cut short: JPEG's end marker is missing", path=path)
     return Header("JPEGImageIO", (path,))
 
 
@@ -134,7 +134,7 @@ def tiff_header(path: Path, head: bytes, packed: bool) -> Header | None:
         try:
             return Header(image_io, (path,), _tiff_end(stream, head))
         except (struct.error, ValueError) as error:
-            raise FileError(f"{path}: is cut short or damaged: {error}") from error
+            raise FileError(f"is cut short or damaged: {error}", path=path) from error
 
 
 def _tiff_end(stream: BinaryIO, head: bytes) -> int:

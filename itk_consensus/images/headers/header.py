@@ -64,11 +64,11 @@ def require_regular(path: Path) -> os.stat_result:
     try:
         status = path.stat()
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from error
+        raise FileError(f"{error.strerror}", path=path) from error
     if stat.S_ISDIR(status.st_mode):
-        raise FileError(f"{path}: is a folder, not a file")
+        raise FileError("is a folder, not a file", path=path)
     if not stat.S_ISREG(status.st_mode):
-        raise FileError(f"{path}: is a pipe or a device, not a file")
+        raise FileError("is a pipe or a device, not a file", path=path)
     return status
 
 
@@ -87,7 +87,7 @@ def require_complete(header: Header, path: Path) -> None:
         except FileError as error:
             if file == path:
                 raise
-            raise FileError(f"{path}: names voxels that cannot be read: {error}") from error
+            raise FileError(f"names voxels that cannot be read: {error}", path=path) from error
     if header.needed is None:
         return
     found, unit = sum(sizes), "bytes"
@@ -98,7 +98,9 @@ def require_complete(header: Header, path: Path) -> None:
     elif header.text_from is not None:
         found, unit = _numbers_in(header.data, header.text_from), "numbers"
     if found < header.needed:
-        raise FileError(f"{path}: is cut short: {found} of the {header.needed} {unit} it promises")
+        raise FileError(
+            f"is cut short: {found} of the {header.needed} {unit} it promises", path=path
+        )
 
 
 def head_of(path: Path) -> tuple[bytes, bool]:
@@ -109,7 +111,7 @@ def head_of(path: Path) -> tuple[bytes, bool]:
                 return stream.read(HEAD_BYTES), False
             return next(_inflated(stream, path), b""), True
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from error
+        raise FileError(f"{error.strerror}", path=path) from error
 
 
 def is_gzip(stream: BinaryIO) -> bool:
@@ -124,7 +126,7 @@ def voxel_bytes(extents: Iterable[int], bytes_each: float, path: Path) -> int:
     extents = list(extents)
     possible = 0 < len(extents) <= _MOST_DIMENSIONS
     if not possible or not all(0 < extent <= _LARGEST_EXTENT for extent in extents):
-        raise FileError(f"{path}: its header promises an impossible size {tuple(extents)}")
+        raise FileError(f"its header promises an impossible size {tuple(extents)}", path=path)
     return -int(-prod(extents) * bytes_each // 1)
 
 
@@ -135,7 +137,7 @@ def numbered_files(pattern: str, numbers: Iterable[int], path: Path) -> tuple[Pa
     """
     parts = _SLICE_PATTERN.fullmatch(pattern)
     if parts is None:
-        raise FileError(f"{path}: names its voxels by {pattern!r}; only one %d is understood")
+        raise FileError(f"names its voxels by {pattern!r}; only one %d is understood", path=path)
     before, width, after = parts.groups()
     return tuple(path.parent / f"{before}{number:{width}d}{after}" for number in numbers)
 
@@ -174,11 +176,13 @@ def _inflated(stream: BinaryIO, path: Path) -> Iterator[bytes]:
     while True:
         packed = packed or stream.read(_CHUNK_BYTES)
         if not packed:
-            raise FileError(f"{path}: is cut short or damaged: the end of the gzip data is missing")
+            raise FileError(
+                "is cut short or damaged: the end of the gzip data is missing", path=path
+            )
         try:
             chunk = inflate.decompress(packed, _CHUNK_BYTES)
         except zlib.error as error:
-            raise FileError(f"{path}: is cut short or damaged: {error}") from error
+            raise FileError(f"is cut short or damaged: {error}", path=path) from error
         packed = inflate.unconsumed_tail
         if chunk:
             yield chunk

@@ -65,14 +65,14 @@ def meta_header(path: Path, head: bytes, packed: bool) -> Header | None:
         fields[key.strip()] = value.strip()
         if key.strip() == "ElementDataFile":
             return _meta(path, fields, head[end:].decode("utf-8", "replace").split(), end)
-    raise FileError(f"{path}: its MetaImage header is damaged: it names no ElementDataFile")
+    raise FileError("its MetaImage header is damaged: it names no ElementDataFile", path=path)
 
 
 def _meta(path: Path, fields: dict[str, str], after: list[str], end: int) -> Header:
     extents = _integers(fields.get("DimSize", fields.get("DimensionSize", "")), path)
     kind = fields.get("ElementType", "").removeprefix("MET_").removesuffix("_ARRAY")
     if kind not in _META_BYTES or len(extents) != _integer(fields.get("NDims", "0"), path):
-        raise FileError(f"{path}: its MetaImage header is damaged")
+        raise FileError("its MetaImage header is damaged", path=path)
     channels = _integer(fields.get("ElementNumberOfChannels", "1"), path)
     data = _meta_data(path, fields["ElementDataFile"], after, extents[-1])
     if fields.get("BinaryData", "True")[:1] in "Ff0":
@@ -92,10 +92,10 @@ def _meta_data(path: Path, named: str, after: list[str], slices: int) -> tuple[P
     if words[0].upper() == "LOCAL":
         return (path,)
     if slices > _MOST_SLICES:
-        raise FileError(f"{path}: names voxels in {slices} files")
+        raise FileError(f"names voxels in {slices} files", path=path)
     if words[0].upper() == "LIST":
         if len(words) > 1 or len(after) != slices:
-            raise FileError(f"{path}: lists {len(after)} files for {slices} slices")
+            raise FileError(f"lists {len(after)} files for {slices} slices", path=path)
         return tuple(path.parent / name for name in after)
     if "%" in named:
         given = _integers(" ".join(words[1:4]), path)
@@ -118,7 +118,7 @@ def nrrd_header(path: Path, head: bytes, packed: bool) -> Header | None:
         n for n, names in _NRRD_BYTES.items() if re.fullmatch(names, fields.get("type", ""))
     ]
     if not bytes_each:
-        raise FileError(f"{path}: its NRRD header names no known type")
+        raise FileError("its NRRD header names no known type", path=path)
     data = _nrrd_data(path, fields.get("datafile"), after, extents)
     encoding = fields.get("encoding", "").lower()
     needed = voxel_bytes(extents, bytes_each[0], path)
@@ -145,14 +145,14 @@ def vtk_header(path: Path, head: bytes, packed: bool) -> Header | None:
         head,
     )
     if dims is None or kind is None:
-        raise FileError(f"{path}: its VTK header is damaged, or it holds no image")
+        raise FileError("its VTK header is damaged, or it holds no image", path=path)
     scalar_type, components, tensors, tensor_type, channels = kind.groups()
     name = (scalar_type or tensor_type or b"unsigned_char").decode().lower()
     number = int(components or channels or 1)
     if tensors:
         number = _VTK_COMPONENTS[tensors.decode().lower()]
     if name not in _VTK_BYTES:
-        raise FileError(f"{path}: its VTK header names the unknown type {name}")
+        raise FileError(f"its VTK header names the unknown type {name}", path=path)
     extents = _integers(b" ".join(dims.groups()).decode("latin-1"), path)
     if is_binary:
         needed = kind.end() + voxel_bytes([*extents, number], _VTK_BYTES[name], path)
@@ -186,7 +186,7 @@ def _nrrd_data(
         first, last, step, *_ = [*_integers(" ".join(words[1:]), path), 0, 0, 0]
         numbers = range(first, last + (1 if step > 0 else -1), step or 1)
         if len(words) < 4 or not 0 < len(numbers) <= min(max(extents), _MOST_SLICES):
-            raise FileError(f"{path}: names its voxels by {named!r}, which fits no slices")
+            raise FileError(f"names its voxels by {named!r}, which fits no slices", path=path)
         return numbered_files(words[0], numbers, path)
     return (path.parent / named,)
 
@@ -197,5 +197,5 @@ def _integers(text: str, path: Path) -> list[int]:
 
 def _integer(text: str, path: Path) -> int:
     if not re.fullmatch(r"[+-]?\d{1,18}", text.strip()):
-        raise FileError(f"{path}: its header has {text[:40]!r} where a whole number belongs")
+        raise FileError(f"its header has {text[:40]!r} where a whole number belongs", path=path)
     return int(text)

@@ -27,6 +27,7 @@ from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow
 
 from itk_consensus.report.dispute_figures import rater_color
 from itk_consensus.report.page import naming_raters
+from itk_consensus.review.application.panel import panel
 from itk_consensus.review.application.scene import MOST_VOXELS_OF_A_SURFACE, ReviewScene
 from itk_consensus.review.application.windows import GreyWindow, windows_for
 from itk_consensus.review.decisions import Decision
@@ -512,150 +513,9 @@ class ReviewPage:
             client.Script(_KEYS)
             with html.Div(style="display:flex;height:100vh;width:100vw;background:#15181c"):
                 with html.Div(classes="review", style="flex:0 0 25rem;width:25rem;overflow:auto"):
-                    self._panel()
+                    panel(self, list(_TOOLS))
                 with html.Div(style="flex:1 1 auto;min-width:0;display:flex;height:100vh"):
                     self._layouts.initialize_layout_grid(layout)
-
-    def _panel(self) -> None:
-        with html.Header():
-            html.H1("{{ title }}", id="title")
-            with html.Div(classes="row", v_if=("cases.length > 1",)):
-                html.Span("case {{ case_number + 1 }} of {{ cases.length }}", classes="quiet")
-                html.Button("Done, next case", id="next-case", click=self.next_case)
-            with html.Div(classes="row"):
-                html.Span("{{ undecided }} of {{ disputes.length }} undecided", id="undecided")
-                html.Button("Undo<kbd>z</kbd>", id="undo", click=self.undo)
-                html.Button("Save<kbd>s</kbd>", id="save", click=self.save)
-                html.Button("End", id="close", click=self.close)
-            html.Div("{{ message }}", id="message", classes="message", role="status")
-        with html.Section():
-            html.H2("Dispute {{ current }}: yellow in the views")
-            with (
-                html.Div(classes="row"),
-                html.Button(
-                    v_for="one in choices",
-                    key="one.id",
-                    id=("one.id",),
-                    classes=("one.on ? 'on' : ''",),
-                    click=(self.choose, "[one.choice, one.value]"),
-                ),
-            ):
-                html.Span(v_if="one.color", classes="swatch", style=("'background:' + one.color",))
-                html.Span("{{ one.text }}<kbd>{{ one.key }}</kbd>")
-            with html.Div(classes="row"):
-                for name, key in (("paint", "b"), ("erase", "e"), *((n, "") for n in _TOOLS)):
-                    if key or name not in ("paint", "erase"):
-                        html.Button(
-                            f"{name}<kbd>{key}</kbd>",
-                            id=f"tool-{name}",
-                            classes=(f"tool === '{name}' ? 'on' : ''",),
-                            click=(self.use_tool, f"['{name}']"),
-                        )
-                with html.Label():
-                    html.Span("brush, mm")
-                    html.Input(
-                        type="number",
-                        id="brush",
-                        min="0.1",
-                        step="0.5",
-                        value=("brush_mm",),
-                        change=(self.set_brush, "[$event.target.value]"),
-                    )
-                html.Button("undecided<kbd>u</kbd>", id="clear", click=self.clear)
-        with html.Div(classes="list", tabindex="0"), html.Table(id="disputes"):
-            with html.Thead(), html.Tr():
-                html.Th("")
-                html.Th("ml", classes="n")
-                html.Th("who marked it")
-                html.Th("p", classes="n")
-                html.Th("decision")
-            with (
-                html.Tbody(),
-                html.Tr(
-                    v_for="d in disputes",
-                    key="d.number",
-                    id=("'dispute-' + d.number",),
-                    classes=(
-                        "'dispute' + (d.number === current ? ' current' : '') + "
-                        "(d.decision ? ' decided' : '')",
-                    ),
-                    click=(self.go, "[d.number]"),
-                ),
-            ):
-                html.Td("{{ d.number }}")
-                html.Td("{{ d.ml }}", classes="n")
-                with html.Td():
-                    html.Div("{{ d.structure }}", v_if="has_structures")
-                    html.Div("{{ d.marked }}")
-                    html.Div("{{ d.place }}", classes="quiet")
-                html.Td("{{ d.p }}", classes="n")
-                html.Td("{{ d.decision || ('open: ' + d.now) }}")
-        with html.Section():
-            html.Div(
-                "{{ unlisted }} more voxels in smaller disputes stay as the consensus has them.",
-                v_if="unlisted",
-                classes="quiet",
-            )
-            with html.Table(id="readers"):
-                with html.Thead(), html.Tr():
-                    html.Th("reader")
-                    html.Th("ml", classes="n")
-                    html.Th("Dice", classes="n")
-                    html.Th("bias", classes="n")
-                with html.Tbody(), html.Tr(v_for="r in readers", key="r.number"):
-                    with html.Td(), html.Label():
-                        html.Input(
-                            type="checkbox",
-                            id=("'reader-' + r.number",),
-                            checked=("r.shown",),
-                            change=(self.toggle_reader, "[r.number]"),
-                        )
-                        html.Span(classes="swatch", style=("'background:' + r.color",))
-                        html.Span("{{ r.name }}")
-                    html.Td("{{ r.volume }}", classes="n")
-                    html.Td("{{ r.dice }}", classes="n")
-                    html.Td("{{ r.bias }}", classes="n")
-            with html.Div(classes="row"):
-                with html.Label():
-                    html.Input(
-                        type="checkbox",
-                        id="overlay",
-                        checked=("overlay",),
-                        change=self.toggle_overlay,
-                    )
-                    html.Span("uncertainty")
-                html.Button("3D surface", id="surface", click=self.show_surface)
-        with html.Details(classes="section"):
-            html.Summary("Window: {{ window_name }}")
-            with html.Div(classes="row"):
-                html.Button(
-                    "{{ name }}",
-                    v_for="name in windows",
-                    key="name",
-                    classes=("name === window_name ? 'on' : ''",),
-                    click=(self.choose_window, "[name]"),
-                )
-                for what, given in (
-                    ("width", "[$event.target.value, window_level]"),
-                    ("level", "[window_width, $event.target.value]"),
-                ):
-                    with html.Label():
-                        html.Span(what)
-                        html.Input(
-                            type="number",
-                            id=f"window-{what}",
-                            value=(f"window_{what}",),
-                            change=(self.set_window, given),
-                        )
-        with html.Details(classes="section"):
-            html.Summary("What speaks against the consensus: {{ findings.length || 'nothing' }}")
-            html.Div("No check gives reason for doubt.", v_if="!findings.length", classes="quiet")
-            html.Div(
-                "{{ f.text }}",
-                v_for="f, i in findings",
-                key="i",
-                classes=("'finding ' + f.kind",),
-            )
 
 
 def _choice_of(decision: Decision) -> tuple[str, int | None]:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy.ndimage import label, shift
 
-from itk_consensus.fusion.coherence.shared_consensus import shared_consensus
+from itk_consensus.fusion.coherence.shared_consensus import SharedConsensus, shared_consensus
 from itk_consensus.simulation import STRUCTURE_SETTINGS, contour_error_raters, ellipsoid_mask
 from itk_consensus.simulation.practice_settings import blob
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.overlap import dice
 
-#: Dice to any reader's view, or any pair's, that may be lost to the vote without an explanation.
+#: Dice to any reader's view, or any pair's, that may be lost to the vote.
 LARGEST_LOSS = 0.02
 
 STACKS = 200
@@ -76,55 +76,92 @@ def slipped_stack(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return raters, others
 
 
-def fused(raters: np.ndarray) -> np.ndarray:
+def consensus(raters: np.ndarray) -> SharedConsensus:
     stack = LabelStack.binary(list(raters.astype(np.uint8)), 1.0)
     patterns = DecisionPatterns.from_stack(stack)
-    return shared_consensus(patterns, (1.0,) * (raters.ndim - 1)).decision == 1
+    return shared_consensus(patterns, (1.0,) * (raters.ndim - 1))
+
+
+def fused(raters: np.ndarray) -> np.ndarray:
+    return consensus(raters).decision == 1
 
 
 def unexplained_loss(answer: np.ndarray, vote: np.ndarray, view: np.ndarray, others) -> float:
-    """What a view of the truth loses against the vote and against other readers' mean Dice to it.
-
-    So much of it the readers' own spread does not explain.
-    """
+    """What a view of the truth loses against the vote, and against other readers' Dice to it."""
     spread = np.mean([dice(view, other) for other in others])
     return min(dice(vote, view), spread) - dice(answer, view)
 
 
+def largest_losses(readers: np.ndarray, raters: int) -> np.ndarray:
+    """(readers,) who agrees with most raters, and half of the largest distance for who does not."""
+    between = np.array([[dice(one, other) for one in readers] for other in readers])
+    agree = (between >= 0.9).sum(axis=1) > raters / 2
+    return np.where(agree, LARGEST_LOSS, max(LARGEST_LOSS, (1 - between.min()) / 2))
+
+
 @pytest.fixture(scope="module")
 def stacks():
-    """Readers, those who did not slip, the consensus and the vote."""
+    """Readers, who did not slip, the consensus, the vote, and readers without their copies."""
     made = []
     for seed in range(STACKS):
         raters, others = slipped_stack(seed)
-        answer, votes = fused(raters), raters.sum(axis=0)
+        found, votes = consensus(raters), raters.sum(axis=0)
+        answer = found.decision == 1
         # A tied vote has no say.
         vote = (2 * votes > len(raters)) | ((2 * votes == len(raters)) & answer)
-        made.append((raters, others, answer, vote))
+        made.append((raters, others, answer, vote, [group[0] for group in found.groups]))
     return made
 
 
 def test_no_readers_view_of_the_truth_loses_to_the_vote(stacks):
     """Where good readers were called copies of each other, it lost .9."""
-    for seed, (_, readers, answer, vote) in enumerate(stacks):
+    for seed, (_, readers, answer, vote, _) in enumerate(stacks):
         for j, view in enumerate(readers):
             others = np.delete(readers, j, axis=0)
             assert unexplained_loss(answer, vote, view, others) <= LARGEST_LOSS, seed
 
 
-def test_no_pairs_view_of_the_truth_loses_to_the_vote(stacks):
-    """What two share where a third found nothing is the vote, which is too small; not there."""
-    for seed, (raters, readers, answer, vote) in enumerate(stacks):
+def losses_after_a_slip(stacks):
+    """Of every reader's and pair's view: what it loses to the vote, and what it may lose.
+
+    Of two who are left nobody can tell who is right, and an answer in the middle is as good. What
+    two share where a third found nothing is the vote, which is too small; not there.
+    """
+    for seed, (raters, _, answer, vote, once) in enumerate(stacks):
+        readers = raters[[rater for rater in once if rater > 0]]
         if len(readers) < 3 or not raters[0].any():
             continue
-        for pair in itertools.combinations(range(len(readers)), 2):
-            view = readers[list(pair)].all(axis=0)
-            others = np.delete(readers, pair, axis=0)
-            assert unexplained_loss(answer, vote, view, others) <= LARGEST_LOSS, (seed, pair)
+        may_lose = largest_losses(readers, len(once))
+        for i, j in itertools.combinations_with_replacement(range(len(readers)), 2):
+            view = readers[i] & readers[j]
+            yield seed, dice(vote, view) - dice(answer, view), max(may_lose[i], may_lose[j])
+
+
+def test_who_agrees_with_most_readers_loses_nothing_to_the_vote_by_anothers_slip(stacks):
+    agree = [(seed, lost) for seed, lost, may in losses_after_a_slip(stacks) if may <= LARGEST_LOSS]
+    assert len({seed for seed, _ in agree}) > STACKS / 3
+    for seed, lost in agree:
+        assert lost <= LARGEST_LOSS, seed
+
+
+def test_who_does_not_agree_loses_at_most_the_way_to_the_middle_between_readers(stacks):
+    for seed, lost, may in losses_after_a_slip(stacks):
+        assert lost <= may, seed
+
+
+def test_readers_who_differ_fourfold_in_volume_may_meet_between():
+    """Held to what two narrow readers share, lesions lost .005 on average, and up to .3."""
+    lost = []
+    for seed in range(20, 40):
+        case = STRUCTURE_SETTINGS["tiny and big 3D"](seed)
+        found = consensus(case.raters)
+        free = found.coherence.decision == 1
+        lost.append(dice(free, case.truth) - dice(found.decision == 1, case.truth))
+    assert np.mean(lost) <= 0.003
 
 
 def test_what_all_readers_mark_is_never_lost(stacks):
-    for seed, (raters, _, answer, _) in enumerate(stacks):
+    for seed, (raters, _, answer, _, _) in enumerate(stacks):
         core = raters.all(axis=0)
         if core.sum() > 1:
             assert (answer & core).any(), seed

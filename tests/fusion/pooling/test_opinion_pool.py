@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itk_consensus.fusion.pooling import opinion_pool
-from itk_consensus.fusion.pooling.class_pool import pool_class_probabilities
-from itk_consensus.fusion.pooling.opinion_pool import PoolSettings, pool_votes
+from itk_consensus.fusion.pooling.opinion_pool import PoolSettings, pool_probabilities, pool_votes
+from itk_consensus.votes import fusions
+from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -29,7 +29,7 @@ def pooled(raters, settings, **common):
 
 def foreground(opinions, masks, settings):
     """Foreground probability of pooled foreground probabilities."""
-    return pool_class_probabilities([[p] for p in opinions], masks, None, settings).probability(1)
+    return pool_probabilities(SoftVotes([[p] for p in opinions], masks), settings).probability(1)
 
 
 @given(
@@ -116,7 +116,7 @@ def test_where_nobody_spoke_the_prior_stands():
 
 
 def test_one_labels_probabilities_need_no_table_of_all(monkeypatch):
-    monkeypatch.setattr(opinion_pool, "SHARES_AT_ONCE", 1 << 10)
+    monkeypatch.setattr(fusions, "SHARES_AT_ONCE", 1 << 10)
     labels = 40
     patterns = encode(np.random.default_rng(3).integers(0, labels, (6, 4000)))
     settings = PoolSettings(np.full(6, 1 / 6), np.full(labels, 1 / labels))

@@ -5,8 +5,8 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
-from itk_consensus.fusion.staple.packed_staple import PackedFusion, packed_staple
 from itk_consensus.fusion.staple.staple import StapleSettings, staple
+from itk_consensus.fusion.staple.votes_without_patterns import PackedFusion
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
@@ -33,7 +33,7 @@ def test_packed_votes_give_the_answer_of_patterns(settings, masked):
     stack = LabelStack.binary(raters, 1, mask=mask)
     patterns = DecisionPatterns.from_stack(stack)
     expected = staple(patterns, settings)
-    ours = packed_staple(PackedVotes.from_stack(stack), settings)
+    ours = staple(PackedVotes.from_stack(stack), settings)
     assert ours.iterations == expected.iterations
     np.testing.assert_allclose(ours.theta, expected.theta, rtol=1e-9)
     np.testing.assert_allclose(ours.prior, expected.prior, rtol=1e-9)

@@ -9,12 +9,13 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from whole_volume_votes import smooth
 
-from itk_consensus.fusion.staple.soft_staple import SoftModel, SoftTable, soft_staple
 from itk_consensus.fusion.staple.staple import StapleSettings, staple
+from itk_consensus.fusion.staple.votes_without_patterns import CountedModel, SoftTable
 from itk_consensus.fusion.voting.corrected_vote import corrected_vote
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 from itk_consensus.fusion.voting.smoothed_vote import smoothed_vote
-from itk_consensus.fusion.voting.soft_vote import SoftVotes
+from itk_consensus.fusion.voting.soft_vote import SoftShares
+from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -48,8 +49,10 @@ def test_certain_raters_get_the_votes_of_masks(number: int, gaps: Any, weights: 
     patterns = DecisionPatterns.from_stack(LabelStack.multilabel(maps, **gaps))
     opinions = certain(maps, number)
     where = gaps.get("rater_masks"), gaps.get("mask")
-    plain = SoftVotes.make(opinions, *where, weights=weights)
-    smooth_votes = SoftVotes.make(opinions, *where, weights=weights, sigma=1.2, spacing=SPACING)
+    plain = SoftShares.of(SoftVotes(opinions, *where), weights=weights)
+    smooth_votes = SoftShares.of(
+        SoftVotes(opinions, *where), weights=weights, sigma=1.2, spacing=SPACING
+    )
     voted = majority_vote(patterns, weights=weights, threshold=0.5)
     np.testing.assert_array_equal(plain.plain(0.5, "undecided").volume(), voted.volume())
     hard = smoothed_vote(patterns, 1.2, SPACING, weights=weights).fusion()
@@ -70,7 +73,7 @@ def test_certain_raters_get_the_staple_of_masks(gaps: Any, variant: str) -> None
     maps, settings = labels(), StapleSettings().for_variant(variant)
     stack = LabelStack.binary(maps, 1, **gaps)
     hard = staple(DecisionPatterns.from_stack(stack), settings)
-    soft = soft_staple(certain(maps, 2), gaps.get("rater_masks"), gaps.get("mask"), settings)
+    soft = staple(SoftVotes(certain(maps, 2), gaps.get("rater_masks"), gaps.get("mask")), settings)
     np.testing.assert_allclose(soft.theta, hard.theta, atol=1e-6)
     np.testing.assert_allclose(soft.prior, hard.prior, atol=1e-6)
     assert soft.log_likelihood == pytest.approx(hard.log_likelihood, abs=1e-5)
@@ -85,13 +88,13 @@ def uncertain(seed: int = 2) -> list[np.ndarray]:
 
 def test_one_step_of_staple_is_the_formula_voxel_by_voxel() -> None:
     foreground = np.stack(uncertain())
-    table = SoftTable.of([(1 - p, p) for p in foreground], None, None)
+    table = SoftTable.of(SoftVotes([(1 - p, p) for p in foreground]))
     sensitivity, specificity = np.array([0.9, 0.8, 0.7, 0.95]), np.array([0.85, 0.9, 0.99, 0.6])
     theta = np.array(
         [[[s, 1 - q], [1 - s, q]] for s, q in zip(specificity, sensitivity, strict=True)]
     )[:, :, None, :]
     prior = np.array([[0.6, 0.4]])
-    step, _, log_likelihood = SoftModel(table, np.zeros((2, 2)), False).step(theta, prior)
+    step, _, log_likelihood = CountedModel(table, np.zeros((2, 2)), False).step(theta, prior)
     p = foreground.reshape(4, -1)
     f = 0.4 * np.prod(sensitivity[:, None] ** p * (1 - sensitivity[:, None]) ** (1 - p), axis=0)
     b = 0.6 * np.prod(specificity[:, None] ** (1 - p) * (1 - specificity[:, None]) ** p, axis=0)
@@ -105,7 +108,7 @@ def test_one_step_of_staple_is_the_formula_voxel_by_voxel() -> None:
 
 def test_em_on_fractions_never_lowers_the_likelihood() -> None:
     opinions = [(1 - p, p) for p in uncertain()]
-    trace = soft_staple(opinions, None, None, StapleSettings()).starts.trace[:, 0]
+    trace = staple(SoftVotes(opinions), StapleSettings()).starts.trace[:, 0]
     assert len(trace) > 3
     assert (np.diff(trace) > -1e-8).all()
 
@@ -113,7 +116,7 @@ def test_em_on_fractions_never_lowers_the_likelihood() -> None:
 def test_the_smoothed_soft_vote_is_the_smoothed_mean() -> None:
     probabilities = uncertain()
     opinions = [(1 - p, p) for p in probabilities]
-    votes = SoftVotes.make(opinions, None, None, sigma=1.5, spacing=SPACING)
+    votes = SoftShares.of(SoftVotes(opinions), sigma=1.5, spacing=SPACING)
     expected = smooth(np.mean(probabilities, axis=0), 1.5, SPACING)
     fusion = votes.plain(None, "lowest")
     np.testing.assert_allclose(fusion.probability(1), expected, atol=1e-12)

@@ -1,4 +1,4 @@
-"""An edge gate that acts: raters whose contour lies on edges of the image count more.
+"""An edge gate: raters whose contour lies on edges of the image get more weight.
 
 The gate of section 2.6 has one value per voxel for all raters and cancels in their weighted mean.
 Here the gradient magnitude is correlated with each rater's own contour, so the gate differs

@@ -20,11 +20,11 @@ from itk_consensus.fusion.selection.boundary_simple.local_correlation import (
     correlation,
     raters_by_gaps,
 )
-from itk_consensus.fusion.selection.boundary_simple.voted_shares import VotedShares
 from itk_consensus.neighbourhood.box_sum import box_sum
 from itk_consensus.neighbourhood.boxes import Box, grown, intersection
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.votes.label_weights import LabelWeights
 from itk_consensus.work import report
 
 #: A box of disputed voxels is cut into about so many slabs.
@@ -69,12 +69,14 @@ class PatchSlab:
         """(J, n) label index that each rater gave the slab's voxels."""
         return np.asarray(self._patterns.patterns.T[:, self.around.rows[self._own]])
 
-    def similarity(self, shares: VotedShares, labels: list[int], boxes: list[Box | None]) -> Floats:
+    def similarity(
+        self, shares: LabelWeights, labels: list[int], boxes: list[Box | None]
+    ) -> Floats:
         """(J, n) correlation of each rater's patch with the consensus, from 0 to 1.
 
         Parameters
         ----------
-        shares : VotedShares
+        shares : LabelWeights
             Of all disputed voxels.
         labels : list of int
             The labels that are looked at, all together.
@@ -147,7 +149,7 @@ class _View:
         """Where the rater says the label."""
         return self.expand(self._cropped.patterns[:, rater] == self.label)
 
-    def consensus(self, shares: VotedShares) -> Floats:
+    def consensus(self, shares: LabelWeights) -> Floats:
         """The label's share at every voxel of the box."""
         patterns = self._slab.around.patterns  # which knows it already
         agreed = patterns.unanimous & (patterns.lowest_vote == self.label)
@@ -155,11 +157,11 @@ class _View:
         first = self._slab.first
         if len(self._around):
             # Whoever is given the label lies in the box, if in the slab or its halo at all.
-            here = shares.range_of(
-                self.label, first + int(self._around[0]), first + int(self._around[-1]) + 1
-            )
-            at = self._around.searchsorted(shares.members[self.label][here] - np.uint32(first))
-            volume.reshape(-1)[self._places[at]] = shares.values[self.label][here]
+            around = slice(first + int(self._around[0]), first + int(self._around[-1]) + 1)
+            here = shares.range_of(self.label, around)
+            members, values = shares.of[self.label]
+            at = self._around.searchsorted(members[here] - np.uint32(first))
+            volume.reshape(-1)[self._places[at]] = values[here]
         return volume
 
     def sums(self, volume: Floats) -> Floats:

@@ -21,16 +21,13 @@ from numpy.typing import NDArray
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.iteration import Step, StopRule, iterate
 from itk_consensus.fusion.selection.boundary_simple.patch_slabs import PatchSlab, slabs_of
-from itk_consensus.fusion.selection.boundary_simple.voted_shares import VotedShares
 from itk_consensus.fusion.voting.majority_vote import VoteResult, majority_vote
 from itk_consensus.neighbourhood.marked_boxes import boxes_of_patterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.votes.fusions import DisputedFusion
-from itk_consensus.votes.ties import TieRule
+from itk_consensus.votes.label_weights import LabelWeights
+from itk_consensus.votes.ties import SAME_PROBABILITY, TieRule
 from itk_consensus.work import report, stage
-
-#: Shares that sums in different order cannot tell apart.
-TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class BoundaryResult:
 
     voxels: DisputedVoxels
     vote: VoteResult  #: The answer at all other voxels
-    shares: VotedShares  #: (K, N) weighted share of each label
+    shares: LabelWeights  #: (K, N) weighted share of each label that somebody gave a voxel
     decision: NDArray[np.int32]  #: (N,) label index, or a code of `votes.ties`
     weights: Floats  #: (J,) mean weight of each rater; they sum to 1
     trace: tuple[float, ...]  #: Mean change of the shares in each iteration
@@ -87,20 +84,20 @@ def boundary_simple(
     vote = majority_vote(patterns, ties=settings.tie_rule)
     model = _LocalWeights(voxels, settings, gate)
 
-    def step(now: tuple[VotedShares, Floats]) -> Step[tuple[VotedShares, Floats], float]:
+    def step(now: tuple[LabelWeights, Floats]) -> Step[tuple[LabelWeights, Floats], float]:
         shares, weights = model.step(now[0])
-        change = shares.change_from(now[0])
+        change = _change(shares, now[0])
         return Step((shares, weights), change, settings.stop.met(change))
 
     most = settings.stop.most_iterations if len(voxels.places) else 0
     nobody = np.zeros(patterns.number_of_raters)
-    run = iterate(step, (VotedShares.of_votes(voxels, vote.of_label), nobody), most)
+    run = iterate(step, (_voted_shares(voxels, vote), nobody), most)
     shares, weights = run.state
     decision = decide_voxels(
         shares,
         patterns.labels,
         settings.tie_rule,
-        tolerance=TIE_TOLERANCE,
+        tolerance=SAME_PROBABILITY,
         prior=vote.frequencies,
     )
     converged = run.converged or not shares.number
@@ -122,10 +119,10 @@ class _LocalWeights:
         self._labels = [1] if number == 2 else list(range(number))
         self._boxes = boxes_of_patterns(patterns) if len(voxels.places) else []
 
-    def step(self, shares: VotedShares) -> tuple[VotedShares, Floats]:
+    def step(self, shares: LabelWeights) -> tuple[LabelWeights, Floats]:
         """The next consensus, and the (J,) sum of each rater's weights over all voxels."""
         local, annotated, alike = np.zeros((3, self._voxels.patterns.number_of_raters))
-        votes = [np.zeros(len(members)) for members in shares.members]
+        votes = [np.zeros(len(members)) for members, _ in shares.of]
         for slab in slabs_of(self._voxels, self._radii):
             with stage(slab.part.start / shares.number, slab.part.stop / shares.number):
                 similarity = slab.similarity(shares, self._labels, self._boxes)
@@ -145,11 +142,12 @@ class _LocalWeights:
             annotated += common.sum(axis=1)
             _add_votes(votes, shares, slab, common)
             report(1.0)
-        for members, values in zip(shares.members, votes, strict=True):
+        new = [(members, values) for (members, _), values in zip(shares.of, votes, strict=True)]
+        for members, values in new:
             total[members] += values
-        for members, values in zip(shares.members, votes, strict=True):
+        for members, values in new:
             values /= total[members]
-        return shares.with_values(votes), self._alpha * local + annotated
+        return LabelWeights(new, shares.number), self._alpha * local + annotated
 
     @cached_property
     def _annotated(self) -> Floats:
@@ -160,20 +158,39 @@ class _LocalWeights:
 
 def _add_votes(
     votes: list[Floats],
-    shares: VotedShares,
+    shares: LabelWeights,
     slab: PatchSlab,
     weights: Floats,
     factor: float = 1.0,
 ) -> None:
     """Add (J, n) weights of a slab's raters, times a factor, to the sums of what they said."""
-    first, last = slab.part.start, slab.part.stop
+    first = slab.part.start
     for label in np.unique(slab.digits).tolist():
         if label < len(votes):
-            here = shares.range_of(label, first, last)
-            members = shares.members[label][here] - np.uint32(first)
+            here = shares.range_of(label, slab.part)
+            members = shares.of[label][0][here] - np.uint32(first)
             said = slab.digits[:, members] == label
             found = np.where(said, weights[:, members], 0.0).sum(axis=0)
             votes[label][here] += factor * found
+
+
+def _voted_shares(voxels: DisputedVoxels, vote: VoteResult) -> LabelWeights:
+    """What votes say."""
+    # Not the rows of `voxels`, which would keep them.
+    patterns, rows = voxels.patterns, DisputedVoxels(voxels.patterns, voxels.region).rows
+    of = []
+    for label in range(patterns.number_of_labels):
+        report(0.0)
+        said = (patterns.patterns == label).any(axis=1)
+        members = np.flatnonzero(said[rows]).astype(np.uint32)
+        of.append((members, np.asarray(vote.of_label(label)[rows[members]])))
+    return LabelWeights(of, len(rows))
+
+
+def _change(new: LabelWeights, old: LabelWeights) -> float:
+    """Mean change of the shares, which are of the same voxels."""
+    pairs = zip(new.of, old.of, strict=True)
+    return sum(float(np.abs(a - b).sum()) for (_, a), (_, b) in pairs) / (len(new) * new.number)
 
 
 def _normalised(values: Floats) -> Floats:

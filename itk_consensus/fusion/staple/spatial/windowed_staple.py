@@ -24,6 +24,7 @@ from itk_consensus.neighbourhood.window_frame import WindowFrame
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.disputed_voxels import DisputedVoxels, decide_voxels
 from itk_consensus.votes.label_weights import LabelWeights, Weighted, normalised
+from itk_consensus.votes.ties import SAME_SINGLE
 from itk_consensus.work import stage
 
 PriorMode = Literal["local", "global", "fixed"]
@@ -35,9 +36,6 @@ LEAST_PROBABILITY = 1e-10
 
 #: A label whose log joint is so much below another's is less probable than that.
 _CUT = 24.0
-
-#: Posteriors that float32 sums cannot tell apart.
-TIE_TOLERANCE = 1e-5
 
 #: A posterior in parts of the voxels, each with the weights of all labels.
 Parts = list[list[Weighted]]
@@ -86,7 +84,7 @@ def spatial_staple(
     return SpatialResult(
         voxels,
         posterior,
-        decide_voxels(posterior, patterns.labels, "undecided", tolerance=TIE_TOLERANCE),
+        decide_voxels(posterior, patterns.labels, "undecided", tolerance=SAME_SINGLE),
         vote,
         theta,
         log_likelihood,

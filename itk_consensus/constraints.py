@@ -1,6 +1,7 @@
-"""Constraints on parameter values: what is accepted, how to say so, how a command line reads it.
+"""Constraints on values: what is accepted, how to say so, how a command line reads it.
 
-One kind serves setter, keyword, CLI option, stub, documentation and type checker.
+One kind serves setter, keyword, CLI option, stub, documentation and type checker of a parameter,
+and the fields of records in files (`calibration/record.py`).
 """
 
 from __future__ import annotations
@@ -8,28 +9,44 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from itk_consensus.filters.number_limits import (
-    BeyondRange,
-    as_double,
-    check_amount,
-    check_index,
-    check_limits,
-    limits,
-)
-
 T = TypeVar("T")
 Name = TypeVar("Name", bound=str)
+
+# Whole numbers are counts, indices or labels, and labels go up to uint64.
+_INDEX_RANGE = (-(2**63), 2**64 - 1)
+# Larger counts, weights and tolerances drown the data they are added to or compared with.
+_LARGEST_AMOUNT = 1e15
+_LONGEST_TEXT = 10_000
+
+
+class BeyondRange(ValueError):
+    """A number that is refused whatever the limits; the text says what would be accepted."""
 
 
 def is_integer(value: Any) -> bool:
     """Whether a value is a whole number of Python or NumPy, and not True or False."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def number_in(value: Any) -> Any:
+    """The number that an array or tensor without axes holds; everything else as it is."""
+    has_no_axes = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if has_no_axes else value
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut short if it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # integers of thousands of digits, lists of lists of ...
+        text = f"a {type(value).__name__} too long to show"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 class Kind(Generic[T]):
@@ -62,13 +79,13 @@ class Integer(Kind[int]):
 
     @property
     def wanted(self) -> str:
-        return "an integer" + limits(self.low, self.high)
+        return "an integer" + _limits(self.low, self.high)
 
     def accept(self, value: Any) -> int:
-        if not isinstance(value, numbers.Integral):  # True is 1, as SimpleITK has it
+        if not isinstance(value, numbers.Integral):  # True is 1, as in SimpleITK
             raise TypeError
-        check_limits(int(value), self.low, self.high)
-        check_index(int(value))
+        _check_limits(int(value), self.low, self.high)
+        _check_range(int(value), *_INDEX_RANGE)
         return int(value)
 
     def parse(self, text: str) -> int:
@@ -86,16 +103,23 @@ class Real(Kind[float]):
 
     @property
     def wanted(self) -> str:
-        return "a number" + limits(self.low, self.high, self.exclusive)
+        return "a number" + _limits(self.low, self.high, self.exclusive)
 
     def accept(self, value: Any) -> float:
         if not isinstance(value, numbers.Real):
             raise TypeError
-        number = as_double(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise BeyondRange("a number that a double can hold") from None
         if not math.isfinite(number):
             raise ValueError
-        check_limits(number, self.low, self.high, self.exclusive)
-        check_amount(number, self.low, self.high, self.exclusive)
+        _check_limits(number, self.low, self.high, self.exclusive)
+        # What must be above 0 is divided by, or its logarithm is taken, which must be finite too.
+        if self.low == 0 and self.exclusive:
+            _check_range(number, 1 / _LARGEST_AMOUNT, self.high or _LARGEST_AMOUNT)
+        elif self.low is not None and self.high is None:
+            _check_range(number, self.low, _LARGEST_AMOUNT)
         return number
 
     def parse(self, text: str) -> float:
@@ -140,14 +164,17 @@ class Choice(Kind[Name]):
 
 @dataclass(frozen=True)
 class Text(Kind[str]):
-    """A name or a few words."""
+    """A name or a few words, which a file can hold: no half of a surrogate pair."""
 
+    may_be_empty: bool = False
     annotation = "str"
     wanted = "a text"
 
     def accept(self, value: Any) -> str:
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
             raise TypeError
+        if value.encode(errors="ignore").decode() != value or not (value or self.may_be_empty):
+            raise ValueError
         return value
 
 
@@ -164,7 +191,7 @@ class Reals(Kind[tuple[float, ...]]):
     @property
     def wanted(self) -> str:
         order = " in increasing order" if self.increasing else ""
-        return _several("numbers", self.length) + limits(self.low, self.high) + order
+        return _several("numbers", self.length) + _limits(self.low, self.high) + order
 
     def accept(self, value: Any) -> tuple[float, ...]:
         members = _members(value, Real(self.low, self.high), self.length)
@@ -186,7 +213,7 @@ class Integers(Kind[tuple[int, ...]]):
 
     @property
     def wanted(self) -> str:
-        return _several("integers", self.length) + limits(self.low, None)
+        return _several("integers", self.length) + _limits(self.low, None)
 
     def accept(self, value: Any) -> tuple[int, ...]:
         return _members(value, Integer(self.low), self.length)
@@ -256,6 +283,38 @@ class LabelProbabilities(Kind[dict[int, float]]):
         return self.accept({int(label): float(share) for label, share in pairs})
 
 
+@dataclass(frozen=True)
+class ImageLike(Kind[Any]):
+    """An image or array on the inputs' grid; its space is checked in Execute."""
+
+    annotation = "Image"
+    wanted = "an image"
+
+    def accept(self, value: Any) -> Any:
+        if value is None or isinstance(value, (str, bytes, numbers.Number, Mapping, Sequence)):
+            raise TypeError
+        return value
+
+    def parse(self, text: str) -> Any:
+        raise ValueError
+
+
+@dataclass(frozen=True)
+class ImageList(Kind[tuple[Any, ...]]):
+    """One image or None per rater."""
+
+    annotation = "Sequence[Image | None]"
+    wanted = "a list with an image or None for each rater"
+
+    def accept(self, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError
+        return tuple(None if member is None else ImageLike().accept(member) for member in value)
+
+    def parse(self, text: str) -> tuple[Any, ...]:
+        raise ValueError
+
+
 #: A distance in mm; nothing that is scanned is larger.
 LENGTH = Real(low=0.0, high=1e5)
 
@@ -267,6 +326,31 @@ def optional(*kinds: Kind[Any]) -> OneOf[Any]: ...
 def optional(*kinds: Kind[Any]) -> OneOf[Any]:
     """These kinds, or None."""
     return OneOf((*kinds, Nothing()))
+
+
+def _limits(low: float | None, high: float | None, exclusive: bool = False) -> str:
+    """The limits in words, after a blank; empty without any."""
+    more, less = (">", "<") if exclusive else (">=", "<=")
+    words = [f"{more} {_number(low)}"] if low is not None else []
+    words += [f"{less} {_number(high)}"] if high is not None else []
+    return " " + " and ".join(words) if words else ""
+
+
+def _check_limits(
+    value: float, low: float | None, high: float | None, exclusive: bool = False
+) -> None:
+    too_low = low is not None and (value < low or (exclusive and value == low))
+    if too_low or (high is not None and (value > high or (exclusive and value == high))):
+        raise ValueError
+
+
+def _check_range(value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise BeyondRange(f"a number from {_number(low)} to {_number(high)}")
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _several(what: str, length: int | None) -> str:

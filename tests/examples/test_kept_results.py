@@ -1,0 +1,31 @@
+"""Kept results say which run they come from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
+FACTS = {"commit", "command", "date", "machine"}
+
+
+def runs_in(kept: Any) -> Iterator[dict[str, str]]:
+    """The facts of each run that a kept file names."""
+    if isinstance(kept, list):
+        for row in kept:
+            yield from row["runs"]
+    else:
+        place = kept.get("environment", kept.get("provenance", kept))
+        yield place["run"]
+
+
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.json")), ids=lambda path: path.name)
+def test_a_kept_result_names_its_run_or_says_that_it_is_unknown(path: Path) -> None:
+    runs = list(runs_in(json.loads(path.read_text(encoding="utf-8"))))
+    assert runs
+    for run in runs:
+        assert run == {"commit": "unknown run"} or set(run) == FACTS
