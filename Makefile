@@ -13,10 +13,14 @@ BUILDING := "setuptools>=77" "nanobind>=3.1"
 FILLED_FROM_OUTSIDE := { $(PYTHON) -m venv --without-pip $(VENV) && \
     $(PYTHON) -m pip --python $(BIN)/python install --quiet --no-compile pip $(BUILDING); }
 
-.PHONY: demo test test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
+.PHONY: demo review test test-all test-oldest bench paper lint docs dist clang sanitize fuzz clean
 
 demo: $(LIGHT)
 	@$(BIN)/itk-consensus demo --output demo-output
+
+# The application in the browser, and what its tests need; without it they are skipped.
+review: $(STAMP)
+	@$(BIN)/python wrapping/extras.py review test-review | xargs $(PIP)
 
 test: $(STAMP)
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2

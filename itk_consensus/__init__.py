@@ -40,6 +40,7 @@ _OTHERS = (
     ("votes.overlap", "dice"),
     ("pipeline.ensembled", "ConsensusEnsembled"),
     ("report.page", "report"),
+    ("review.opening", "review"),
     ("samples", "SampleAtlases"),
     ("samples", "SampleCase"),
     ("samples", "sample_atlases"),

@@ -3800,6 +3800,8 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
     raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
+    Small cases can be gone through slice by slice, and decisions about disputes exported as the
+    record of a review; larger ones keep to a size limit, and the page says so.
 
     Parameters
     ----------
@@ -3815,6 +3817,39 @@ def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names:
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
+    """
+def review(fused: Any, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, output: PathLike | None = None, reviewer: str | None = None, blinded: bool = False, ready: Callable[[str], None] | None = None, port: int = 0) -> Any:
+    """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
+
+    It runs until the reviewer ends it, or Ctrl-C does, on this machine only, for the one browser
+    that opens its address. It needs ``pip install 'itk-consensus[review]'``.
+
+    Parameters
+    ----------
+    fused : LabelFusionFilter, or list of images
+        A fuser after Execute; or images, to be fused by ConsensusFilter.
+    image : image, optional
+        What the raters looked at, on their grid.
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of str or path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    output : str or path, optional
+        Where the adjudicated map goes; the record of decisions lies beside it, and a review that
+        was left unfinished there goes on.
+    reviewer : str, optional
+        Who decides; by default the user of this machine.
+    blinded : bool
+        Whether readers' names are hidden, also from the record.
+    ready : callable, optional
+        Told the address; by default it is printed, and opened in the browser.
+    port : int
+        0 takes one that is free.
+
+    Returns
+    -------
+    image
+        The adjudicated label map, of the raters' kind.
     """
 def sample_atlases(number: int = 6, seed: int = 0) -> SampleAtlases:
     """A target of 40 x 48 x 40 voxels of 1 mm, and atlases of it.
@@ -3858,7 +3893,7 @@ def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     Those are voxels that a fuser left undecided or a reader did not annotate; they become a
     structure of their own, "liver undecided", so that a file keeps them.
     """
-def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers') -> None:
+def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
     Contours follow the edges of voxels, so that `read_dicom_contours`, and every reader that asks
@@ -3874,8 +3909,10 @@ def write_dicom_contours(structures: Sequence[Structure] | Mapping[str, Any], pa
         How the consensus was found, e.g. ``filter.GetName()``.
     raters : sequence of paths
         The readers' objects; the file refers to those of them that are structure sets.
+    origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
+        Who drew them; what a person decided on is no longer automatic.
     """
-def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers') -> None:
+def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike, series: DicomSeries, *, method: str, raters: Sequence[PathLike] = (), fractional: bool = False, description: str = 'Consensus of several readers', origin: str = 'AUTOMATIC') -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.
 
     Parameters
@@ -3888,6 +3925,8 @@ def write_dicom_segmentation(structures: Sequence[Structure] | Mapping[str, Any]
         algorithm, beside the version of this package.
     raters : sequence of paths
         The readers' SEG objects, which the file refers to.
+    origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
+        Who drew them; what a person decided on is no longer automatic.
     """
 def write_slicer_segmentation(structures: Sequence[Structure] | Mapping[str, Any], path: PathLike) -> None:
     """Write structures, or a mapping of name to mask, as a segmentation that Slicer opens.

@@ -36,6 +36,7 @@ FLOORS = {
     "filters": 4,
     "samples": 4,
     "report": 5,
+    "review": 5,
     "pipeline": 6,
     "cli": 7,
 }
@@ -53,6 +54,7 @@ HOMES = {
     "zarr": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
+    **{name: {"review"} for name in ("trame", "trame_slicer", "slicer", "vtkmodules", "aiohttp")},
     "monai": set(),  # tensors and transforms of its kind are met without it
 }
 
@@ -121,6 +123,13 @@ def test_each_library_is_imported_only_in_its_own_room(path: Path) -> None:
         homes = HOMES.get(module.split(".")[0])
         if homes is not None:
             assert path.parts[0] in homes or path.as_posix() in homes, f"{path} imports {module}"
+
+
+def test_only_the_application_knows_the_screen() -> None:
+    for path in MODULES:
+        libraries = {module.split(".")[0] for module in imported(path)}
+        if libraries & {"trame", "trame_slicer", "slicer", "vtkmodules", "aiohttp"}:
+            assert path.as_posix().startswith("review/application/"), path
 
 
 def dotted(path: Path) -> str:

@@ -7,6 +7,10 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from itk_consensus.errors import FileError
 from itk_consensus.images.files import PathLike, files_of
@@ -32,6 +36,14 @@ def file_hash(path: PathLike) -> str:
 def image_hashes(path: PathLike) -> dict[Path, str]:
     """SHA-256 of every file that an image consists of; some keep header and voxels apart."""
     return {file: file_hash(file) for file in files_of(path)}
+
+
+def voxel_hash(labels: NDArray[Any]) -> str:
+    """SHA-256 of labels as little-endian 64-bit integers in C order, whatever their type was."""
+    digest, flat = hashlib.sha256(), np.ascontiguousarray(labels).reshape(-1)
+    for start in range(0, flat.size, _CHUNK_BYTES):
+        digest.update(flat[start : start + _CHUNK_BYTES].astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 def folder_hash(folder: PathLike) -> str:

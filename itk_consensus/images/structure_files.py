@@ -57,8 +57,15 @@ def write_structures(
     *,
     method: str,
     raters: Sequence[PathLike],
+    **more: str,
 ) -> None:
-    """Write structures in the format that the name of a file asks for."""
+    """Write structures in the format that the name of a file asks for.
+
+    Parameters
+    ----------
+    more
+        Of the writers of DICOM: `description` and `origin`.
+    """
     if not is_dicom(path):
         write_slicer_segmentation(structures, path)
         return
@@ -68,7 +75,7 @@ def write_structures(
         )
     is_contours = path.name.lower().endswith(CONTOURS)
     write = write_dicom_contours if is_contours else write_dicom_segmentation
-    write(structures, path, series, method=method, raters=raters)
+    write(structures, path, series, method=method, raters=raters, **more)
 
 
 def require_structures_name(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import partial
@@ -30,6 +32,8 @@ from itk_consensus.report.markup import Markup, data_table, document, section, t
 TABLE = "summary.csv"
 INDEX = "index.html"
 RECORD = "batch.json"
+#: What was fused, as a list of cases that `itk-consensus batch` and `review` take.
+CASES = "cases.json"
 
 
 def run_batch(
@@ -84,8 +88,8 @@ def run_batch(
     record = plan.output / RECORD
     with locked(record, wait=1.0):
         if not plan.overwrite:
-            require_ours(record, (TABLE, INDEX))
-        for name in (TABLE, INDEX):
+            require_ours(record, (TABLE, INDEX, CASES))
+        for name in (TABLE, INDEX, CASES):
             require_writable(plan.output / name)
         results = []
         for result in results_of(cases, partial(_work, plan), jobs=jobs, scheduler=scheduler):
@@ -93,10 +97,11 @@ def run_batch(
             if after_case is not None:
                 after_case(result)
         ordered = worst_first(results)
-        begun = begin(record, {"method": plan.method}, (TABLE, INDEX))
+        begun = begin(record, {"method": plan.method}, (TABLE, INDEX, CASES))
         write_text(plan.output / TABLE, table_text(ordered))
         write_text(plan.output / INDEX, index_text(ordered, plan))
-        finish(begun, (TABLE, INDEX), {"cases": len(ordered)})
+        write_text(plan.output / CASES, cases_text(cases, plan.output))
+        finish(begun, (TABLE, INDEX, CASES), {"cases": len(ordered)})
     return ordered
 
 
@@ -117,7 +122,7 @@ def _written(cases: Sequence[BatchCase], plan: Plan) -> Iterator[Claim]:
         files = CaseFiles.of(case, plan)
         for path in (files.record, *files.results):
             yield Claim(f"case {case.name!a}: {path}", path)
-    for name in (TABLE, INDEX, RECORD):
+    for name in (TABLE, INDEX, CASES, RECORD):
         yield Claim(f"the batch: {plan.output / name}", plan.output / name)
 
 
@@ -129,6 +134,23 @@ def table_text(results: Sequence[CaseResult]) -> str:
     """CSV with a row for each case."""
     names = [field.name for field in fields(CaseResult)]
     return csv_text(names, map(asdict, results))
+
+
+def cases_text(cases: Sequence[BatchCase], folder: Path) -> str:
+    """JSON list of the cases, with paths as seen from a folder."""
+
+    def seen(path: Path) -> str:
+        return Path(os.path.relpath(path, folder)).as_posix()
+
+    rows = [
+        {
+            "case": case.name,
+            "raters": [seen(path) for path in case.raters],
+            **({} if case.image is None else {"image": seen(case.image)}),
+        }
+        for case in cases
+    ]
+    return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
 
 
 def index_text(results: Sequence[CaseResult], plan: Plan) -> str:

@@ -13,6 +13,11 @@ from itk_consensus.report.text import shown
 _VOID = {"input", "image", "path", "line", "meta"}
 
 
+_NOTHING_FROM_OUTSIDE = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+)
+
+
 class Markup(str):
     """Text that is HTML already."""
 
@@ -79,6 +84,8 @@ def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") ->
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
+        # Whatever stands in a page, it asks nobody for anything.
+        tag("meta", http_equiv="Content-Security-Policy", content=_NOTHING_FROM_OUTSIDE),
         tag("title", title),
         tag("style", Markup(style + extra_style)),
         # Otherwise browsers ask the server, or the disk, for one.

@@ -1,4 +1,4 @@
-"""One fusion as one HTML page, without network, scripts or other files."""
+"""One fusion as one HTML page, without network or other files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import measurements_of, parameters_of
 from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images import convert
-from itk_consensus.images.content import image_hashes
+from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
 from itk_consensus.report.dispute_figures import dispute_figures, switch_style
@@ -31,6 +31,7 @@ from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 from itk_consensus.report.reviewed_case import ReviewedCase
 from itk_consensus.report.text import counted
+from itk_consensus.report.viewer import viewer
 
 PathLike = str | os.PathLike[str]
 
@@ -48,6 +49,8 @@ def report(
 
     It shows slices through the dispute with each rater's contour, pairwise Dice, a table of the
     raters, the diagnostics, and what it takes to repeat the fusion. It opens offline and prints.
+    Small cases can be gone through slice by slice, and decisions about disputes exported as the
+    record of a review; larger ones keep to a size limit, and the page says so.
 
     Parameters
     ----------
@@ -88,13 +91,19 @@ def page_text(
         hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
     else:
         hashes = file_hashes(case.names, files)
+    paths = None if files is None else [Path(file) for file in files]
     what = "their voxels as 64-bit integers" if files is None else "their files"
     if underlay is not None:
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
         section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
-        section("Where they differ", dispute_figures(case, underlay), id_="dispute"),
+        section(
+            "Where they differ",
+            dispute_figures(case, underlay),
+            *viewer(filter_, case.names, paths, page, underlay),
+            id_="dispute",
+        ),
         section("Raters", *_raters(filter_, case), id_="raters"),
     ]
     if case.agreement.labels:
@@ -188,11 +197,6 @@ def _number(value: float) -> str:
 
 
 _LIBRARIES = ("numpy", "scipy", "SimpleITK")
-
-
-def voxel_hash(labels: NDArray[Any]) -> str:
-    """SHA-256 of labels as little-endian 64-bit integers in C order, whatever their type was."""
-    return hashlib.sha256(np.ascontiguousarray(labels, "<i8").tobytes()).hexdigest()
 
 
 def image_hash(image: NDArray[Any]) -> str:

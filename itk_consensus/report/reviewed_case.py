@@ -42,13 +42,10 @@ class ReviewedCase:
     ) -> ReviewedCase:
         """Review the last Execute of a filter."""
         fused, patterns = filter_.fused, filter_.votes
-        named = _checked_names(names, patterns.number_of_raters)
+        named = checked_names(names, patterns.number_of_raters, "report")
         missing = max(fused.labels) + 1
-        values = np.array([*fused.labels, missing])
-        values = values.astype(np.result_type(*map(np.min_scalar_type, (min(values), missing))))
-        votes = patterns.patterns
-        maps = [patterns.expand(values[votes[:, j]], outside=missing) for j in range(len(named))]
-        consensus = consensus_labels(fused).astype(values.dtype)
+        maps = rater_maps(filter_, missing)
+        consensus = consensus_labels(fused).astype(maps[0].dtype)
         spacing = fused.like.geometry.array_spacing
         inside = None
         if patterns.outside_code is not None:
@@ -85,9 +82,30 @@ def _dissent(
     return np.divide(against, present, out=against, where=present > 0)
 
 
-def _checked_names(names: Sequence[str] | None, raters: int) -> list[str]:
+def rater_maps(filter_: LabelFusionFilter, missing: int) -> list[NDArray[Any]]:
+    """What each rater of the last Execute said, as the filter saw it.
+
+    Parameters
+    ----------
+    missing : int
+        What stands where a rater did not annotate; beyond all labels.
+    """
+    fused, patterns = filter_.fused, filter_.votes
+    values = np.array([*fused.labels, missing])
+    values = values.astype(np.result_type(*map(np.min_scalar_type, (min(values), missing))))
+    votes = patterns.patterns
+    return [
+        patterns.expand(values[votes[:, j]], outside=missing)
+        for j in range(patterns.number_of_raters)
+    ]
+
+
+def checked_names(names: Sequence[str] | None, raters: int, owner: str) -> list[str]:
+    """A name for each rater; an error unless there are as many as raters."""
     if names is None:
         return [f"rater {index}" for index in range(raters)]
     if len(names) != raters:
-        raise ParameterError(f"report: names must be {raters}, one per rater, got {len(names)}")
+        raise ParameterError(
+            f"names must be {raters}, one per rater, got {len(names)}", owner=owner
+        )
     return [str(name) for name in names]

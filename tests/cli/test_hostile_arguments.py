@@ -17,6 +17,7 @@ import SimpleITK as sitk
 import itk_consensus
 from itk_consensus.cli import main
 from itk_consensus.cli.application import COMMANDS
+from itk_consensus.review.case import case_of_filter
 
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[[str], "subprocess.CompletedProcess[str]"]
@@ -111,6 +112,16 @@ PLACES = {
         "report good.nii other.nii --method vote -o HERE",
         "report good.nii other.nii --method vote -o page.html --image HERE",
     ),
+    "review": (
+        "review HERE good.nii other-size.nii",
+        "review good.nii other-size.nii --no-browser --port HERE",
+    ),
+    "adjudicate": (
+        "adjudicate HERE -o out.nii",
+        "adjudicate good.review.json HERE -o out.nii",
+        "adjudicate good.review.json -o HERE",
+        "adjudicate good.review.json --series HERE -o out.rtstruct.dcm",
+    ),
     "batch": (
         "batch HERE -o out",
         "batch cases.csv -o HERE",
@@ -166,6 +177,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("cases.csv").write_text("case,probability,reference\na,fractions.nii,good.nii\n")
     structure = {"a": sitk.GetImageFromArray(truth)}
     itk_consensus.write_slicer_segmentation(structure, "a.seg.nrrd")
+    filter_ = itk_consensus.ConsensusFilter()
+    filter_.Execute([truth, np.roll(truth, 1, 2)])
+    raters = [Path("good.nii"), Path("other.nii")]
+    review = case_of_filter(filter_, files=raters, record=Path("good.review.json"))
+    review.writer(review.begun()).write(Path("good.review.json"))
     Path("cases.json").write_text(json.dumps([{"image": "good.nii", "labels": ["good.nii"]}]))
     return tmp_path
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import itk_consensus
 from itk_consensus.images.dicom.contour_tracing import outlines
-from itk_consensus.images.dicom.contours import STRUCTURE_SET
+from itk_consensus.images.dicom.contours import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.identity import (
     dicom_library,
     of_patient_and_study,
@@ -42,6 +42,7 @@ def write_dicom_contours(
     method: str,
     raters: Sequence[PathLike] = (),
     description: str = "Consensus of several readers",
+    origin: str = "AUTOMATIC",
 ) -> None:
     """Write structures, which may overlap, as contours of one DICOM RTSTRUCT.
 
@@ -58,6 +59,8 @@ def write_dicom_contours(
         How the consensus was found, e.g. ``filter.GetName()``.
     raters : sequence of paths
         The readers' objects; the file refers to those of them that are structure sets.
+    origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
+        Who drew them; what a person decided on is no longer automatic.
     """
     pydicom = dicom_library(f"{path}: writing an RTSTRUCT")
     structures = as_structures(structures, str(path))
@@ -68,7 +71,7 @@ def write_dicom_contours(
     dataset.RTROIObservationsSequence = []
     names = short_names(structures, LONGEST_NAME)
     for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1):
-        dataset.StructureSetROISequence.append(_roi(pydicom, number, name, series, method))
+        dataset.StructureSetROISequence.append(_roi(pydicom, number, name, series, method, origin))
         dataset.ROIContourSequence.append(_drawn(pydicom, number, one, series, str(path)))
         dataset.RTROIObservationsSequence.append(_observed(pydicom, number, one))
     used = [read_dicom(rater, stop_before_pixels=True) for rater in raters]
@@ -109,11 +112,13 @@ def _structure_set(pydicom: Any, series: DicomSeries, description: str) -> Any:
     return dataset
 
 
-def _roi(pydicom: Any, number: int, name: str, series: DicomSeries, method: str) -> Any:
+def _roi(
+    pydicom: Any, number: int, name: str, series: DicomSeries, method: str, origin: str
+) -> Any:
     roi = pydicom.Dataset()
     roi.ROINumber, roi.ROIName = number, name
     roi.ReferencedFrameOfReferenceUID = series.frame_of_reference
-    roi.ROIGenerationAlgorithm = "AUTOMATIC"
+    roi.ROIGenerationAlgorithm = origin
     roi.ROIGenerationDescription = f"{_PROGRAM} {itk_consensus.__version__} {method}"[:64]
     return roi
 
@@ -148,7 +153,8 @@ def _contours(inside: Any) -> Iterator[tuple[int, Any]]:
 def _observed(pydicom: Any, number: int, one: Structure) -> Any:
     observed = pydicom.Dataset()
     observed.ObservationNumber = observed.ReferencedROINumber = number
-    observed.RTROIInterpretedType = observed.ROIInterpreter = ""
+    observed.RTROIInterpretedType = one.details.get(ROI_TYPE, "")
+    observed.ROIInterpreter = ""
     if one.kind is not None:
         observed.RTROIIdentificationCodeSequence = [_coded(pydicom, one.kind)]
     return observed

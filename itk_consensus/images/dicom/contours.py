@@ -14,6 +14,8 @@ from itk_consensus.images.files import PathLike
 from itk_consensus.images.structures import Code, Structure, mask_of
 
 STRUCTURE_SET = "1.2.840.10008.5.1.4.1.1.481.3"
+#: Among the details of a `Structure`, and in DICOM: what it is for.
+ROI_TYPE = "RTROIInterpretedType"
 #: How far, in slices, a contour's points may lie from the slice it is drawn on.
 _FARTHEST_FROM_SLICE = 0.4
 _PARTS_OF_CODE = ("CodingSchemeDesignator", "CodeValue", "CodeMeaning")
@@ -34,7 +36,7 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     try:
         series.require_referred(_referred_series(dataset), str(path))
         names = {int(roi.ROINumber): roi for roi in dataset.StructureSetROISequence}
-        kinds = _kinds(dataset)
+        kinds, types = _kinds(dataset), _types(dataset)
         structures = []
         for roi in dataset.get("ROIContourSequence") or ():
             defined = names[int(roi.ReferencedROINumber)]
@@ -48,7 +50,8 @@ def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
                 slices.setdefault(height, []).append(points[:, :2])
             mask = mask_of(rasterised(slices, series.geometry.shape), series.grid())
             kind = kinds.get(int(roi.ReferencedROINumber))
-            structures.append(Structure(name, mask, _color(roi), kind=kind))
+            kept = types.get(int(roi.ReferencedROINumber), {})
+            structures.append(Structure(name, mask, _color(roi), kind=kind, details=kept))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, (InputError, GeometryError)):
             raise
@@ -93,6 +96,15 @@ def _kinds(dataset: Any) -> dict[int, Code]:
             parts = (code.get(part, "") for part in _PARTS_OF_CODE)
             kinds[int(observed.ReferencedROINumber)] = Code(*map(str, parts))
     return kinds
+
+
+def _types(dataset: Any) -> dict[int, dict[str, str]]:
+    """What structures are for (GTV, ORGAN, EXTERNAL), by their numbers, where the file says it."""
+    return {
+        int(observed.ReferencedROINumber): {ROI_TYPE: str(observed.get(ROI_TYPE))}
+        for observed in dataset.get("RTROIObservationsSequence") or ()
+        if observed.get(ROI_TYPE)
+    }
 
 
 def _color(roi: Any) -> tuple[float, float, float] | None:

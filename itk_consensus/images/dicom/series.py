@@ -61,6 +61,21 @@ class DicomSeries:
         image.SetDirection(self.geometry.direction)
         return image
 
+    def pixels(self) -> NDArray[Any] | None:
+        """Values of the slices, read now, with their slope and intercept; None if undecodable."""
+        planes = []
+        try:
+            for one in self.slices:
+                whole = read_dicom(one.filename)
+                slope, offset = (
+                    float(whole.get(keyword, default))
+                    for keyword, default in (("RescaleSlope", 1), ("RescaleIntercept", 0))
+                )
+                planes.append(whole.pixel_array.astype(np.float32) * slope + offset)
+            return np.stack(planes)
+        except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError):
+            return None
+
     def to_indices(self, points: Any) -> NDArray[np.float64]:
         """Positions in mm, shape (n, 3), as continuous indices (x, y, z)."""
         away = np.asarray(points, np.float64) - self.geometry.origin

@@ -53,6 +53,7 @@ def write_dicom_segmentation(
     raters: Sequence[PathLike] = (),
     fractional: bool = False,
     description: str = "Consensus of several readers",
+    origin: str = "AUTOMATIC",
 ) -> None:
     """Write structures, which may overlap, as segments of one DICOM SEG.
 
@@ -66,6 +67,8 @@ def write_dicom_segmentation(
         algorithm, beside the version of this package.
     raters : sequence of paths
         The readers' SEG objects, which the file refers to.
+    origin : "AUTOMATIC", "SEMIAUTOMATIC" or "MANUAL"
+        Who drew them; what a person decided on is no longer automatic.
     """
     hd = dicom_library(f"{path}: writing a SEG", "highdicom")
     structures = as_structures(structures, str(path))
@@ -73,7 +76,7 @@ def write_dicom_segmentation(
     uid = dicom_library(f"{path}: writing a SEG", "pydicom.uid").generate_uid
     names = short_names(structures, LONGEST_NAME)
     descriptions = [
-        _description(hd, number, replace(one, name=name), method)
+        _description(hd, number, replace(one, name=name), method, origin)
         for number, (one, name) in enumerate(zip(structures, names, strict=True), start=1)
     ]
     try:
@@ -135,7 +138,7 @@ def _source(one: Any) -> Any:
     return source
 
 
-def _description(hd: Any, number: int, structure: Structure, method: str) -> Any:
+def _description(hd: Any, number: int, structure: Structure, method: str, origin: str) -> Any:
     algorithm = hd.AlgorithmIdentificationSequence(
         name=f"{_PROGRAM} {method}"[:64],
         family=_concept(hd, _FAMILY),
@@ -148,7 +151,7 @@ def _description(hd: Any, number: int, structure: Structure, method: str) -> Any
         segment_label=structure.name,
         segmented_property_category=_concept(hd, structure.category or _CATEGORY),
         segmented_property_type=_concept(hd, structure.kind or TISSUE),
-        algorithm_type="AUTOMATIC",
+        algorithm_type=origin,
         algorithm_identification=algorithm,
         tracking_uid=hd.UID(),
         tracking_id=structure.name,

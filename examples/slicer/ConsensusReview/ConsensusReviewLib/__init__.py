@@ -1,0 +1,1 @@
+"""What the module does with segmentations, apart from its panel."""

@@ -1,0 +1,265 @@
+"""``itk-consensus review``: a consensus in Slicer's views, in the browser, decided by a person."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import webbrowser
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.cli.case_list import Column, read_case_list
+from itk_consensus.cli.console import Console
+from itk_consensus.cli.fusing import (
+    add_fusion_options,
+    add_image_option,
+    add_input_files,
+    fuse_files,
+)
+from itk_consensus.cli.inputs import read, require_one_space
+from itk_consensus.cli.options import add_file, given_parameters
+from itk_consensus.cli.outputs import Output, add_overwrite_option, check_outputs, make_folder
+from itk_consensus.cli.per_structure import add_structure_options
+from itk_consensus.errors import FileError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.registry import METHODS
+from itk_consensus.images import convert
+from itk_consensus.images.dicom.segmentation import NOT_ANNOTATED
+from itk_consensus.images.dicom.series import read_dicom_series
+from itk_consensus.images.files import read_quietly
+from itk_consensus.images.locking import locked
+from itk_consensus.images.structure_files import CONTOURS, is_dicom
+from itk_consensus.pipeline.batch import CASES
+from itk_consensus.pipeline.cases import BatchCase
+from itk_consensus.pipeline.folder_record import FolderRecord
+from itk_consensus.pipeline.one_case import RECORD
+from itk_consensus.report.image_file import ImageFile
+from itk_consensus.report.text import PROGRAM
+from itk_consensus.review.case import case_of_filter, case_of_structures
+from itk_consensus.review.opening import require_application, user_name
+from itk_consensus.review.record import ReviewRecord, default_record_path
+from itk_consensus.review.session import ReviewSession
+
+_DESCRIPTION = """\
+Review a consensus in 3D Slicer's own views, in the browser: go through the regions in which readers
+differ, the largest first; take each as the consensus, in, out, as one reader drew it, or paint it;
+save the adjudicated map and the record of decisions, NAME.review.json, beside it. A review that was
+left unfinished goes on. INPUT may be the folder of a batch: its cases are walked one after the
+other, those with findings first.
+"""
+#: What a case of a batch becomes, in its folder.
+_ADJUDICATED = "adjudicated.nii.gz"
+_PORTS = 65535
+
+
+def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
+    """Give the parser what the command takes; the method decides which options there are."""
+    fuser = add_fusion_options(parser, words, "review", _DESCRIPTION)
+    parser.usage = f"{PROGRAM} review INPUT... [--image FILE] [--output FILE] [options]"
+    parser.set_defaults(run=_review)
+    add_input_files(parser)
+    add_file(
+        parser,
+        "-o",
+        "--output",
+        default=Path("adjudicated.nii.gz"),
+        help="the adjudicated map: an image, a .seg.nrrd, DICOM SEG (.dcm) or RTSTRUCT "
+        f"({CONTOURS}) [default: %(default)s]",
+    )
+    add_overwrite_option(parser)
+    add_image_option(parser, fuser)
+    add_structure_options(parser)
+    parser.add_argument(
+        "--reviewer", metavar="NAME", help="who decides [default: the user of this machine]"
+    )
+    parser.add_argument(
+        "--blinded", action="store_true", help="hide readers' names, also from the record"
+    )
+    parser.add_argument(
+        "--port", type=_port, default=0, metavar="N", help="of this machine [default: a free one]"
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="print the address, and open nothing"
+    )
+
+
+def _review(arguments: argparse.Namespace, console: Console) -> None:
+    require_application()
+    from itk_consensus.review.application.serving import serve
+
+    reviewer = user_name() if arguments.reviewer is None else arguments.reviewer
+    with contextlib.ExitStack() as held:
+        if len(arguments.inputs) == 1 and arguments.inputs[0].is_dir():
+            cases = _cohort(arguments, console, reviewer, held)
+        else:
+            opened = _one_case(arguments, console, reviewer)
+            held.enter_context(locked(opened.session.record_path, wait=1.0))
+            cases = [(opened.title, lambda: opened)]
+        console.clear()
+        serve(cases, partial(_announce, arguments, console), port=arguments.port)
+    if len(cases) == 1 and not (len(arguments.inputs) == 1 and arguments.inputs[0].is_dir()):
+        session = opened.session
+        left = len(session.review.undecided)
+        kept = f"{session.record_path}: {left} of {len(session.case.disputes)} disputes undecided"
+        console.answer(kept)
+
+
+def _announce(arguments: argparse.Namespace, console: Console, address: str) -> None:
+    console.answer(f"Review: {address}\nCtrl-C ends it; every decision is kept.")
+    sys.stdout.flush()
+    if not arguments.no_browser:
+        webbrowser.open(address)
+
+
+def _one_case(arguments: argparse.Namespace, console: Console, reviewer: str) -> Any:
+    from itk_consensus.review.application.page import OpenCase
+
+    output = arguments.output
+    record = default_record_path(output)
+    fresh = arguments.overwrite or not record.exists()
+    if not fresh:
+        ReviewRecord.read(record)  # before the work, if it is damaged
+    is_image = not output.name.lower().endswith((".seg.nrrd", ".dcm"))
+    outputs = [
+        Output("--output", output, "u1" if is_image else None, continued=record.exists()),
+        Output("--output", record, None, continued=True),
+    ]
+    make_folder(output.parent)
+    more: dict[str, Any] = {"who": reviewer, "blinded": arguments.blinded, "fresh": fresh}
+    if arguments.per_structure:
+        case, image, series = _structures(arguments, console, outputs, record)
+        session = ReviewSession(case, output, series=series, raters=tuple(arguments.inputs), **more)
+    else:
+        if is_dicom(output) and arguments.series is None:
+            arguments.parser.error("DICOM refers to the series that was outlined; give --series")
+        series = None if arguments.series is None else read_dicom_series(arguments.series)
+        fused = fuse_files(arguments, console, outputs)
+        image = _array(fused.image, fused.filter_)
+        console.progress(0.9, "looking for disputes")
+        case = case_of_filter(fused.filter_, None, fused.paths, record)
+        raters = tuple(dict.fromkeys(fused.paths))
+        session = ReviewSession(case, output, series=series, raters=raters, **more)
+    return OpenCase(output.name, session, image)
+
+
+def _array(image: Any, filter_: LabelFusionFilter) -> Any:
+    if image is None:
+        return None
+    return convert.load_one(image, filter_.fused.like, owner="review", parameter="--image")
+
+
+def _structures(
+    arguments: argparse.Namespace, console: Console, outputs: list[Output], record: Path
+) -> tuple[Any, Any, Any]:
+    """A case of named structures, what readers looked at, and the series."""
+    given = given_parameters(arguments, arguments.fuser)
+    image = getattr(arguments, "Image", None)
+    files = sorted(n for n, value in given.items() if isinstance(value, Path) and n != "Image")
+    if files:
+        arguments.parser.error(f"{files[0]} cannot be a file with --per-structure")
+    given.pop("Image", None)
+    options = {} if arguments.absent_frames is None else {"absent_frames": arguments.absent_frames}
+    if arguments.absent_frames == "missing":
+        given.setdefault(LabelFusionFilter.MissingLabel.name, NOT_ANNOTATED)
+    folders = [] if arguments.series is None else [arguments.series]
+    reads = [*arguments.inputs, *folders, *([] if image is None else [image])]
+    check_outputs(outputs, reads, 3, overwrite=arguments.overwrite)
+    if is_dicom(arguments.output) and arguments.series is None:
+        arguments.parser.error("DICOM refers to the series that was outlined; give --series")
+    console.progress(0.1, "reading")
+    series = None if arguments.series is None else read_dicom_series(arguments.series)
+    case = case_of_structures(
+        arguments.inputs,
+        arguments.fuser(**given),
+        series,
+        record=record,
+        renamed=dict(arguments.rename),
+        **options,
+    )
+    if image is not None:
+        file = ImageFile.of(image, read(image, console))
+        mask = ImageFile.of(arguments.inputs[0], case.on_file.templates[0].mask)
+        require_one_space([mask, file], 1e-4, 1e-4)
+        return case, file.components[0], series
+    return case, None if series is None else series.pixels(), series
+
+
+# -- a cohort --------------------------------------------------------------------------------
+
+
+def _cohort(
+    arguments: argparse.Namespace, console: Console, reviewer: str, held: contextlib.ExitStack
+) -> list[tuple[str, Callable[[], Any]]]:
+    """The cases of a batch that are not done yet, those with findings first."""
+    folder = arguments.inputs[0]
+    if not (folder / CASES).is_file():
+        raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
+    columns = (Column("raters", required=True), Column("image"))
+    found = []
+    for row in read_case_list(folder / CASES, columns):
+        case = BatchCase.of_files(row.name, row["raters"], next(iter(row["image"]), None))
+        record = FolderRecord.read(folder / case.folder / RECORD)
+        if record is None or record.result is None:
+            console.warn(f"case {case.name}: has no result, and is left out")
+            continue
+        kept = default_record_path(folder / case.folder / _ADJUDICATED)
+        if kept.exists() and ReviewRecord.read(kept).done and not arguments.overwrite:
+            continue
+        found.append((case, record))
+    if not found:
+        raise FileError("every case is done; --overwrite begins again", path=folder)
+    held.enter_context(locked(folder / "review", wait=1.0))
+    found.sort(key=lambda one: _worst_first(one[1]))
+    return [
+        (case.name, partial(_open_case, folder, case, record, reviewer, arguments))
+        for case, record in found
+    ]
+
+
+def _worst_first(record: FolderRecord) -> tuple[int, float]:
+    """Cases with more concerns first, then those whose readers agree least."""
+    result = record.result or {}
+    dice = result.get("mean_dice")
+    return -int(result.get("concerns") or 0), 2.0 if dice is None else float(dice)
+
+
+def _open_case(
+    folder: Path,
+    case: BatchCase,
+    record: FolderRecord,
+    reviewer: str,
+    arguments: argparse.Namespace,
+) -> Any:
+    from itk_consensus.review.application.page import OpenCase
+
+    method, parameters = record.fingerprint["method"], dict(record.fingerprint["parameters"])
+    filter_ = METHODS[method](**parameters)
+    filter_.Execute([read_quietly(path)[0] for path in case.raters])
+    output = folder / case.folder / _ADJUDICATED
+    opened = case_of_filter(filter_, None, _one_each(case, filter_), default_record_path(output))
+    image = None if case.image is None else _array(read_quietly(case.image)[0], filter_)
+    fresh = arguments.overwrite or not default_record_path(output).exists()
+    session = ReviewSession(
+        opened,
+        output,
+        who=reviewer,
+        blinded=arguments.blinded,
+        raters=case.raters,
+        fresh=fresh,
+    )
+    return OpenCase(case.name, session, image)
+
+
+def _one_each(case: BatchCase, filter_: LabelFusionFilter) -> list[Path]:
+    """The file of each rater; one file may hold all."""
+    raters = filter_.votes.number_of_raters
+    return list(case.raters) if len(case.raters) == raters else [case.raters[0]] * raters
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and len(text) < 6 and int(text) <= _PORTS):
+        raise argparse.ArgumentTypeError(f"must be an integer from 0 to {_PORTS}, got {text!a}")
+    return int(text)

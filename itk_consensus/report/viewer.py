@@ -1,0 +1,267 @@
+"""The part of a page that scrolls: voxels and disputes for `viewer.js`, within a size limit."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from importlib.resources import files
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.images.files import split_image_name
+from itk_consensus.neighbourhood.boxes import bounding_box, grown
+from itk_consensus.report.dispute_figures import grey, rater_color
+from itk_consensus.report.markup import Markup, tag
+from itk_consensus.review.case import ReviewCase, case_of_filter
+from itk_consensus.review.disputes import Dispute, RatedMap
+from itk_consensus.review.record import SCHEMA, SCHEMA_VERSION, default_record_path
+
+#: Bytes of a page that slices may take; what does not fit is left out, and the page says so.
+MOST_BYTES = 2_000_000
+#: Voxels that are tried at all: more would not fit, and take long to find out.
+_MOST_VOXELS = 40_000_000
+#: Rows of the table; others are in the record and keep what the consensus has.
+_MOST_ROWS = 200
+_MARGIN_MM = 8.0
+
+
+def viewer(
+    filter_: LabelFusionFilter,
+    names: Sequence[str],
+    paths: Sequence[Path] | None,
+    page: Path,
+    image: NDArray[Any] | None,
+) -> list[Markup]:
+    """Slices to go through, disputes to decide, and what was left out because of its size."""
+    shape = filter_.fused.like.geometry.shape
+    if len(shape) > 3:
+        return [_said("Slices of a series of volumes cannot be gone through on a page.")]
+    record = default_record_path(page)
+    case = case_of_filter(filter_, names, paths, record)
+    (rated,) = case.rated
+    if not case.disputes:
+        return []
+    if len(rated.labels) > 250 or len(case.disputes) > 65_000:
+        return [_said("There are too many labels to go through them on a page.")]
+    voxels = _Voxels(rated, case, image)
+    for with_image in (True, False) if image is not None else (False,):
+        content = voxels.content(record.name, with_image=with_image)
+        if content is not None and len(content) <= MOST_BYTES:
+            left_out = image is not None and not with_image
+            return _markup(case, rated, content, left_out=left_out)
+    return [
+        _said(
+            f"Going through all slices needs more than the {MOST_BYTES / 1e6:g} MB that a page may "
+            "take; itk-consensus review shows them."
+        )
+    ]
+
+
+class _Voxels:
+    """The part of a case around what anybody marked, small enough to be text."""
+
+    def __init__(self, rated: RatedMap, case: ReviewCase, image: NDArray[Any] | None) -> None:
+        self.rated, self.case = rated, case
+        self._shape = (1, 1, 1, *rated.consensus.shape)[-3:]
+        marked = self._cubed(rated.consensus) != 0
+        for labels in rated.maps:
+            marked |= (self._cubed(labels) != 0) & (self._cubed(labels) != rated.missing)
+        self.spacing = (1.0, 1.0, 1.0, *case.geometry.array_spacing)[-3:]
+        box = bounding_box(marked) or tuple(slice(0, side) for side in self._shape)
+        margin = [round(_MARGIN_MM / step) for step in self.spacing]
+        self._box = grown(box, margin, self._shape)
+        self._image = None if image is None else self._cubed(image)[self._box]
+
+    def _cubed(self, array: NDArray[Any]) -> NDArray[Any]:
+        return array.reshape(self._shape)
+
+    def content(self, name: str, *, with_image: bool) -> str | None:
+        """JSON for the script; None if there are too many voxels to try."""
+        box = self._box
+        shape = [side.stop - side.start for side in box]
+        if prod(shape) * (len(self.rated.maps) + 2) > _MOST_VOXELS:
+            return None
+        direction = self.case.geometry.direction
+        plain = self.case.writer(self.case.begun()).record().plain()
+        numbers = np.zeros(self._shape, np.uint16)
+        for dispute in self.case.disputes:
+            numbers.reshape(-1)[dispute.places] = dispute.number
+        content = {
+            "name": name,
+            "shape": shape,
+            "corner": [side.start for side in box],
+            "spacing": self.spacing,
+            "upwards": direction[-1] > 0,
+            "voxel_ml": prod(self.case.geometry.spacing) / 1000,
+            "missing": _codes(self.rated).index(self.rated.missing),
+            "colors": [rater_color(number) for number in range(len(self.rated.maps))],
+            "image": _packed(self._greys()) if with_image else "",
+            "consensus": _packed(self._coded(self.rated.consensus)),
+            "raters": [_packed(self._coded(labels)) for labels in self.rated.maps],
+            "disputed": _packed(numbers[box].astype("<u2")),
+            "record": {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, **plain},
+        }
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        return text.replace("<", "\\u003c")  # nothing in it may end the element it stands in
+
+    def _coded(self, labels: NDArray[Any]) -> NDArray[np.uint8]:
+        part = self._cubed(labels)[self._box]
+        coded = np.zeros(part.shape, np.uint8)
+        for code, value in enumerate(_codes(self.rated)):
+            if code:
+                coded[part == value] = code
+        return coded
+
+    def _greys(self) -> NDArray[np.uint8]:
+        assert self._image is not None
+        low, high = np.nanpercentile(self._image, (1, 99))
+        # Sixty-four shades look the same and take half of the space.
+        return grey(self._image, float(low), float(high)) & np.uint8(0xFC)
+
+
+def _codes(rated: RatedMap) -> list[int]:
+    """The label behind each byte of the page; background is 0."""
+    undecided = () if rated.undecided is None else (rated.undecided,)
+    return [0, *sorted({*rated.labels, *undecided} - {0}), rated.missing]
+
+
+def _packed(array: NDArray[Any]) -> str:
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
+
+
+def _markup(case: ReviewCase, rated: RatedMap, content: str, *, left_out: bool) -> list[Markup]:
+    script = (files("itk_consensus.report") / "viewer.js").read_text(encoding="utf-8")
+    note = f"With the image the page would take more than {MOST_BYTES / 1e6:g} MB: it is left out."
+    more = len(case.disputes) - _MOST_ROWS
+    rest = f"{more} smaller ones are not listed here and stay as the consensus has them."
+    flat = (1, 1, *rated.consensus.shape)[-3] == 1
+    parts = [
+        tag(
+            "p",
+            "Slider, wheel or arrow keys go through the slices; n and p through the disputes; drag "
+            "to move, + and - to zoom. Decisions are exported as the record of a review, which "
+            "itk-consensus adjudicate applies.",
+            class_="quiet",
+        ),
+        tag("p", note, class_="quiet") if left_out else None,
+        tag("p", id="viewer-message", role="status"),
+        tag(
+            "div",
+            tag("canvas", id="viewer-canvas", tabindex="0", aria_label="Slice of the case"),
+            _controls(rated, flat=flat),
+            _table(case, case.disputes[:_MOST_ROWS], rated),
+            tag("p", rest, class_="quiet") if more > 0 else None,
+            tag(
+                "div",
+                tag("label", "Reviewer ", tag("input", id="viewer-who", type="text")),
+                tag("button", "Export decisions", id="viewer-export", type="button"),
+                tag("span", id="viewer-undecided", class_="quiet"),
+                class_="controls",
+            ),
+            id="viewer",
+            hidden=True,
+        ),
+        tag("script", Markup(content), type="application/json", id="viewer-data"),
+        tag("script", Markup(script)),
+    ]
+    return [part for part in parts if part is not None]
+
+
+def _controls(rated: RatedMap, *, flat: bool) -> Markup:
+    planes = [
+        tag(
+            "label",
+            tag("input", type="radio", name="plane", id=f"viewer-{name}", checked=name == "axial"),
+            f" {name}",
+        )
+        for name in ("axial", "coronal", "sagittal")
+        if name == "axial" or not flat
+    ]
+    labels = [label for label in rated.labels if label]
+    chosen = None
+    if len(labels) > 1:
+        options = [tag("option", "all labels", value="0")]
+        codes = _codes(rated)
+        options += [tag("option", f"label {one}", value=codes.index(one)) for one in labels]
+        chosen = tag("label", "Label ", tag("select", *options, id="viewer-label"))
+    return tag(
+        "div",
+        tag("input", type="range", id="viewer-slice", min="0", step="1", aria_label="Slice"),
+        *planes,
+        chosen,
+        tag("button", "+", id="viewer-closer", type="button", aria_label="Closer"),
+        tag("button", "–", id="viewer-farther", type="button", aria_label="Farther"),
+        tag("span", id="viewer-place", class_="quiet"),
+        class_="controls",
+    )
+
+
+def _table(case: ReviewCase, disputes: Sequence[Dispute], rated: RatedMap) -> Markup:
+    voxel_ml = prod(case.geometry.spacing) / 1000
+    head = tag("tr", *(tag("th", t, scope="col") for t in ("", "ml", "marked by", "p", "decision")))
+    body = [
+        tag(
+            "tr",
+            tag(
+                "th",
+                tag("button", f"{one.number}", type="button", aria_label=f"Show {one.number}"),
+                scope="row",
+            ),
+            tag("td", f"{one.voxels * voxel_ml:.3g}"),
+            tag("td", ", ".join(_markers(one, case.names)) or "nobody", class_="text"),
+            tag("td", ", ".join(f"{p:.2f}" for p in one.probability.values())),
+            tag("td", _choices(one, case.names, rated)),
+            data_number=one.number,
+        )
+        for one in disputes
+    ]
+    table = tag("table", tag("thead", head), tag("tbody", *body))
+    return tag("div", table, class_="scroll disputes", tabindex="0", role="region",
+               aria_label="Disputes, the largest first")  # fmt: skip
+
+
+def _choices(dispute: Dispute, names: Sequence[str], rated: RatedMap) -> Markup:
+    labels = [label for label in rated.labels if label]
+    binary = len(labels) == 1
+    now = "in" if dispute.consensus and binary else f"label {dispute.consensus}"
+    options = [
+        ("", f"undecided: {now if dispute.consensus else 'out'}"),
+        ("consensus", "as the consensus"),
+        *(
+            (f"label:{label}", "in" if binary else f"label {label}")
+            for label in labels
+            if binary or label in dispute.labels
+        ),
+        ("label:0", "out"),
+        *((f"rater:{j}", f"as {name}") for j, name in enumerate(_short(names))),
+    ]
+    return tag(
+        "select",
+        *(tag("option", text, value=value) for value, text in options),
+        aria_label=f"Decision about dispute {dispute.number}",
+    )
+
+
+def _markers(dispute: Dispute, names: Sequence[str]) -> list[str]:
+    return [
+        name if share > 0.995 else f"{name} {100 * share:.0f} %"
+        for name, share in zip(_short(names), dispute.marked_by(), strict=True)
+        if share > 0.005
+    ]
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Names of files without their folders, if they still tell readers apart."""
+    short = [split_image_name(name)[0] or name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
+
+
+def _said(text: str) -> Markup:
+    return tag("p", text, class_="quiet")

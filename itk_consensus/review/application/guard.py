@@ -1,0 +1,74 @@
+"""Who may talk to the application: one browser of this machine, which was given the address."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+#: Names under which a browser of this machine knows it.
+HOSTS = ("127.0.0.1", "localhost")
+_COOKIE = "itk_consensus_review"
+
+
+class Guard:
+    """Lets the first browser in that shows the token, and no other from then on.
+
+    The token is for one use: it becomes a cookie that scripts cannot read and other sites do not
+    send. Requests must name this machine (another name would be a page that rebinds its own), and
+    those that pages make must come from our own.
+    """
+
+    def __init__(self) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self._session: str | None = None
+
+    def install(self, app: web.Application) -> None:
+        """Ask of every request, before the server starts."""
+
+        async def checked(request: web.Request, handler: Callable[[web.Request], Any]) -> Any:
+            return await self._checked(request, handler)
+
+        app.middlewares.append(web.middleware(checked))
+
+    async def _checked(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[Any]]
+    ) -> Any:
+        refusal = self._foreign(request)
+        if refusal is not None:
+            return web.Response(status=403, text=refusal)
+        if self._is_known(request):
+            return await handler(request)
+        given = request.query.get("token", "")
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return web.Response(
+                status=403, text="The address of a review has a token, which the terminal shows."
+            )
+        if self._session is not None:
+            return web.Response(
+                status=403,
+                text="This review is open in another browser; its token is for one use. "
+                "Decisions are kept: end the command and start it again to change the browser.",
+            )
+        self._session = secrets.token_urlsafe(24)
+        answer = web.HTTPFound("/index.html")
+        answer.set_cookie(_COOKIE, self._session, httponly=True, samesite="Strict", path="/")
+        return answer
+
+    def _is_known(self, request: web.Request) -> bool:
+        shown = request.cookies.get(_COOKIE, "")
+        return self._session is not None and hmac.compare_digest(
+            shown.encode(), self._session.encode()
+        )
+
+    def _foreign(self, request: web.Request) -> str | None:
+        host = request.headers.get("Host", "")
+        if host.rpartition(":")[0] not in HOSTS and host not in HOSTS:
+            return "This application answers to this machine only."
+        origin = request.headers.get("Origin")
+        if origin is not None and origin != f"http://{host}":
+            return "Pages of other sites may not talk to this application."
+        return None

@@ -1,0 +1,114 @@
+"""The application as a server of this machine, for one browser, until it is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from trame.app import get_server
+from trame_slicer import module as trame_slicer_module
+
+from itk_consensus.review.application.guard import HOSTS, Guard
+from itk_consensus.review.application.page import OpenCase, ReviewPage
+
+
+def serve(
+    cases: Sequence[tuple[str, Callable[[], OpenCase]]],
+    ready: Callable[[str], None],
+    *,
+    port: int = 0,
+) -> None:
+    """Show cases until the reviewer ends the application, or Ctrl-C does.
+
+    Parameters
+    ----------
+    ready : callable
+        Told the address, with its token, when the page can be opened.
+    port : int
+        0 takes one that is free.
+    """
+    asyncio.run(_serve(cases, ready, port))
+
+
+async def _serve(
+    cases: Sequence[tuple[str, Callable[[], OpenCase]]],
+    ready: Callable[[str], None],
+    port: int,
+) -> None:
+    ended = asyncio.Event()
+    server: Any = get_server(f"review-{uuid.uuid4().hex}", client_type="vue3")
+    server.enable_module(trame_slicer_module)
+    guard = Guard()
+    server.controller.add("on_server_bind")(lambda wslink: guard.install(wslink.app))
+    page = ReviewPage(server, cases, ended.set)
+
+    def tell(**_: Any) -> None:
+        ready(f"http://{HOSTS[0]}:{server.port}/?token={guard.token}")
+
+    server.controller.add("on_server_ready")(tell)
+    with _ending_by_signal(asyncio.get_running_loop(), ended), _silent_start():
+        with _command_line_of_its_own():
+            running = server.start(
+                host=HOSTS[0],
+                port=port,
+                exec_mode="task",
+                open_browser=False,
+                show_connection_info=False,
+                timeout=0,
+                thread=True,  # which only means that it leaves signals to us
+            )
+        waiting = asyncio.ensure_future(ended.wait())
+        await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        page.finish_stroke()
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(server.stop(), 5)
+        waiting.cancel()
+        running.cancel()
+
+
+@contextlib.contextmanager
+def _ending_by_signal(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C ends the review as its button does; every decision is on disk already."""
+    known = (signal.SIGINT, signal.SIGTERM)
+    try:
+        for one in known:
+            loop.add_signal_handler(one, ended.set)
+    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        for one in known:
+            loop.remove_signal_handler(one)
+
+
+@contextlib.contextmanager
+def _command_line_of_its_own() -> Iterator[None]:
+    """trame reads the command line, which is ours."""
+    words = sys.argv
+    sys.argv = words[:1]
+    try:
+        yield
+    finally:
+        sys.argv = words
+
+
+@contextlib.contextmanager
+def _silent_start() -> Iterator[None]:
+    """Its web server prints a line, which nobody asked for."""
+    said = os.environ.get("WSLINK_READY_MSG")
+    os.environ["WSLINK_READY_MSG"] = ""
+    try:
+        yield
+    finally:
+        if said is None:
+            del os.environ["WSLINK_READY_MSG"]
+        else:
+            os.environ["WSLINK_READY_MSG"] = said

@@ -1,0 +1,43 @@
+"""Windows of grey values that readers of a modality are used to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Air is -1000 HU and no other modality has values like it.
+_BELOW_ALL_BUT_CT = -500
+
+
+class GreyWindow(NamedTuple):
+    """How many grey values are told apart, and around which."""
+
+    name: str
+    width: float
+    level: float
+
+
+_CT = (
+    GreyWindow("soft tissue", 400, 40),
+    GreyWindow("lung", 1500, -600),
+    GreyWindow("bone", 1800, 400),
+    GreyWindow("brain", 80, 40),
+    GreyWindow("liver", 150, 90),
+)
+
+
+def windows_for(image: NDArray[Any]) -> list[GreyWindow]:
+    """Those of CT where values are Hounsfield's, and always what fits the values."""
+    some = image.reshape(-1)[:: max(1, image.size // 100_000)].astype(np.float64)
+    some = some[np.isfinite(some)]
+    if not some.size:
+        return [GreyWindow("all values", 1, 0)]
+    low, high = np.percentile(some, (1, 99))
+    whole = (float(some.min()), float(some.max()))
+    fitted = [
+        GreyWindow("1 to 99 %", max(float(high - low), 1e-6), float(high + low) / 2),
+        GreyWindow("all values", max(whole[1] - whole[0], 1e-6), sum(whole) / 2),
+    ]
+    return [*_CT, *fitted] if whole[0] < _BELOW_ALL_BUT_CT else fitted

@@ -1,0 +1,439 @@
+"""A case to review: what raters drew, the consensus, its disputes, and how to write it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.diagnostics.findings import Finding
+from itk_consensus.errors import FileError, InputError
+from itk_consensus.filters.fuse_structures import FuseStructures
+from itk_consensus.filters.fused_images import FusedImages, common_type
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.images import convert
+from itk_consensus.images.content import image_hashes, voxel_hash
+from itk_consensus.images.dicom.segmentation import NOT_ANNOTATED
+from itk_consensus.images.dicom.series import DicomSeries
+from itk_consensus.images.files import read_quietly, split_image_name, write_image
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.images.structure_files import is_dicom, read_structures, write_structures
+from itk_consensus.images.structures import (
+    Structure,
+    mask_of,
+    match_structures,
+    separate_undecided,
+)
+from itk_consensus.report.reviewed_case import checked_names, rater_maps
+from itk_consensus.review.decisions import Review
+from itk_consensus.review.disputes import Dispute, RatedMap, find_disputes
+from itk_consensus.review.record import (
+    RecordWriter,
+    ReviewedMap,
+    ReviewInput,
+    ReviewRecord,
+    path_from,
+    resumed,
+)
+
+#: What DICOM calls a consensus that a person decided on.
+_ORIGIN = {"origin": "SEMIAUTOMATIC", "description": "Adjudicated consensus of several readers"}
+_STRUCTURE_SUFFIXES = (".seg.nrrd", ".dcm")
+
+
+@dataclass(frozen=True)
+class MapsOnFile:
+    """How adjudicated maps become images and structures again."""
+
+    like: Any  #: `LoadedImages`: family, geometry and metadata of a label map
+    dtype: np.dtype[Any]
+    #: Colours, codes and types of structures; none for a label map.
+    templates: tuple[Structure, ...] = ()
+
+    def image(self, labels: NDArray[Any]) -> Any:
+        """An adjudicated label map as an image of the raters' kind."""
+        return convert.to_image(labels.astype(self.dtype), self.like)
+
+    def structures(self, maps: Mapping[str, NDArray[Any]]) -> list[Structure]:
+        """Adjudicated maps as structures; of a label map every label is one."""
+        if self.templates:
+            return separate_undecided(
+                [replace(one, mask=mask_of(maps[one.name], one.mask)) for one in self.templates]
+            )
+        (labels,) = maps.values()
+        space = replace(self.like, family=convert.Family.SIMPLEITK, metadata={})
+        return [
+            Structure(f"label {label}", convert.to_image((labels == label).astype("u1"), space))
+            for label in np.unique(labels[labels != 0]).tolist()
+        ]
+
+    def write(
+        self,
+        maps: Mapping[str, NDArray[Any]],
+        path: Path,
+        series: DicomSeries | None,
+        raters: Sequence[Path],
+    ) -> None:
+        """Write adjudicated maps in the format that the name of a file asks for."""
+        if path.name.lower().endswith(_STRUCTURE_SUFFIXES):
+            dicom = [rater for rater in raters if is_dicom(rater)] if is_dicom(path) else []
+            more = _ORIGIN if is_dicom(path) else {}
+            write_structures(
+                self.structures(maps), path, series, method="review", raters=dicom, **more
+            )
+        elif self.templates:
+            write_image(self._numbered(maps, path), path)
+        else:
+            (labels,) = maps.values()
+            write_image(self.image(labels), path)
+
+    def _numbered(self, maps: Mapping[str, NDArray[Any]], path: Path) -> Any:
+        """Structures as labels 1, 2, ... of one map, which they fit only if none overlap."""
+        numbered = np.zeros(next(iter(maps.values())).shape, np.uint16)
+        for number, one in enumerate(self.templates, start=1):
+            inside = maps[one.name] == 1
+            if (numbered[inside] != 0).any():
+                raise InputError(
+                    f"{one.name} overlaps another structure, which a label map cannot "
+                    "hold; write a .seg.nrrd or DICOM",
+                    path=path,
+                )
+            numbered[inside] = number
+        return convert.to_image(numbered, self.like)
+
+
+@dataclass(frozen=True)
+class ReviewCase:
+    """All that a review starts from."""
+
+    rated: tuple[RatedMap, ...]
+    disputes: tuple[Dispute, ...]
+    unlisted_voxels: int
+    inputs: tuple[ReviewInput, ...]
+    geometry: ImageGeometry
+    method: str
+    missing_label: int | None
+    on_file: MapsOnFile
+    findings: tuple[tuple[str, Finding], ...] = ()  #: By structure
+    #: Gives how unsure the consensus of a structure is, voxel by voxel.
+    uncertainty: Callable[[str], NDArray[Any] | None] = lambda name: None
+    drawn_as: Mapping[str, tuple[str | None, ...]] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What raters are called."""
+        return [one.rater for one in self.inputs]
+
+    def blinded(self) -> ReviewCase:
+        """The same case without readers' names, and without places that would tell them."""
+        inputs = [
+            replace(one, rater=f"reader {number}", path=None)
+            for number, one in enumerate(self.inputs, start=1)
+        ]
+        return replace(self, inputs=tuple(inputs))
+
+    def begun(self, who: str = "") -> Review:
+        """A review without any decision."""
+        return Review(self.rated, self.disputes, who=who)
+
+    def writer(self, review: Review, *, blinded: bool = False) -> RecordWriter:
+        """What keeps the record of a review of this case."""
+        return RecordWriter(
+            review,
+            self.inputs,
+            self.geometry,
+            method=self.method,
+            blinded=blinded,
+            missing_label=self.missing_label,
+            unlisted_voxels=self.unlisted_voxels,
+            drawn_as=self.drawn_as,
+        )
+
+    def continued(self, record: ReviewRecord, source: str, who: str = "") -> Review:
+        """The review that a record left unfinished.
+
+        Raises
+        ------
+        FileError
+            It is the record of other inputs, or of another consensus of them.
+        """
+        known = [one.sha256 for one in record.inputs]
+        if sorted(known) != sorted(one.sha256 for one in self.inputs):
+            raise FileError("is the review of other inputs; choose another --output", path=source)
+        if known != [one.sha256 for one in self.inputs]:
+            raise FileError(
+                "has the same inputs in another order; give them as before", path=source
+            )
+        fresh = self.writer(self.begun()).record()
+        same = [(m.name, m.consensus) for m in record.maps] == [
+            (m.name, m.consensus) for m in fresh.maps
+        ] and [d.where for d in record.disputes] == [d.where for d in fresh.disputes]
+        if not same:
+            raise FileError(
+                f"is the review of another consensus (made by {record.method}, version "
+                f"{record.version}); give the same --method, or choose another --output",
+                path=source,
+            )
+        return Review(self.rated, self.disputes, record.decisions, record.corrections, who)
+
+
+# -- from a fuser ----------------------------------------------------------------------------
+
+
+def rated_map(filter_: LabelFusionFilter, name: str = "") -> RatedMap:
+    """What raters and fuser said in the last Execute."""
+    fused = filter_.fused
+    top = max(*fused.labels, fused.undecided, 0)
+    maps = rater_maps(filter_, top + 1)
+    values = np.array([*fused.labels, 0, fused.undecided]).astype(maps[0].dtype)
+    consensus = values[fused.decision(fused.labels)]
+    is_new = fused.undecided not in fused.labels
+    has_undecided = is_new and bool((consensus == fused.undecided).any())
+    undecided = fused.undecided if has_undecided else None
+    return RatedMap(name, tuple(maps), top + 1, consensus, fused.labels, undecided)
+
+
+def case_of_filter(
+    filter_: LabelFusionFilter,
+    names: Sequence[str] | None = None,
+    files: Sequence[Path] | None = None,
+    record: Path | None = None,
+) -> ReviewCase:
+    """The last Execute of a filter as a case.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of Path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    record : Path, optional
+        Where the record will lie, from which it finds the files again.
+    """
+    rated, fused = rated_map(filter_), filter_.fused
+    if names is None and files is not None:
+        names = [split_image_name(file)[0] for file in files]
+    named = checked_names(names, len(rated.maps), "review")
+    if files is None:
+        hashed = [
+            ReviewInput(n, None, 0, (voxel_hash(m),), "voxels")
+            for n, m in zip(named, rated.maps, strict=True)
+        ]
+    else:
+        hashed = inputs_of_files(named, files, record)
+    disputes, unlisted = find_disputes([rated], [_probability(fused)])
+    return ReviewCase(
+        (rated,),
+        tuple(disputes),
+        unlisted,
+        tuple(hashed),
+        fused.like.geometry,
+        filter_.method,
+        filter_.MissingLabel,
+        MapsOnFile(fused.like, fused.dtype),
+        tuple(("", finding) for finding in filter_.GetDiagnostics().findings),
+        lambda _: np.asarray(_written(fused, lambda out: fused.write_uncertainty("entropy", out))),
+    )
+
+
+def case_of_structures(
+    paths: Sequence[Path],
+    fuser: LabelFusionFilter,
+    series: DicomSeries | None,
+    *,
+    record: Path | None = None,
+    renamed: Mapping[str, str] | None = None,
+    **options: Any,
+) -> ReviewCase:
+    """Files of named structures, each fused by itself, as a case."""
+    if len({*map(str, paths)}) < len(paths):
+        raise InputError("a file is given twice")
+    readers = {str(path): read_structures(path, series, **options) for path in paths}
+    matched = match_structures(readers, renamed)
+    templates, findings, loaded = [], list[tuple[str, Finding]](), list[RatedMap]()
+    probabilities, uncertainties = [], {}
+    for name, row in matched.table.items():
+        FuseStructures({name: [None if one is None else one.mask for one in row]}, fuser)
+        rated, fused = rated_map(fuser, name), fuser.fused
+        loaded.append(rated)
+        probabilities.append(_probability(fused))
+        uncertainties[name] = fused
+        findings += [(name, finding) for finding in fuser.GetDiagnostics().findings]
+        first = next(one for one in row if one is not None)
+        templates.append(replace(first, name=name))
+    disputes, unlisted = find_disputes(loaded, probabilities)
+    like = convert.load([templates[0].mask], owner="review").without_inputs()
+
+    def uncertainty(name: str) -> NDArray[Any]:
+        fused = uncertainties[name]
+        return _written(fused, lambda out: fused.write_uncertainty("entropy", out))
+
+    return ReviewCase(
+        tuple(loaded),
+        tuple(disputes),
+        unlisted,
+        tuple(inputs_of_files([split_image_name(p)[0] for p in paths], paths, record)),
+        like.geometry,
+        fuser.method,
+        fuser.MissingLabel,
+        MapsOnFile(like, np.dtype(np.uint8), tuple(templates)),
+        tuple(findings),
+        uncertainty=uncertainty,
+        drawn_as={
+            name: tuple(None if one is None else one.name for one in row)
+            for name, row in matched.table.items()
+        },
+    )
+
+
+def inputs_of_files(
+    names: Sequence[str], files: Sequence[Path], record: Path | None
+) -> list[ReviewInput]:
+    """Raters known by the hashes of their files; one file may hold several."""
+    found, seen = [], dict[Path, int]()
+    for name, file in zip(names, files, strict=True):
+        path = Path(file)
+        component = seen[path] = seen.get(path, -1) + 1
+        hashes = tuple(image_hashes(path).values())
+        place = None if record is None else path_from(record, path)
+        found.append(ReviewInput(name, place, component, hashes, "files"))
+    return found
+
+
+def _probability(fused: FusedImages) -> Callable[[int], NDArray[Any] | None]:
+    def of_label(label: int) -> NDArray[Any] | None:
+        if label not in fused.labels:
+            return None
+        return _written(fused, lambda out: fused.write(label, out), np.float64)
+
+    return of_label
+
+
+def _written(
+    fused: FusedImages, write: Callable[[NDArray[Any]], None], dtype: Any = np.float32
+) -> NDArray[Any]:
+    volume = np.empty(fused.like.geometry.shape, dtype)
+    write(volume)
+    return volume
+
+
+# -- from a record ---------------------------------------------------------------------------
+
+
+def adjudicated_again(
+    record: ReviewRecord,
+    source: str,
+    paths: Sequence[Path],
+    series: DicomSeries | None = None,
+) -> tuple[dict[str, NDArray[Any]], MapsOnFile]:
+    """Carry a record's decisions out again, on the files that were reviewed.
+
+    Raises
+    ------
+    FileError
+        A file is not one of those that were reviewed, or one of those is missing.
+    """
+    files = _matched_files(record, source, paths)
+    missing = 1 + max(
+        [0, *(label for one in record.maps for label in (*one.labels, one.undecided or 0))]
+    )
+    if record.maps[0].drawn_as:
+        maps, on_file = _drawn_structures(record, files, series, missing)
+    else:
+        maps, on_file = _drawn_labels(record, files, source, missing)
+    found = record.grid.geometry.differences(on_file.like.geometry, 1e-6, 1e-6)
+    if found:
+        raise FileError(f"its inputs lie on another grid: {'; '.join(found)}", path=source)
+    review = resumed(record, source, maps, missing)
+    return {one.name: review.adjudicated(one.name) for one in record.maps}, on_file
+
+
+def _matched_files(record: ReviewRecord, source: str, paths: Sequence[Path]) -> list[Path]:
+    """The file of each rater, by content, whatever names and order say."""
+    if any(one.hashed == "voxels" for one in record.inputs):
+        raise FileError(
+            "is the review of images in memory, not of files; apply it in Python", path=source
+        )
+    by_content: dict[tuple[str, ...], Path] = {}
+    known = {one.sha256 for one in record.inputs}
+    for path in paths:
+        content = tuple(image_hashes(path).values())
+        if content not in known:
+            raise FileError(f"is none of the inputs that were reviewed in {source}", path=path)
+        by_content[content] = path
+    lost = [one.rater for one in record.inputs if one.sha256 not in by_content]
+    if lost:
+        raise FileError(f"{', '.join(lost)} was reviewed, and is not among the inputs", path=source)
+    return [by_content[one.sha256] for one in record.inputs]
+
+
+def recorded_paths(record: ReviewRecord, place: Path) -> list[Path]:
+    """Where a record says its inputs are."""
+    if any(one.path is None for one in record.inputs):
+        raise FileError(f"{place}: does not say where its inputs are; give them")
+    return list(dict.fromkeys(place.parent / str(one.path) for one in record.inputs))
+
+
+def _drawn_labels(
+    record: ReviewRecord, files: Sequence[Path], source: str, missing: int
+) -> tuple[dict[str, list[NDArray[Any]]], MapsOnFile]:
+    (only,) = record.maps
+    images = {path: read_quietly(path)[0] for path in dict.fromkeys(files)}
+    loaded = convert.load(list(images.values()), owner=source)
+    parts = {path: convert.load([image], owner=source).arrays for path, image in images.items()}
+    drawn = []
+    for one, path in zip(record.inputs, files, strict=True):
+        if one.component >= len(parts[path]):
+            raise FileError(f"holds {len(parts[path])} raters, not {one.component + 1}", path=path)
+        drawn.append(_as_seen(np.asarray(parts[path][one.component]), only, missing))
+    labels = [*only.labels, *(() if only.undecided is None else (only.undecided,))]
+    dtype = common_type(loaded.arrays, labels or [0])
+    return {only.name: drawn}, MapsOnFile(loaded.without_inputs(), dtype)
+
+
+def _drawn_structures(
+    record: ReviewRecord, files: Sequence[Path], series: DicomSeries | None, missing: int
+) -> tuple[dict[str, list[NDArray[Any]]], MapsOnFile]:
+    gaps = any(one.missing_label == NOT_ANNOTATED for one in record.maps)
+    options = {"absent_frames": "missing"} if gaps else {}
+    readers = [
+        {one.name: one for one in read_structures(path, series, **options)} for path in files
+    ]
+    maps: dict[str, list[NDArray[Any]]] = {}
+    templates = []
+    for one in record.maps:
+        row = [
+            None if name is None else reader.get(name)
+            for name, reader in zip(one.drawn_as, readers, strict=True)
+        ]
+        first = next((structure for structure in row if structure is not None), None)
+        if first is None:
+            raise FileError(f"{files[0]}: nobody has the structure {one.name}")
+        templates.append(replace(first, name=one.name))
+        arrays = [
+            None if s is None else convert.load([s.mask], owner="review").arrays[0] for s in row
+        ]
+        empty = np.full(record.grid.geometry.shape, missing, np.min_scalar_type(missing))
+        maps[one.name] = [
+            empty if array is None else _as_seen(np.asarray(array), one, missing)
+            for array in arrays
+        ]
+    like = convert.load([templates[0].mask], owner="review").without_inputs()
+    return maps, MapsOnFile(like, np.dtype(np.uint8), tuple(templates))
+
+
+def _as_seen(array: NDArray[Any], one: ReviewedMap, missing: int) -> NDArray[Any]:
+    """A rater's labels as the fuser saw them: what it does not know is background to it."""
+    values = [*one.labels, missing]
+    seen = np.zeros(
+        array.shape, np.result_type(*map(np.min_scalar_type, (min(values), max(values))))
+    )
+    for label in one.labels:
+        seen[array == label] = label
+    if one.missing_label is not None:
+        seen[array == one.missing_label] = missing
+    return seen

@@ -1,0 +1,120 @@
+"""``itk_consensus.review``: a case in Slicer's views, in the browser, from Python."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import webbrowser
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from itk_consensus.errors import MissingDependencyError, ParameterError
+from itk_consensus.filters.consensus import ConsensusFilter
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.images import convert
+from itk_consensus.images.locking import locked
+from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.record import default_record_path
+from itk_consensus.review.session import ReviewSession
+
+PathLike = str | os.PathLike[str]
+
+
+def review(
+    fused: Any,
+    image: Any = None,
+    names: Sequence[str] | None = None,
+    *,
+    files: Sequence[PathLike] | None = None,
+    output: PathLike | None = None,
+    reviewer: str | None = None,
+    blinded: bool = False,
+    ready: Callable[[str], None] | None = None,
+    port: int = 0,
+) -> Any:
+    """Review a consensus in the browser: go through disputes, decide or paint, and take it back.
+
+    It runs until the reviewer ends it, or Ctrl-C does, on this machine only, for the one browser
+    that opens its address. It needs ``pip install 'itk-consensus[review]'``.
+
+    Parameters
+    ----------
+    fused : LabelFusionFilter, or list of images
+        A fuser after Execute; or images, to be fused by ConsensusFilter.
+    image : image, optional
+        What the raters looked at, on their grid.
+    names : sequence of str, optional
+        What each rater is called; by default their files, or rater 0, rater 1, ...
+    files : sequence of str or path, optional
+        Where each rater was read, to be hashed; without it voxels are.
+    output : str or path, optional
+        Where the adjudicated map goes; the record of decisions lies beside it, and a review that
+        was left unfinished there goes on.
+    reviewer : str, optional
+        Who decides; by default the user of this machine.
+    blinded : bool
+        Whether readers' names are hidden, also from the record.
+    ready : callable, optional
+        Told the address; by default it is printed, and opened in the browser.
+    port : int
+        0 takes one that is free.
+
+    Returns
+    -------
+    image
+        The adjudicated label map, of the raters' kind.
+    """
+    require_application()
+    if not isinstance(fused, LabelFusionFilter):
+        if isinstance(fused, (str, bytes, os.PathLike)):
+            raise ParameterError("review: needs a fuser after Execute or images, got a path")
+        filter_ = ConsensusFilter()
+        filter_.Execute(fused)
+        fused = filter_
+    place = None if output is None else Path(output)
+    paths = None if files is None else [Path(file) for file in files]
+    record = None if place is None else default_record_path(place)
+    case = case_of_filter(fused, names, paths, record)
+    seen = None if image is None else _on_grid(image, fused)
+    who = user_name() if reviewer is None else reviewer
+    session = ReviewSession(case, place, who=who, blinded=blinded, raters=tuple(paths or ()))
+    from itk_consensus.review.application.page import OpenCase
+    from itk_consensus.review.application.serving import serve
+
+    title = "Review" if place is None else place.name
+    opened = OpenCase(title, session, seen)
+    if session.record_path is None:
+        serve([(title, lambda: opened)], ready or announced, port=port)
+    else:
+        with locked(session.record_path, wait=1.0):
+            serve([(title, lambda: opened)], ready or announced, port=port)
+    return session.result()
+
+
+def require_application() -> None:
+    """Raise a `MissingDependencyError`, which names the extra, if Slicer's views are missing."""
+    lacking = [name for name in ("trame", "trame_slicer", "slicer") if find_spec(name) is None]
+    if lacking:
+        raise MissingDependencyError(
+            f"review needs {lacking[0]}: pip install 'itk-consensus[review]'"
+        )
+
+
+def user_name() -> str:
+    """Who sits here, as far as the machine knows."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
+
+
+def announced(address: str) -> None:
+    """Print the address, and open it where there is a browser."""
+    print(f"Review: {address}\nCtrl-C ends it; every decision is kept.", flush=True)
+    webbrowser.open(address)
+
+
+def _on_grid(image: Any, filter_: LabelFusionFilter) -> Any:
+    return convert.load_one(image, filter_.fused.like, owner="review", parameter="image")

@@ -1,0 +1,41 @@
+"""What is said of readers beside a review: volume, Dice to the consensus, bias."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from itk_consensus.review.case import ReviewCase
+
+
+class ReaderRow(NamedTuple):
+    """One reader; means over structures and labels."""
+
+    name: str
+    volume_ml: float
+    dice: float  #: To the consensus
+    bias: float  #: How much larger than the consensus it draws, as a share of it; NaN if that is 0
+
+
+def reader_rows(case: ReviewCase) -> list[ReaderRow]:
+    """A row for each reader, over the voxels it annotated."""
+    voxel_ml = prod(case.geometry.spacing) / 1000
+    rows = []
+    for number, name in enumerate(case.names):
+        volume, theirs, overlaps = 0, 0, list[float]()
+        for rated in case.rated:
+            drawn = rated.maps[number]
+            present = drawn != rated.missing
+            for label in (label for label in rated.labels if label):
+                own = drawn == label
+                fused = (rated.consensus == label) & present
+                here, there = int(np.count_nonzero(own)), int(np.count_nonzero(fused))
+                both = int(np.count_nonzero(own & fused))
+                volume, theirs = volume + here, theirs + there
+                overlaps.append(2 * both / (here + there) if here + there else 1.0)
+        bias = (volume - theirs) / theirs if theirs else float("nan")
+        dice = float(np.mean(overlaps)) if overlaps else 1.0
+        rows.append(ReaderRow(name, volume * voxel_ml, dice, bias))
+    return rows

@@ -1,0 +1,403 @@
+"""The record of a review: inputs by their hashes, each dispute and what became of it, as JSON.
+
+A record holds the consensus and the voxels of each dispute, so that decisions can be carried out
+again without fusing again, by any version and any method; only what raters drew is taken from their
+files, which must be the same. Its last line is a checksum of all letters before it, which the page
+of a report can write as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+import itk_consensus
+from itk_consensus.calibration.record import Each, Members, OnePart, Part, RecordError
+from itk_consensus.constraints import Boolean, Choice, Integer, Real, Text, optional
+from itk_consensus.errors import FileError, InputError
+from itk_consensus.images.files import read_bytes, write_text
+from itk_consensus.images.geometry import ImageGeometry
+from itk_consensus.review.decisions import Decision, Review, Runs
+from itk_consensus.review.disputes import Dispute, RatedMap
+from itk_consensus.review.voxel_runs import counted, decoded, decoded_map, encoded, encoded_map
+
+SCHEMA = "itk_consensus review"
+SCHEMA_VERSION = 1
+#: Bytes; a volume of a hundred million voxels takes a few million.
+LARGEST_RECORD = 2**30
+
+_LABEL = Integer(-(2**31), 2**53)
+_VOXELS = Integer(0)
+_TEXT = Text(may_be_empty=True)
+_CHECKSUM = ',\n  "checksum": "'
+
+
+@dataclass(frozen=True)
+class ReviewInput(Part):
+    """One rater's drawing, known by its content."""
+
+    rater: Annotated[str, _TEXT]
+    #: Where it was, as seen from the record; None if readers are to stay unknown.
+    path: Annotated[str | None, optional(_TEXT)]
+    #: Which one, of a file that holds several raters.
+    component: Annotated[int, Integer(0, 10_000)]
+    #: SHA-256 of every file it consists of, or of its voxels as 64-bit integers.
+    sha256: Annotated[tuple[str, ...], Each(_TEXT, 1, 16)]
+    hashed: Annotated[str, Choice(("files", "voxels"))]
+
+
+@dataclass(frozen=True)
+class ReviewedGrid(Part):
+    """Where the maps lie, as `ImageGeometry` has it."""
+
+    size: Annotated[tuple[int, ...], Each(Integer(1, 2**31), 1, 8)]
+    spacing: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
+    origin: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
+    direction: Annotated[tuple[float, ...], Each(Real(), 1, 64)]
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """What is wrong although each field alone is right."""
+        axes = len(self.size)
+        if not len(self.spacing) == len(self.origin) == axes or len(self.direction) != axes**2:
+            yield "size", "does not fit spacing, origin and direction"
+        if prod(self.size) > 2**40:
+            yield "size", "is larger than any volume"
+
+    @property
+    def geometry(self) -> ImageGeometry:
+        """The same as the package knows it."""
+        return ImageGeometry(self.size, self.spacing, self.origin, self.direction)
+
+
+@dataclass(frozen=True)
+class ReviewedMap(Part):
+    """The consensus of one structure, or of a label map, whose name is empty."""
+
+    name: Annotated[str, _TEXT]
+    labels: Annotated[tuple[int, ...], Each(_LABEL, 0, 2**20)]
+    #: What stands in a rater's file where it did not annotate; None if it annotated everywhere.
+    missing_label: Annotated[int | None, optional(_LABEL)]
+    undecided: Annotated[int | None, optional(_LABEL)]
+    #: What each reader calls the structure, None if it has none; empty for a label map.
+    drawn_as: Annotated[tuple[str | None, ...], Each(optional(_TEXT), 0, 10_000)]
+    consensus: Annotated[str, Runs()]
+    #: What was painted where raters agree.
+    correction: Annotated[str, Runs()]
+    ml_before: Annotated[Mapping[str, float], Members(Real(0.0))]
+    ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
+    voxels_before: Annotated[Mapping[str, int], Members(_VOXELS)]
+    voxels_after: Annotated[Mapping[str, int], Members(_VOXELS)]
+
+
+@dataclass(frozen=True)
+class ReviewedDispute(Part):
+    """A dispute and its decision; None while it is undecided."""
+
+    number: Annotated[int, Integer(1)]
+    structure: Annotated[str, _TEXT]
+    voxels: Annotated[int, Integer(1)]
+    ml: Annotated[float, Real(0.0)]
+    position_mm: Annotated[tuple[float, ...], Each(Real(), 1, 8)]
+    index: Annotated[tuple[int, ...], Each(Integer(0), 1, 8)]
+    consensus: Annotated[int, _LABEL]
+    labels: Annotated[tuple[int, ...], Each(_LABEL, 1)]
+    votes: Annotated[tuple[Mapping[str, int], ...], Each(Members(_VOXELS), 1)]
+    probability: Annotated[Mapping[str, float], Members(Real(0.0, 1.0))]
+    decision: Annotated[Decision | None, optional(OnePart(Decision))]
+    voxels_after: Annotated[Mapping[str, int], Members(_VOXELS)]
+    ml_after: Annotated[Mapping[str, float], Members(Real(0.0))]
+    where: Annotated[str, Runs()]
+
+    def dispute(self, voxels: int) -> Dispute:
+        """The dispute, of a volume of so many voxels."""
+        places, _ = decoded(self.where, voxels)
+        if places.size != self.voxels:
+            raise RecordError(
+                f"has {places.size} voxels, not {self.voxels}", f"dispute {self.number}"
+            )
+        return Dispute(
+            self.number,
+            self.structure,
+            places,
+            self.consensus,
+            self.labels,
+            tuple({int(k): n for k, n in vote.items()} for vote in self.votes),
+            {int(k): p for k, p in self.probability.items()},
+            self.index,
+        )
+
+
+@dataclass(frozen=True)
+class ReviewRecord(Part):
+    """A review, finished or not."""
+
+    version: Annotated[str, _TEXT]  #: Of this package
+    method: Annotated[str, _TEXT]  #: That made the consensus
+    blinded: Annotated[bool, Boolean()]
+    done: Annotated[bool, Boolean()]  #: Whether the reviewer said that nobody need look again
+    inputs: Annotated[tuple[ReviewInput, ...], Each(OnePart(ReviewInput), 1)]
+    grid: Annotated[ReviewedGrid, OnePart(ReviewedGrid)]
+    undecided: Annotated[int, _VOXELS]  #: How many disputes are
+    unlisted_voxels: Annotated[int, _VOXELS]  #: Of disputes too small, and too many, to be listed
+    maps: Annotated[tuple[ReviewedMap, ...], Each(OnePart(ReviewedMap), 1)]
+    disputes: Annotated[tuple[ReviewedDispute, ...], Each(OnePart(ReviewedDispute))]
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """What is wrong although each field alone is right."""
+        names = [one.name for one in self.maps]
+        if len(set(names)) < len(names):
+            yield "maps", "has two of one name"
+        if [one.number for one in self.disputes] != list(range(1, len(self.disputes) + 1)):
+            yield "disputes", "are not numbered from 1"
+        for one in self.disputes:
+            if one.structure not in names:
+                yield f"dispute {one.number}", "is about no map"
+            if len(one.votes) != len(self.inputs):
+                yield f"dispute {one.number}", "has not one vote for each rater"
+            decided = one.decision is not None and one.decision.rater
+            if decided and decided >= len(self.inputs):
+                yield f"dispute {one.number}", "is decided by a rater that is not there"
+        if self.undecided != sum(one.decision is None for one in self.disputes):
+            yield "undecided", "is not the number of undecided disputes"
+
+    @property
+    def decisions(self) -> dict[int, Decision]:
+        """The decision about each dispute that has one."""
+        return {d.number: d.decision for d in self.disputes if d.decision is not None}
+
+    @property
+    def corrections(self) -> dict[str, str]:
+        """What was painted where raters agree, by structure."""
+        return {one.name: one.correction for one in self.maps if one.correction}
+
+    def to_json(self) -> str:
+        """The record as text."""
+        kind = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION}
+        return sealed({**kind, **self.plain()})
+
+    @classmethod
+    def from_json(cls, contents: str, source: str) -> ReviewRecord:
+        """Read a record back; `source` is the file, for messages."""
+        body, mark, rest = contents.rpartition(_CHECKSUM)
+        try:
+            written = json.loads(contents)
+        except (ValueError, RecursionError) as error:
+            raise FileError(
+                f"the record is damaged: it is not JSON: {error}", path=source
+            ) from error
+        if not isinstance(written, dict) or written.get("schema") != SCHEMA:
+            raise FileError("is not the record of a review", path=source)
+        if written.get("schema_version") != SCHEMA_VERSION:
+            raise FileError(
+                f"has schema version {written.get('schema_version')!r:.40}, this "
+                f"itk_consensus {itk_consensus.__version__} reads {SCHEMA_VERSION}",
+                path=source,
+            )
+        if not mark or rest != f'{checksum(body)}"\n}}\n':
+            raise FileError(
+                "the record is damaged, or was edited: its checksum is another", path=source
+            )
+        own = {"schema", "schema_version", "checksum"}
+        try:
+            return cls.checked({key: one for key, one in written.items() if key not in own})
+        except (RecordError, OverflowError, RecursionError) as error:
+            raise FileError(f"the record is damaged: {error}", path=source) from error
+
+    @classmethod
+    def read(cls, path: Path) -> ReviewRecord:
+        """Read a record from a file."""
+        contents = read_bytes(path)
+        if len(contents) > LARGEST_RECORD:
+            raise FileError(f"is too large for a record: {len(contents)} bytes", path=path)
+        try:
+            return cls.from_json(contents.decode("utf-8"), str(path))
+        except UnicodeDecodeError as error:
+            raise FileError("the record is damaged: it is not UTF-8", path=path) from error
+
+
+def checksum(body: str) -> str:
+    """CRC-32 of a text, as eight digits; it finds damage, not forgery."""
+    return f"{zlib.crc32(body.encode()):08x}"
+
+
+def sealed(fields: Mapping[str, Any]) -> str:
+    """Fields as JSON, a line for each dispute, with the checksum at the end."""
+    lines = [f"  {json.dumps(key)}: {_lines(value)}" for key, value in fields.items()]
+    body = "{\n" + ",\n".join(lines)
+    return f'{body}{_CHECKSUM}{checksum(body)}"\n}}\n'
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return "[\n    " + ",\n    ".join(map(_dumped, value)) + "\n  ]"
+    return _dumped(value)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+class RecordWriter:
+    """Makes the record of a review after each action; what never changes is made once."""
+
+    def __init__(
+        self,
+        review: Review,
+        inputs: Sequence[ReviewInput],
+        geometry: ImageGeometry,
+        *,
+        method: str,
+        blinded: bool = False,
+        missing_label: int | None = None,
+        unlisted_voxels: int = 0,
+        drawn_as: Mapping[str, tuple[str | None, ...]] | None = None,
+    ) -> None:
+        self.review, self.inputs, self.geometry = review, tuple(inputs), geometry
+        self.method, self.blinded = method, blinded
+        self._missing_label, self._unlisted = missing_label, unlisted_voxels
+        self._drawn_as = drawn_as or {}
+
+    def write(self, path: Path, *, done: bool = False) -> None:
+        """Write the record as it is now, replacing the file in one step."""
+        write_text(path, self.record(done=done).to_json())
+
+    def record(self, *, done: bool = False) -> ReviewRecord:
+        """The record as it is now."""
+        grid = self.geometry
+        return ReviewRecord(
+            itk_consensus.__version__,
+            self.method,
+            self.blinded,
+            done,
+            self.inputs,
+            ReviewedGrid(grid.size, grid.spacing, grid.origin, grid.direction),
+            len(self.review.undecided),
+            self._unlisted,
+            tuple(self._map(one) for one in self.review.rated.values()),
+            tuple(self._dispute(one) for one in self.review.disputes.values()),
+        )
+
+    @cached_property
+    def _consensus(self) -> dict[str, tuple[str, dict[int, int]]]:
+        """Each map as runs, and the voxels of its labels."""
+        return {
+            name: (encoded_map(one.consensus), counted(one.consensus))
+            for name, one in self.review.rated.items()
+        }
+
+    @cached_property
+    def _regions(self) -> dict[int, str]:
+        return {
+            number: encoded(one.places, np.full(one.voxels, one.consensus))
+            for number, one in self.review.disputes.items()
+        }
+
+    @property
+    def _voxel_ml(self) -> float:
+        return prod(self.geometry.spacing) / 1000
+
+    def _ml(self, voxels: Mapping[str, int]) -> dict[str, float]:
+        return {label: round(n * self._voxel_ml, 6) for label, n in voxels.items()}
+
+    def _map(self, one: RatedMap) -> ReviewedMap:
+        runs, counts = self._consensus[one.name]
+        changes = self.review.changes(one.name)
+        after = {label: counts.get(label, 0) + changes.get(label, 0) for label in counts | changes}
+        voxels = [{str(k): n for k, n in sorted(c.items()) if k and n} for c in (counts, after)]
+        return ReviewedMap(
+            one.name,
+            one.labels,
+            self._missing_label,
+            one.undecided,
+            self._drawn_as.get(one.name, ()),
+            runs,
+            self.review.corrections.get(one.name, ""),
+            self._ml(voxels[0]),
+            self._ml(voxels[1]),
+            voxels[0],
+            voxels[1],
+        )
+
+    def _dispute(self, one: Dispute) -> ReviewedDispute:
+        decision = self.review.decisions.get(one.number)
+        after = {str(k): n for k, n in sorted(self.review.voxels_after(one.number).items())}
+        return ReviewedDispute(
+            one.number,
+            one.structure,
+            one.voxels,
+            round(one.voxels * self._voxel_ml, 6),
+            tuple(round(mm, 3) for mm in self.geometry.position(one.index)),
+            one.index,
+            one.consensus,
+            one.labels,
+            tuple({str(k): n for k, n in vote.items()} for vote in one.votes),
+            {str(k): p for k, p in one.probability.items()},
+            decision,
+            after,
+            self._ml(after),
+            self._regions[one.number],
+        )
+
+
+def resumed(
+    record: ReviewRecord, source: str, maps: Mapping[str, Sequence[Any]], missing: int
+) -> Review:
+    """The review as a record left it, of what raters drew.
+
+    Parameters
+    ----------
+    source : str
+        The record's file, for messages.
+    maps : mapping of structure to label maps
+        As `RatedMap` has them, with `missing` where a rater did not annotate.
+
+    Raises
+    ------
+    FileError
+        What a dispute says it became is not what its decision means.
+    """
+    try:
+        return _resumed(record, maps, missing)
+    except (RecordError, InputError) as error:
+        raise FileError(f"the record is damaged: {error}", path=source) from error
+
+
+def _resumed(record: ReviewRecord, maps: Mapping[str, Sequence[Any]], missing: int) -> Review:
+    shape = record.grid.geometry.shape
+    rated = []
+    for one in record.maps:
+        labels = [*one.labels, *(() if one.undecided is None else (one.undecided,)), missing]
+        dtype = np.result_type(*map(np.min_scalar_type, (min(labels), max(labels))))
+        consensus = decoded_map(one.consensus, shape, dtype)
+        drawn = tuple(maps[one.name])
+        rated.append(RatedMap(one.name, drawn, missing, consensus, one.labels, one.undecided))
+    disputes = [one.dispute(prod(shape)) for one in record.disputes]
+    review = Review(rated, disputes, record.decisions, record.corrections)
+    for said in record.disputes:
+        after = {str(k): n for k, n in review.voxels_after(said.number).items()}
+        if after != dict(said.voxels_after):
+            raise RecordError("became something else than was decided", f"dispute {said.number}")
+    return review
+
+
+def default_record_path(output: Path) -> Path:
+    """Where the record of a review goes: beside its output, under the same name."""
+    name = output.name
+    for suffix in (".seg.nrrd", ".rtstruct.dcm", ".nii.gz"):
+        if name.lower().endswith(suffix):
+            return output.with_name(f"{name[: -len(suffix)]}.review.json")
+    return output.with_name(f"{output.stem}.review.json")
+
+
+def path_from(record: Path, file: Path) -> str:
+    """A file's path as seen from where the record lies."""
+    return Path(os.path.relpath(file.absolute(), record.absolute().parent)).as_posix()

@@ -1,0 +1,171 @@
+"""The page that scrolls, in a real Chromium; what it exports is the record of a review."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.cli import main
+from itk_consensus.report import viewer
+from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.record import ReviewRecord
+from itk_consensus.simulation.atlas_phantoms import atlas_labels
+from tests.review.four_readers import ct, write_readers
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_browser = [
+    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def fused(tmp_path: Path) -> tuple[ic.LabelFusionFilter, list[Path]]:
+    readers = write_readers(tmp_path)
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute([sitk.ReadImage(str(path)) for path in readers])
+    return filter_, readers
+
+
+def drawn(page: Any) -> str:
+    return str(page.evaluate("document.querySelector('#viewer-canvas').toDataURL()"))
+
+
+@pytest.mark.parametrize("phone", [False, True])
+@needs_browser[0]
+@needs_browser[1]
+def test_slices_are_gone_through_and_decisions_exported(
+    tmp_path: Path, chromium: Any, phone: bool
+) -> None:
+    filter_, readers = fused(tmp_path)
+    path = tmp_path / "page.html"
+    ic.report(filter_, path, image=ct(), files=readers)
+    size = {"width": 390, "height": 844} if phone else {"width": 1200, "height": 900}
+    scheme = "dark" if phone else "light"
+    context = chromium.new_context(viewport=size, color_scheme=scheme, accept_downloads=True)
+    page = context.new_page()
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector("#viewer:not([hidden])")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+    seen = [drawn(page)]
+    page.locator("#viewer-slice").fill("3")
+    seen.append(drawn(page))
+    page.locator("#viewer-canvas").focus()
+    page.keyboard.press("ArrowUp")
+    seen.append(drawn(page))
+    if not phone:
+        page.locator("#viewer-canvas").hover()
+        page.mouse.wheel(0, 120)
+        seen.append(drawn(page))
+    page.check("#viewer-coronal")
+    seen.append(drawn(page))
+    page.click("#viewer-closer")
+    seen.append(drawn(page))
+    page.keyboard.press("Tab")
+    page.locator("#viewer-canvas").focus()
+    page.keyboard.press("n")
+    seen.append(drawn(page))
+    page.uncheck("#show-r0")
+    seen.append(drawn(page))
+    assert len(set(seen)) == len(seen)
+
+    page.fill("#viewer-who", "Ann")
+    for number, choice in ((1, "rater:2"), (2, "label:0"), (3, "consensus"), (4, "label:1")):
+        page.select_option(f"tr[data-number='{number}'] select", choice)
+    total = len(page.query_selector_all("tr[data-number]"))
+    assert page.inner_text("#viewer-undecided") == f"{total - 4} of {total} undecided"
+    with page.expect_download() as download:
+        page.click("#viewer-export")
+    record = tmp_path / "page.review.json"
+    download.value.save_as(record)
+    context.close()
+    assert said == []  # whatever the page may not ask for would be said here
+    assert [url for url in asked if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
+
+    decided = ReviewRecord.read(record)
+    assert {n: d.meaning[:3] for n, d in decided.decisions.items()} == {
+        1: ("rater", None, 2),
+        2: ("label", 0, None),
+        3: ("consensus", None, None),
+        4: ("label", 1, None),
+    }
+    assert {d.who for d in decided.decisions.values()} == {"Ann"}
+    case = case_of_filter(filter_, files=readers, record=record)
+    review = case.begun("Ann")
+    review.decide(1, "rater", 2)
+    review.decide(2, "label", 0)
+    review.decide(3, "consensus")
+    review.decide(4, "label", 1)
+    expected = case.writer(review).record()
+    assert [m.voxels_after for m in decided.maps] == [m.voxels_after for m in expected.maps]
+    out = tmp_path / "out.nii.gz"
+    assert main(["adjudicate", str(record), "-o", str(out)]) == 0
+    np.testing.assert_array_equal(
+        sitk.GetArrayFromImage(sitk.ReadImage(str(out))), review.adjudicated()
+    )
+
+
+@needs_browser[0]
+@needs_browser[1]
+def test_one_label_of_several_is_shown(tmp_path: Path, chromium: Any) -> None:
+    atlases = atlas_labels(1, (10, 24, 22), labels=4, atlases=3)
+    filter_ = ic.LabelVotingImageFilter()
+    filter_.Execute(atlases.maps)
+    path = tmp_path / "page.html"
+    ic.report(filter_, path)
+    page = chromium.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#viewer:not([hidden])")
+    before = drawn(page)
+    page.select_option("#viewer-label", label="label 2")
+    assert drawn(page) != before
+    page.close()
+
+
+def test_what_is_too_large_is_left_out_and_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filter_, readers = fused(tmp_path)
+    path = tmp_path / "page.html"
+    ic.report(filter_, path, image=ct(), files=readers)
+    whole = path.read_text(encoding="utf-8")
+    assert 'id="viewer-data"' in whole
+    assert "it is left out" not in whole
+    # With noise in the image contours alone are smaller.
+    monkeypatch.setattr(viewer, "MOST_BYTES", 30_000)
+    ic.report(filter_, path, image=ct(), files=readers)
+    assert "it is left out" in path.read_text(encoding="utf-8")
+    monkeypatch.setattr(viewer, "MOST_BYTES", 100)
+    ic.report(filter_, path, image=ct(), files=readers)
+    small = path.read_text(encoding="utf-8")
+    assert "itk-consensus review shows them" in small
+    assert 'id="viewer-data"' not in small
+
+
+def test_readers_who_agree_have_nothing_to_go_through(tmp_path: Path) -> None:
+    filter_ = ic.MajorityVoteFilter()
+    filter_.Execute([np.eye(5, dtype=np.uint8)] * 3)
+    ic.report(filter_, tmp_path / "page.html")
+    assert "viewer-data" not in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -1,0 +1,308 @@
+"""The application in a real Chromium: what is clicked and painted is what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+import itk_consensus as ic
+from itk_consensus.cli import main
+from itk_consensus.review.case import ReviewCase, case_of_filter
+from itk_consensus.review.record import ReviewRecord
+from itk_consensus.review.voxel_runs import decoded
+from tests.review.four_readers import ct, write_readers
+
+ROOT = Path(ic.__file__).resolve().parents[1]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+LACKING = [name for name in ("trame_slicer", "slicer", "playwright") if find_spec(name) is None]
+
+pytestmark = [
+    pytest.mark.skipif(bool(LACKING), reason=f"not installed: {', '.join(LACKING)}"),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
+    pytest.mark.skipif(os.name == "nt", reason="ends processes by POSIX signals"),
+]
+
+
+class Running:
+    """The command, until it is ended."""
+
+    def __init__(self, words: list[str], folder: Path) -> None:
+        said = folder / "stdout.txt"
+        with said.open("w") as out, (folder / "stderr.txt").open("w") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "itk_consensus.cli", "review", *words, "--no-browser"],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdout=out,
+                stderr=err,
+            )
+        while not said.read_text().startswith("Review: http://127.0.0.1:"):
+            assert self.process.poll() is None, (folder / "stderr.txt").read_text()
+            time.sleep(0.1)
+        self.address = said.read_text().splitlines()[0].removeprefix("Review: ")
+
+    def end(self) -> int:
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30)
+
+
+@pytest.fixture
+def readers(tmp_path: Path) -> list[Path]:
+    sitk.WriteImage(ct(), str(tmp_path / "ct.nii.gz"))
+    return write_readers(tmp_path)
+
+
+@pytest.fixture
+def words(readers: list[Path]) -> list[str]:
+    files = [path.name for path in readers]
+    return [*files, "--image", "ct.nii.gz", "-o", "out.nii.gz", "--reviewer", "Ann"]
+
+
+@pytest.fixture
+def running(words: list[str], tmp_path: Path) -> Iterator[Running]:
+    process = Running(words, tmp_path)
+    yield process
+    if process.process.poll() is None:
+        process.process.kill()
+        process.process.wait()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def case_of(readers: list[Path]) -> ReviewCase:
+    filter_ = ic.ConsensusFilter()
+    filter_.Execute([sitk.ReadImage(str(path)) for path in readers])
+    return case_of_filter(filter_, files=readers)
+
+
+def opened(chromium: Any, address: str) -> Any:
+    page = chromium.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(address)
+    page.wait_for_selector("#dispute-1")
+    page.wait_for_function("document.querySelectorAll('img').length >= 4")
+    return page
+
+
+def picture(page: Any, view: str, other_than: bytes = b"") -> bytes:
+    """What a view shows when it has come to rest, and has changed."""
+    frame = page.locator(f"#view-{view}").locator("xpath=..")
+    last = b""
+    for _ in range(120):
+        now = bytes(frame.screenshot())
+        if now == last and now != other_than:
+            return now
+        last = now
+        time.sleep(0.25)
+    raise AssertionError(f"the view {view} shows the same as before")
+
+
+def says(page: Any, selector: str, text: str) -> None:
+    page.wait_for_function(
+        "([place, text]) => document.querySelector(place)?.innerText.includes(text)",
+        arg=[selector, text],
+    )
+
+
+def test_decisions_in_the_browser_are_the_voxels_in_the_file(
+    running: Running, readers: list[Path], chromium: Any, tmp_path: Path
+) -> None:
+    case = case_of(readers)
+    number = len(case.disputes)
+    page = opened(chromium, running.address)
+    hosts = set[str]()
+    page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+    says(page, "#undecided", f"{number} of {number} undecided")
+
+    seen = picture(page, "Red")
+    page.click("#reader-3")
+    page.wait_for_function("!document.querySelector('#reader-3').checked")
+    without = picture(page, "Red", other_than=seen)
+    page.click("#reader-3")
+    picture(page, "Red", other_than=without)
+
+    page.click("#dispute-2")
+    page.wait_for_selector("#dispute-2.current")
+    page.click("#choose-rater-2")  # and it goes to the next
+    says(page, "#dispute-2", "as cem")
+    page.wait_for_selector("#dispute-3.current")
+    page.keyboard.press("i")
+    page.wait_for_selector("#dispute-4.current")
+    page.keyboard.press("o")
+    says(page, "#dispute-4", "out")
+    says(page, "#undecided", f"{number - 3} of {number} undecided")
+
+    page.click("#dispute-5")
+    page.wait_for_selector("#dispute-5.current")
+    picture(page, "Red")
+    page.click("#tool-paint")
+    page.wait_for_selector("#tool-paint.on")
+    place = page.locator("#view-Red").locator("xpath=..").bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 10, y, steps=5)
+    page.mouse.up()
+    says(page, "#message", "Painted: dispute")
+    says(page, "#dispute-5", "painted")
+    page.keyboard.press("Escape")
+    page.click("#dispute-1")
+    page.wait_for_selector("#dispute-1.current")
+    page.keyboard.press("c")
+    says(page, "#dispute-1", "consensus")
+    page.click("#undo")
+    says(page, "#dispute-1", "open")
+    page.click("#save")
+    says(page, "#message", "Saved out.nii.gz")
+    assert hosts <= {running.address.split("/")[2]}
+    page.close()
+    assert running.end() == 0
+
+    record = ReviewRecord.read(tmp_path / "out.review.json")
+    decisions = record.decisions
+    assert {n: d.meaning[:3] for n, d in decisions.items() if d.choice != "painted"} == {
+        2: ("rater", None, 2),
+        3: ("label", 1, None),
+        4: ("label", 0, None),
+    }
+    assert decisions[5].choice == "painted"
+    assert {d.who for d in decisions.values()} == {"Ann"}
+    # What the decisions mean, from the readers' own arrays.
+    expected = case.rated[0].consensus.copy().reshape(-1)
+    second, third, fourth = (case.disputes[n - 1].places for n in (2, 3, 4))
+    expected[second] = case.rated[0].maps[2].reshape(-1)[second]
+    expected[third], expected[fourth] = 1, 0
+    before = expected.copy()
+    for runs in (
+        *(d.painted for d in decisions.values() if d.painted),
+        *record.corrections.values(),
+    ):
+        places, labels = decoded(runs, expected.size)
+        expected[places] = labels
+    written = sitk.GetArrayFromImage(sitk.ReadImage(str(tmp_path / "out.nii.gz"))).reshape(-1)
+    np.testing.assert_array_equal(written, expected)
+    # The brush added a disc of 6 mm and what it was drawn along, about where the dispute is.
+    painted = np.flatnonzero(written != before)
+    assert (written[painted] == 1).all()
+    assert 5 <= painted.size <= 200
+    shape = case.rated[0].consensus.shape
+    centre = np.array(case.disputes[4].index)
+    away = np.abs(np.stack(np.unravel_index(painted, shape), axis=1) - centre)
+    assert away[:, 0].max() == 0
+    assert away[:, 1:].max() * 0.9 < 15
+
+    again = tmp_path / "again.nii.gz"
+    assert main(["adjudicate", str(tmp_path / "out.review.json"), "-o", str(again)]) == 0
+    np.testing.assert_array_equal(
+        sitk.GetArrayFromImage(sitk.ReadImage(str(again))).reshape(-1), written
+    )
+
+
+def status(address: str, **headers: str) -> int:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_one_browser_with_the_token_and_nobody_else(
+    running: Running, words: list[str], readers: list[Path], chromium: Any, tmp_path: Path
+) -> None:
+    base = running.address.partition("?")[0]
+    token = running.address.partition("token=")[2]
+    for address in (base, f"{base}index.html", f"{base}ws", f"{base}?token=guess"):
+        assert status(address) == 403
+    port = base.rstrip("/").rpartition(":")[2]
+    assert status(running.address, Origin="http://evil.example") == 403
+    assert status(running.address, Origin=f"http://127.0.0.1:{int(port) + 1}") == 403
+    assert status(running.address, Host=f"evil.example:{port}") == 403
+    page = opened(chromium, running.address)
+    page.keyboard.press("i")
+    says(page, "#dispute-1", "in")
+
+    other = chromium.new_context()
+    second = other.new_page()
+    answer = second.goto(running.address)
+    assert answer is not None
+    assert answer.status == 403
+    assert "open in another browser" in second.inner_text("body")
+    other.close()
+    assert status(f"{base}?token={token}") == 403
+
+    # The first goes on, the page can be loaded again, and a kill loses nothing.
+    page.reload()
+    page.wait_for_selector("#dispute-1.decided")
+    page.keyboard.press("o")
+    says(page, "#dispute-2", "out")
+    page.close()
+    running.process.kill()
+    running.process.wait()
+    record = ReviewRecord.read(tmp_path / "out.review.json")
+    assert {n: d.label for n, d in record.decisions.items()} == {1: 1, 2: 0}
+
+    resumed = Running(words, tmp_path)
+    try:
+        page = opened(chromium, resumed.address)
+        says(page, "#message", "Resumed")
+        says(page, "#undecided", f"{len(record.disputes) - 2} of")
+        page.close()
+    finally:
+        assert resumed.end() == 0
+
+
+def test_a_cohort_is_walked_with_findings_first_and_marked_done(
+    tmp_path: Path, chromium: Any, readers: list[Path]
+) -> None:
+    for name in ("one", "two"):
+        folder = tmp_path / "in" / name
+        folder.mkdir(parents=True)
+        for path in readers if name == "two" else readers[:3]:
+            shutil.copy(path, folder / path.name)
+    pattern = str(tmp_path / "in" / "{case}" / "{rater}.nii.gz")
+    results = tmp_path / "results"
+    assert main(["batch", pattern, "-o", str(results), "--method", "vote"]) == 0
+    concerns = {
+        one.parent.name: json.loads(one.read_text())["result"]["concerns"]
+        for one in results.glob("*/case.json")
+    }
+    running = Running(["results", "--blinded"], tmp_path)
+    try:
+        page = opened(chromium, running.address)
+        first = max(concerns, key=lambda name: concerns[name])
+        if len(set(concerns.values())) > 1:
+            assert page.inner_text("#title") == first
+        first = page.inner_text("#title")
+        assert "ann" not in page.inner_text("body")
+        page.keyboard.press("i")
+        says(page, "#dispute-1", "in")
+        page.click("#next-case")
+        page.wait_for_function(f"document.querySelector('#title').innerText !== '{first}'")
+        page.close()
+    finally:
+        assert running.end() == 0
+    assert ReviewRecord.read(results / first / "adjudicated.review.json").done
+    assert (results / first / "adjudicated.nii.gz").exists()
