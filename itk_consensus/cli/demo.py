@@ -165,10 +165,10 @@ def _volumes(
     masks: Sequence[Mask], voted: NDArray[Any], fused: Mapping[str, Mask], voxel_ml: float
 ) -> dict[str, str]:
     regions = {
-        "marked by anybody": np.any(masks, axis=0),
+        "marked by any rater": np.any(masks, axis=0),
         "marked by all": np.all(masks, axis=0),
         **fused,
-        "tied two to two": voted == 2,
+        "tied": voted == 2,
     }
     return {name: f"{int(mask.sum()) * voxel_ml:6.2f} ml" for name, mask in regions.items()}
 

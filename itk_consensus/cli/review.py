@@ -203,7 +203,7 @@ def _cohort(
     """The cases of a batch that are not done yet, those with findings first."""
     folder = arguments.inputs[0]
     if not (folder / CASES).is_file():
-        raise FileError(f"{folder}: is not the folder of a batch: it has no {CASES}")
+        raise FileError(f"is not the folder of a batch: it has no {CASES}", path=folder)
     columns = (Column("raters", required=True), Column("image"))
     found = []
     for row in read_case_list(folder / CASES, columns):
@@ -217,7 +217,7 @@ def _cohort(
             continue
         found.append((case, record))
     if not found:
-        raise FileError(f"{folder}: every case is done; --overwrite begins again")
+        raise FileError("every case is done; --overwrite begins again", path=folder)
     held.enter_context(locked(folder / "review", wait=1.0))
     found.sort(key=lambda one: _worst_first(one[1]))
     return [

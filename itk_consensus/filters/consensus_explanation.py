@@ -98,7 +98,7 @@ def explain(
     if raters == 1:
         return "One rater annotated, and the answer is that rater's labels."
     sentences = [
-        f"The {choice} of {raters} raters was taken: detail that raters share is kept, the rest "
+        f"The {choice} of {raters} raters was used: detail that raters share is kept, the rest "
         "is smoothed.",
         *_copies(found),
         *_absent(found, labels),

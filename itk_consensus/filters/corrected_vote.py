@@ -15,7 +15,7 @@ from itk_consensus.fusion.voting.smoothed_vote import TiledShares, TilesOf
 from itk_consensus.fusion.voting.soft_vote import SoftShares
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.mixed_votes import MixedVotes
+from itk_consensus.votes.vote_tiles import MixedVotes
 from itk_consensus.work import stage
 
 

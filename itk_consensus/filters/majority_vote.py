@@ -11,8 +11,8 @@ from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
 from itk_consensus.fusion.voting.vote import vote
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.ties import TIE_RULES
+from itk_consensus.votes.vote_tiles import MixedVotes
 from itk_consensus.votes.voting import VoteRules
 
 

@@ -19,8 +19,7 @@ from itk_consensus.fusion.voting.smoothed_vote import TilesOf
 from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
 from itk_consensus.neighbourhood.tiles import gaussian_weights
 from itk_consensus.votes.label_stack import LabelStack, label_array
-from itk_consensus.votes.mixed_votes import MixedCounts, MixedVotes
-from itk_consensus.votes.vote_tiles import VoteTiles, label_frequencies
+from itk_consensus.votes.vote_tiles import MixedCounts, MixedVotes, VoteTiles, label_frequencies
 from itk_consensus.votes.voting import StackVote
 
 

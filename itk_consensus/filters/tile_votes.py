@@ -14,7 +14,7 @@ from itk_consensus.filters.shared_parameters import RaterWeightsMixin
 from itk_consensus.fusion.voting.corrected_vote import CorrectedVote
 from itk_consensus.fusion.voting.smoothed_vote import SmoothedVote, TilesOf
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.mixed_votes import MixedVotes
+from itk_consensus.votes.vote_tiles import MixedVotes
 
 
 class VoteSmoothingMixin(ProcessObject):

@@ -125,7 +125,7 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
             sitk.WriteImage(image, str(draft), compress)
             _check_written(draft, image, path)
         except FileError as error:
-            raise FileError(str(error).replace(str(draft), str(path))) from error
+            raise error.about(path=path) from error
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
             raise FileError(f"cannot be written: {reason}", path=path) from error
@@ -148,9 +148,10 @@ def read_bytes(path: PathLike) -> bytes:
     try:
         require_regular(path)
         return path.read_bytes()
-    except (FileError, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
-        raise FileError(f"cannot be read: {reason}", path=path) from error
+    except FileError as error:
+        raise FileError(f"cannot be read: {error.problem}", path=path) from error
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
 def require_writable(path: PathLike) -> None:

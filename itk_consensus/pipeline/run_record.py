@@ -29,7 +29,7 @@ from itk_consensus.images.file_claims import Claim, reading, require_no_overlap
 from itk_consensus.images.replacing import mode_of
 from itk_consensus.pipeline.input_notes import InputNotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
-from itk_consensus.votes.mixed_votes import MixedCounts
+from itk_consensus.votes.vote_tiles import MixedCounts
 
 Place = tuple[int, ...]
 

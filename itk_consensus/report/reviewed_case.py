@@ -105,5 +105,7 @@ def checked_names(names: Sequence[str] | None, raters: int, owner: str) -> list[
     if names is None:
         return [f"rater {index}" for index in range(raters)]
     if len(names) != raters:
-        raise ParameterError(f"{owner}: names must be {raters}, one per rater, got {len(names)}")
+        raise ParameterError(
+            f"names must be {raters}, one per rater, got {len(names)}", owner=owner
+        )
     return [str(name) for name in names]

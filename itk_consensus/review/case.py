@@ -98,8 +98,9 @@ class MapsOnFile:
             inside = maps[one.name] == 1
             if (numbered[inside] != 0).any():
                 raise InputError(
-                    f"{path}: {one.name} overlaps another structure, which a label map cannot "
-                    "hold; write a .seg.nrrd or DICOM"
+                    f"{one.name} overlaps another structure, which a label map cannot "
+                    "hold; write a .seg.nrrd or DICOM",
+                    path=path,
                 )
             numbered[inside] = number
         return convert.to_image(numbered, self.like)
@@ -162,17 +163,20 @@ class ReviewCase:
         """
         known = [one.sha256 for one in record.inputs]
         if sorted(known) != sorted(one.sha256 for one in self.inputs):
-            raise FileError(f"{source}: is the review of other inputs; choose another --output")
+            raise FileError("is the review of other inputs; choose another --output", path=source)
         if known != [one.sha256 for one in self.inputs]:
-            raise FileError(f"{source}: has the same inputs in another order; give them as before")
+            raise FileError(
+                "has the same inputs in another order; give them as before", path=source
+            )
         fresh = self.writer(self.begun()).record()
         same = [(m.name, m.consensus) for m in record.maps] == [
             (m.name, m.consensus) for m in fresh.maps
         ] and [d.where for d in record.disputes] == [d.where for d in fresh.disputes]
         if not same:
             raise FileError(
-                f"{source}: is the review of another consensus (made by {record.method}, version "
-                f"{record.version}); give the same --method, or choose another --output"
+                f"is the review of another consensus (made by {record.method}, version "
+                f"{record.version}); give the same --method, or choose another --output",
+                path=source,
             )
         return Review(self.rated, self.disputes, record.decisions, record.corrections, who)
 
@@ -343,7 +347,7 @@ def adjudicated_again(
         maps, on_file = _drawn_labels(record, files, source, missing)
     found = record.grid.geometry.differences(on_file.like.geometry, 1e-6, 1e-6)
     if found:
-        raise FileError(f"{source}: its inputs lie on another grid: {'; '.join(found)}")
+        raise FileError(f"its inputs lie on another grid: {'; '.join(found)}", path=source)
     review = resumed(record, source, maps, missing)
     return {one.name: review.adjudicated(one.name) for one in record.maps}, on_file
 
@@ -352,18 +356,18 @@ def _matched_files(record: ReviewRecord, source: str, paths: Sequence[Path]) -> 
     """The file of each rater, by content, whatever names and order say."""
     if any(one.hashed == "voxels" for one in record.inputs):
         raise FileError(
-            f"{source}: is the review of images in memory, not of files; apply it in Python"
+            "is the review of images in memory, not of files; apply it in Python", path=source
         )
     by_content: dict[tuple[str, ...], Path] = {}
     known = {one.sha256 for one in record.inputs}
     for path in paths:
         content = tuple(image_hashes(path).values())
         if content not in known:
-            raise FileError(f"{path}: is none of the inputs that were reviewed in {source}")
+            raise FileError(f"is none of the inputs that were reviewed in {source}", path=path)
         by_content[content] = path
     lost = [one.rater for one in record.inputs if one.sha256 not in by_content]
     if lost:
-        raise FileError(f"{source}: {', '.join(lost)} was reviewed, and is not among the inputs")
+        raise FileError(f"{', '.join(lost)} was reviewed, and is not among the inputs", path=source)
     return [by_content[one.sha256] for one in record.inputs]
 
 
@@ -384,7 +388,7 @@ def _drawn_labels(
     drawn = []
     for one, path in zip(record.inputs, files, strict=True):
         if one.component >= len(parts[path]):
-            raise FileError(f"{path}: holds {len(parts[path])} raters, not {one.component + 1}")
+            raise FileError(f"holds {len(parts[path])} raters, not {one.component + 1}", path=path)
         drawn.append(_as_seen(np.asarray(parts[path][one.component]), only, missing))
     labels = [*only.labels, *(() if only.undecided is None else (only.undecided,))]
     dtype = common_type(loaded.arrays, labels or [0])

@@ -191,34 +191,37 @@ class ReviewRecord(Part):
         try:
             written = json.loads(contents)
         except (ValueError, RecursionError) as error:
-            raise FileError(f"{source}: the record is damaged: it is not JSON: {error}") from error
+            raise FileError(
+                f"the record is damaged: it is not JSON: {error}", path=source
+            ) from error
         if not isinstance(written, dict) or written.get("schema") != SCHEMA:
-            raise FileError(f"{source}: is not the record of a review")
+            raise FileError("is not the record of a review", path=source)
         if written.get("schema_version") != SCHEMA_VERSION:
             raise FileError(
-                f"{source}: has schema version {written.get('schema_version')!r:.40}, this "
-                f"itk_consensus {itk_consensus.__version__} reads {SCHEMA_VERSION}"
+                f"has schema version {written.get('schema_version')!r:.40}, this "
+                f"itk_consensus {itk_consensus.__version__} reads {SCHEMA_VERSION}",
+                path=source,
             )
         if not mark or rest != f'{checksum(body)}"\n}}\n':
             raise FileError(
-                f"{source}: the record is damaged, or was edited: its checksum is another"
+                "the record is damaged, or was edited: its checksum is another", path=source
             )
         own = {"schema", "schema_version", "checksum"}
         try:
             return cls.checked({key: one for key, one in written.items() if key not in own})
         except (RecordError, OverflowError, RecursionError) as error:
-            raise FileError(f"{source}: the record is damaged: {error}") from error
+            raise FileError(f"the record is damaged: {error}", path=source) from error
 
     @classmethod
     def read(cls, path: Path) -> ReviewRecord:
         """Read a record from a file."""
         contents = read_bytes(path)
         if len(contents) > LARGEST_RECORD:
-            raise FileError(f"{path}: is too large for a record: {len(contents)} bytes")
+            raise FileError(f"is too large for a record: {len(contents)} bytes", path=path)
         try:
             return cls.from_json(contents.decode("utf-8"), str(path))
         except UnicodeDecodeError as error:
-            raise FileError(f"{path}: the record is damaged: it is not UTF-8") from error
+            raise FileError("the record is damaged: it is not UTF-8", path=path) from error
 
 
 def checksum(body: str) -> str:
@@ -365,7 +368,7 @@ def resumed(
     try:
         return _resumed(record, maps, missing)
     except (RecordError, InputError) as error:
-        raise FileError(f"{source}: the record is damaged: {error}") from error
+        raise FileError(f"the record is damaged: {error}", path=source) from error
 
 
 def _resumed(record: ReviewRecord, maps: Mapping[str, Sequence[Any]], missing: int) -> Review:

@@ -19,7 +19,7 @@ CONTRIBUTING = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
 
 
 def example() -> list[str]:
-    _, _, rest = CONTRIBUTING.read_text(encoding="utf-8").partition("### A new filter, whole\n")
+    _, _, rest = CONTRIBUTING.read_text(encoding="utf-8").partition("### A complete new filter\n")
     return re.findall(r"^```python\n(.*?)^```", rest, flags=re.M | re.S)
 
 

@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
 from itk_consensus.fusion.voting.smoothed_vote import TiledFusion, TiledShares
-from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.ties import SAME_PROBABILITY
-from itk_consensus.votes.vote_tiles import VoteTiles
+from itk_consensus.votes.vote_tiles import MixedVotes, VoteTiles
 from itk_consensus.votes.votes import LabelVotes
 
 #: Where few voxels lie beyond a contour's reach, all voxels count as this many of them.

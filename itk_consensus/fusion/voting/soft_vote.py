@@ -25,8 +25,8 @@ from itk_consensus.neighbourhood.tiles import TRUNCATE
 from itk_consensus.votes.class_probabilities import SoftVotes, weighted_sums
 from itk_consensus.votes.disputed_voxels import decide_voxels
 from itk_consensus.votes.fusions import VolumeFusion
-from itk_consensus.votes.mixed_votes import MixedVotes
 from itk_consensus.votes.ties import BACKGROUND, SAME_PROBABILITY, SAME_VOTES, TieRule
+from itk_consensus.votes.vote_tiles import MixedVotes
 
 
 @dataclass(frozen=True)
