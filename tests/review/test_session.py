@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -113,6 +114,16 @@ def test_without_the_extra_the_command_says_what_to_install(
     assert said.count("\n") == 1
     with pytest.raises(ic.MissingDependencyError, match="review needs trame"):
         ic.review([np.eye(3, dtype=np.uint8)] * 2)
+
+
+def test_in_a_notebook_it_says_where_to_call_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "find_spec", lambda name: True)
+
+    async def cell() -> None:
+        ic.review([np.eye(3, dtype=np.uint8)] * 2)
+
+    with pytest.raises(ic.ParameterError, match="as in a notebook"):
+        asyncio.run(cell())
 
 
 def test_the_room_is_the_function(run_python: Run) -> None:

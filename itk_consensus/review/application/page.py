@@ -50,7 +50,8 @@ _SECONDS_OF_REST = 0.25
 
 _KEYS = """
 window.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, textarea") || event.altKey || event.metaKey) return;
+  const writing = event.target.closest("input:not([type=checkbox]), select, textarea");
+  if (writing || event.altKey || event.metaKey) return;
   const key = event.ctrlKey ? (event.key === "z" ? "z" : "") : event.key;
   if (/^([1-9ciouzsnpbe]|Arrow(Up|Down)|Escape)$/.test(key)) {
     event.preventDefault();
