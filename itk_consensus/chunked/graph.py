@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from itk_consensus.chunked.packed_array import PackedArray
-from itk_consensus.chunked.work import (
+from itk_consensus.chunked.passes import (
     Array,
     Block,
     ChunkedWork,

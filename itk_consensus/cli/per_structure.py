@@ -13,7 +13,7 @@ from itk_consensus.cli.outputs import Output, check_outputs, writing
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fuse_structures import FuseStructures
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.images.dicom.segmentation import ABSENT_FRAMES, NOT_ANNOTATED
+from itk_consensus.images.dicom.seg_reading import ABSENT_FRAMES, NOT_ANNOTATED
 from itk_consensus.images.dicom.series import read_dicom_series
 from itk_consensus.images.slicer_segmentation import shared_details
 from itk_consensus.images.structure_files import (

@@ -29,7 +29,7 @@ from itk_consensus.errors import FileError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.images import convert
-from itk_consensus.images.dicom.segmentation import NOT_ANNOTATED
+from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
 from itk_consensus.images.dicom.series import read_dicom_series
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.locking import locked

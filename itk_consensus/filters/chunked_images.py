@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from itk_consensus.chunked.work import ChunkedWork, ImageKey, Request
+from itk_consensus.chunked.passes import ChunkedWork, ImageKey, Request
 from itk_consensus.errors import GeometryError, InputError, ParameterError
 from itk_consensus.filters.fused_images import label_type
 from itk_consensus.filters.parameters import parameters_of

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.chunked.work import Array, Block, Depth, Gathered, Request
+from itk_consensus.chunked.passes import Array, Block, Depth, Gathered, Request
 from itk_consensus.errors import InputError
 from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.fusion_case import FusionCase

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.errors import InputError
-from itk_consensus.images.dicom.contour_writing import write_dicom_contours
-from itk_consensus.images.dicom.contours import STRUCTURE_SET, read_dicom_contours
 from itk_consensus.images.dicom.identity import modality_of, without_remarks
-from itk_consensus.images.dicom.segmentation import read_dicom_segmentation
+from itk_consensus.images.dicom.rtstruct_reading import STRUCTURE_SET, read_dicom_contours
+from itk_consensus.images.dicom.rtstruct_writing import write_dicom_contours
+from itk_consensus.images.dicom.seg_reading import read_dicom_segmentation
+from itk_consensus.images.dicom.seg_writing import write_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
-from itk_consensus.images.dicom.writing import write_dicom_segmentation
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.slicer_segmentation import (
     read_slicer_segmentation,

@@ -27,7 +27,7 @@ from dask.callbacks import Callback
 
 import itk_consensus
 from itk_consensus.chunked.graph import Layout, each, gathered, mapped, merged, one_each, written
-from itk_consensus.chunked.work import Array, Block, ChunkedWork, Depth, Gathered, Request
+from itk_consensus.chunked.passes import Array, Block, ChunkedWork, Depth, Gathered, Request
 from itk_consensus.errors import FileError
 from itk_consensus.filters.chunked_images import work_of
 from itk_consensus.filters.fused_images import label_type

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.chunked.packed_array import PackedArray
-from itk_consensus.chunked.work import Gathered
+from itk_consensus.chunked.passes import Gathered
 from itk_consensus.errors import FileError
 from itk_consensus.filters.pattern_chunks import PatternCodes, PatternSummary
 from itk_consensus.filters.tile_chunks import VoteSummary

@@ -17,7 +17,7 @@ from itk_consensus.filters.fused_images import FusedImages, common_type
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
-from itk_consensus.images.dicom.segmentation import NOT_ANNOTATED
+from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED
 from itk_consensus.images.dicom.series import DicomSeries
 from itk_consensus.images.files import read_quietly, split_image_name, write_image
 from itk_consensus.images.geometry import ImageGeometry

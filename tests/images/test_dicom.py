@@ -34,10 +34,10 @@ import itk_consensus
 from itk_consensus.cli import main
 from itk_consensus.errors import FileError, GeometryError, InputError, MissingDependencyError
 from itk_consensus.images.dicom.contour_rasterisation import coverage, rasterised
-from itk_consensus.images.dicom.contours import read_dicom_contours
-from itk_consensus.images.dicom.segmentation import NOT_ANNOTATED, read_dicom_segmentation
+from itk_consensus.images.dicom.rtstruct_reading import read_dicom_contours
+from itk_consensus.images.dicom.seg_reading import NOT_ANNOTATED, read_dicom_segmentation
+from itk_consensus.images.dicom.seg_writing import band_structures, write_dicom_segmentation
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom_series
-from itk_consensus.images.dicom.writing import band_structures, write_dicom_segmentation
 from itk_consensus.images.files import read_image
 from itk_consensus.images.structure_files import read_structures, write_structures
 from itk_consensus.images.structures import (

@@ -11,12 +11,12 @@ import numpy as np
 
 import itk_consensus
 from itk_consensus.images.dicom.contour_tracing import outlines
-from itk_consensus.images.dicom.contours import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.identity import (
     dicom_library,
     of_patient_and_study,
     without_remarks,
 )
+from itk_consensus.images.dicom.rtstruct_reading import ROI_TYPE, STRUCTURE_SET
 from itk_consensus.images.dicom.series import DicomSeries, read_dicom
 from itk_consensus.images.files import PathLike
 from itk_consensus.images.replacing import replacing
