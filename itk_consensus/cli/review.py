@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import threading
 import webbrowser
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,7 @@ other, those with findings first.
 #: What a case of a batch becomes, in its folder.
 _ADJUDICATED = "adjudicated.nii.gz"
 _PORTS = 65535
+_SERVING = "itk_consensus.review.application.serving"
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -88,8 +91,9 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
 
 def _review(arguments: argparse.Namespace, console: Console) -> None:
     require_application()
-    from itk_consensus.review.application.serving import serve
-
+    # Slicer's libraries take seconds to load, which reading and fusing need not wait for.
+    loading = threading.Thread(target=import_module, args=[_SERVING], daemon=True)
+    loading.start()
     reviewer = user_name() if arguments.reviewer is None else arguments.reviewer
     with contextlib.ExitStack() as held:
         if len(arguments.inputs) == 1 and arguments.inputs[0].is_dir():
@@ -99,6 +103,9 @@ def _review(arguments: argparse.Namespace, console: Console) -> None:
             held.enter_context(locked(opened.session.record_path, wait=1.0))
             cases = [(opened.title, lambda: opened)]
         console.clear()
+        loading.join()
+        from itk_consensus.review.application.serving import serve
+
         serve(cases, partial(_announce, arguments, console), port=arguments.port)
     if len(cases) == 1 and not (len(arguments.inputs) == 1 and arguments.inputs[0].is_dir()):
         session = opened.session

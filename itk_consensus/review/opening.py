@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import os
 import webbrowser
@@ -67,6 +68,7 @@ def review(
         The adjudicated label map, of the raters' kind.
     """
     require_application()
+    _require_own_loop()
     if not isinstance(fused, LabelFusionFilter):
         if isinstance(fused, (str, bytes, os.PathLike)):
             raise ParameterError("review: needs a fuser after Execute or images, got a path")
@@ -100,6 +102,18 @@ def require_application() -> None:
         raise MissingDependencyError(
             f"review needs {lacking[0]}: pip install 'itk-consensus[review]'"
         )
+
+
+def _require_own_loop() -> None:
+    """Raise where an event loop runs already: the application has one of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise ParameterError(
+        "review: cannot be called while an event loop runs, as in a notebook; call it from a "
+        "script, or use itk-consensus review"
+    )
 
 
 def user_name() -> str:

@@ -143,6 +143,10 @@ def test_decisions_in_the_browser_are_the_voxels_in_the_file(
     without = picture(page, "Red", other_than=seen)
     page.click("#reader-3")
     picture(page, "Red", other_than=without)
+    page.keyboard.press("n")  # also while a box has the focus
+    page.wait_for_selector("#dispute-2.current")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_selector("#dispute-1.current")
 
     page.click("#dispute-2")
     page.wait_for_selector("#dispute-2.current")

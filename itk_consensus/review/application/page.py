@@ -50,7 +50,8 @@ _SECONDS_OF_REST = 0.25
 
 _KEYS = """
 window.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, textarea") || event.altKey || event.metaKey) return;
+  const writing = event.target.closest("input:not([type=checkbox]), select, textarea");
+  if (writing || event.altKey || event.metaKey) return;
   const key = event.ctrlKey ? (event.key === "z" ? "z" : "") : event.key;
   if (/^([1-9ciouzsnpbe]|Arrow(Up|Down)|Escape)$/.test(key)) {
     event.preventDefault();
@@ -119,7 +120,8 @@ class ReviewPage:
         self.scene = ReviewScene(self.app, case.geometry, case.rated)
         image = self.opened.image
         shown = self._agreement() if image is None else image
-        self._windows = windows_for(shown)
+        drawn = np.any([one_map != 0 for one in case.rated for one_map in one.maps], axis=0)
+        self._windows = windows_for(shown, drawn)
         self.scene.show_image(shown)
         for index, name in enumerate(case.names):
             maps = {one.name: (one.maps[index], one.missing) for one in case.rated}

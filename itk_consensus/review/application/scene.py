@@ -157,9 +157,12 @@ class ReviewScene:
         segmentation = self._dispute.GetSegmentation()
         segmentation.RemoveAllSegments()
         if dispute is not None:
-            mask = np.zeros(self.shape, bool)
-            mask.reshape(-1)[dispute.places % mask.size] = True
-            self._set_segment(self._dispute, "dispute", 1, mask, _DISPUTE_COLOR)
+            # Its own box, without going through the volume: a jump must not be waited for.
+            where = np.unravel_index(dispute.places % int(np.prod(self.shape)), self.shape)
+            box = tuple(slice(int(axis.min()), int(axis.max()) + 1) for axis in where)
+            mask = np.zeros([side.stop - side.start for side in box], bool)
+            mask[tuple(axis - side.start for axis, side in zip(where, box, strict=True))] = True
+            self._set_part(self._dispute, ("dispute", 1), (mask, box), _DISPUTE_COLOR)
         self._dispute.Modified()
 
     # -- views ------------------------------------------------------------------------------
@@ -206,11 +209,22 @@ class ReviewScene:
         """Make a mask a segment; only the part that holds anything goes to Slicer."""
         inside = inside.reshape(self.shape)
         box = bounding_box(inside) or tuple(slice(0, 1) for _ in range(3))
+        self._set_part(node, (structure, label), (inside[box], box), color)
+
+    def _set_part(
+        self,
+        node: Any,
+        named: tuple[str, int],
+        part: tuple[NDArray[np.bool_], tuple[slice, ...]],
+        color: tuple[float, float, float],
+    ) -> None:
+        """Make a part of a mask, and where it lies, the segment of a structure and label."""
+        (structure, label), (inside, box) = named, part
         image = slicer.vtkOrientedImageData()
         z, y, x = box
         image.SetExtent(x.start, x.stop - 1, y.start, y.stop - 1, z.start, z.stop - 1)
         image.SetImageToWorldMatrix(self._matrix)
-        image.GetPointData().SetScalars(_scalars(inside[box].view(np.uint8)))
+        image.GetPointData().SetScalars(_scalars(inside.view(np.uint8)))
         segmentation, name = node.GetSegmentation(), _segment_id(structure, label)
         segment = segmentation.GetSegment(name)
         if segment is None:
