@@ -129,7 +129,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         raters = len(stack.arrays)
         present = [index for index, labels in enumerate(stack.arrays) if labels is not None]
         weights = self._weights(raters)
-        target, atlases = self._images(case, present)
+        target, atlases = self._intensities_of_all(case, present)
         fused = patch_fusion(
             stack,
             target,
@@ -145,7 +145,7 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
         self._fused_intensities = tuple(fused.images)
         return fused.fusion
 
-    def _images(
+    def _intensities_of_all(
         self, case: FusionCase, present: list[int]
     ) -> tuple[tuple[Intensities, ...], list[tuple[Intensities, ...]]]:
         given, raters = self.AtlasImages or (), len(case.loaded.arrays)
