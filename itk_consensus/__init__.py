@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _OTHERS = (
     ("filters.accumulators", "PatternAccumulator"),
     ("filters.agreement", "Agreement"),
+    ("filters.ants_joint_fusion", "joint_label_fusion"),
     ("filters.fuse_structures", "FuseStructures"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),

@@ -1009,53 +1009,62 @@ class IntensityRefinementFilter(LabelFusionFilter):
 class LocallyWeightedVoteFilter(LabelFusionFilter):
     """Vote of atlases, each weighted by how much its image looks like the target nearby.
 
-    Intensities are matched globally and freed of a smooth bias before they are compared; where
+    A weight is ``(1 + d / smallest)^-Power`` of the mean squared difference d of the patches: where
     images say nothing atlases count alike.
     """
-    def __init__(self, *, Similarity: str = ..., similarity: str = ..., Power: float = ..., power: float = ..., Image: Image | None = ..., image: Image | None = ..., AtlasImages: Sequence[Image | None] | None = ..., atlasImages: Sequence[Image | None] | None = ..., atlas_images: Sequence[Image | None] | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., BiasScale: float | None = ..., biasScale: float | None = ..., bias_scale: float | None = ..., SmoothingSigma: float | None = ..., smoothingSigma: float | None = ..., smoothing_sigma: float | None = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
-    def SetSimilarity(self, value: str) -> None:
-        """How patches are compared; correlation tolerates strong local bias. Default: squared difference."""
-    def GetSimilarity(self) -> str:
-        """How patches are compared; correlation tolerates strong local bias."""
+    def __init__(self, *, Power: float = ..., power: float = ..., Image: Image | Sequence[Image] | None = ..., image: Image | Sequence[Image] | None = ..., AtlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlas_images: Sequence[Image | Sequence[Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, Image] | None = ..., exclusionImages: Mapping[int, Image] | None = ..., exclusion_images: Mapping[int, Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetPower(self, value: float) -> None:
-        """Exponent of the inverse mean squared difference, or correlation. Default: 2.0."""
+        """Exponent of the inverse mean squared difference. Default: 2.0."""
     def GetPower(self) -> float:
-        """Exponent of the inverse mean squared difference, or correlation."""
-    def SetImage(self, value: Image | None) -> None:
-        """The target image that the atlases were registered to. Default: None."""
-    def GetImage(self) -> Image | None:
-        """The target image that the atlases were registered to."""
-    def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
-        """The image of each atlas, on the target's grid. Default: None."""
-    def GetAtlasImages(self) -> Sequence[Image | None] | None:
-        """The image of each atlas, on the target's grid."""
-    def SetPatchRadius(self, value: float | None) -> None:
-        """Half width, in mm, of the patch in which images are compared. Default: 2 smallest voxel sides."""
-    def GetPatchRadius(self) -> float | None:
-        """Half width, in mm, of the patch in which images are compared."""
-    def SetBiasScale(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none. Default: 8 smallest voxel sides."""
-    def GetBiasScale(self) -> float | None:
-        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none."""
-    def SetSmoothingSigma(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
-    def GetSmoothingSigma(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+        """Exponent of the inverse mean squared difference."""
+    def SetImage(self, value: Image | Sequence[Image] | None) -> None:
+        """The target that atlases were warped to; a list, or a vector image, of several modalities. Default: None."""
+    def GetImage(self) -> Image | Sequence[Image] | None:
+        """The target that atlases were warped to; a list, or a vector image, of several modalities."""
+    def SetAtlasImages(self, value: Sequence[Image | Sequence[Image] | None] | None) -> None:
+        """The image of each atlas, on the target's grid, with the target's modalities. Default: None."""
+    def GetAtlasImages(self) -> Sequence[Image | Sequence[Image] | None] | None:
+        """The image of each atlas, on the target's grid, with the target's modalities."""
+    def SetPatchRadius(self, value: float | Sequence[float] | None) -> None:
+        """Half width, in mm, of the patch in which images are compared, and that votes. Default: smallest voxel side."""
+    def GetPatchRadius(self) -> float | Sequence[float] | None:
+        """Half width, in mm, of the patch in which images are compared, and that votes."""
+    def SetSearchRadius(self, value: float | Sequence[float] | None) -> None:
+        """Half width, in mm, in which atlases are searched for a nearer patch; 0: no search. Default: 2 smallest voxel sides."""
+    def GetSearchRadius(self) -> float | Sequence[float] | None:
+        """Half width, in mm, in which atlases are searched for a nearer patch; 0: no search."""
+    def SetNormalizePatches(self, value: bool) -> None:
+        """Whether patches are compared after their mean is taken out and their contrast made one. Default: True."""
+    def GetNormalizePatches(self) -> bool:
+        """Whether patches are compared after their mean is taken out and their contrast made one."""
+    def SetExclusionImages(self, value: Mapping[int, Image] | None) -> None:
+        """For some labels an image that is not zero where the label cannot be. Default: None."""
+    def GetExclusionImages(self) -> Mapping[int, Image] | None:
+        """For some labels an image that is not zero where the label cannot be."""
+    def SetFuseIntensities(self, value: bool) -> None:
+        """Whether the atlases' images are fused too, at every voxel. Default: False."""
+    def GetFuseIntensities(self) -> bool:
+        """Whether the atlases' images are fused too, at every voxel."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
+    def GetFusedIntensityImage(self, modality: int = 0) -> Any:
+        """The atlases' images fused by the same weights and shifts, as float32, in their units.
+
+        Needs FuseIntensities; outside a mask it is 0.
+        """
 
 class JointLabelFusionFilter(LabelFusionFilter):
-    """Joint label fusion of plain intensity differences.
+    """Joint label fusion: weights by the patches' joint errors, which vote for whole patches.
 
-    ``M_ij = (sum over the patch of |T - F_i| |T - F_j|)^Beta`` and
-    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, in units of the target's spread.
-    With `SearchRadius` each atlas votes from where its patch is nearest to the target's.
+    ``M_ij = (mean over the patch of |T - F_i| |T - F_j|)^Beta`` and
+    ``w = (M + Alpha I)^-1 1 / 1^T (M + Alpha I)^-1 1``, of normalised patches, each atlas at the
+    place of the search where it is nearest to the target.
     """
-    def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., SearchRadius: float = ..., searchRadius: float = ..., search_radius: float = ..., NonNegativeWeights: bool = ..., nonNegativeWeights: bool = ..., non_negative_weights: bool = ..., Image: Image | None = ..., image: Image | None = ..., AtlasImages: Sequence[Image | None] | None = ..., atlasImages: Sequence[Image | None] | None = ..., atlas_images: Sequence[Image | None] | None = ..., PatchRadius: float | None = ..., patchRadius: float | None = ..., patch_radius: float | None = ..., BiasScale: float | None = ..., biasScale: float | None = ..., bias_scale: float | None = ..., SmoothingSigma: float | None = ..., smoothingSigma: float | None = ..., smoothing_sigma: float | None = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Beta: float = ..., beta: float = ..., Alpha: float = ..., alpha: float = ..., ConstrainWeights: bool = ..., constrainWeights: bool = ..., constrain_weights: bool = ..., Image: Image | Sequence[Image] | None = ..., image: Image | Sequence[Image] | None = ..., AtlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlasImages: Sequence[Image | Sequence[Image] | None] | None = ..., atlas_images: Sequence[Image | Sequence[Image] | None] | None = ..., PatchRadius: float | Sequence[float] | None = ..., patchRadius: float | Sequence[float] | None = ..., patch_radius: float | Sequence[float] | None = ..., SearchRadius: float | Sequence[float] | None = ..., searchRadius: float | Sequence[float] | None = ..., search_radius: float | Sequence[float] | None = ..., NormalizePatches: bool = ..., normalizePatches: bool = ..., normalize_patches: bool = ..., ExclusionImages: Mapping[int, Image] | None = ..., exclusionImages: Mapping[int, Image] | None = ..., exclusion_images: Mapping[int, Image] | None = ..., FuseIntensities: bool = ..., fuseIntensities: bool = ..., fuse_intensities: bool = ..., RaterWeights: Sequence[float] | None = ..., raterWeights: Sequence[float] | None = ..., rater_weights: Sequence[float] | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetBeta(self, value: float) -> None:
         """Exponent of the errors. Default: 2.0."""
     def GetBeta(self) -> float:
@@ -1064,40 +1073,49 @@ class JointLabelFusionFilter(LabelFusionFilter):
         """Conditioning, added to the diagonal. Default: 0.1."""
     def GetAlpha(self) -> float:
         """Conditioning, added to the diagonal."""
-    def SetSearchRadius(self, value: float) -> None:
-        """Half width, in mm, of the region in which a better matching patch is searched. Default: 0.0."""
-    def GetSearchRadius(self) -> float:
-        """Half width, in mm, of the region in which a better matching patch is searched."""
-    def SetNonNegativeWeights(self, value: bool) -> None:
-        """Whether negative weights are set to 0. Default: True."""
-    def GetNonNegativeWeights(self) -> bool:
-        """Whether negative weights are set to 0."""
-    def SetImage(self, value: Image | None) -> None:
-        """The target image that the atlases were registered to. Default: None."""
-    def GetImage(self) -> Image | None:
-        """The target image that the atlases were registered to."""
-    def SetAtlasImages(self, value: Sequence[Image | None] | None) -> None:
-        """The image of each atlas, on the target's grid. Default: None."""
-    def GetAtlasImages(self) -> Sequence[Image | None] | None:
-        """The image of each atlas, on the target's grid."""
-    def SetPatchRadius(self, value: float | None) -> None:
-        """Half width, in mm, of the patch in which images are compared. Default: 2 smallest voxel sides."""
-    def GetPatchRadius(self) -> float | None:
-        """Half width, in mm, of the patch in which images are compared."""
-    def SetBiasScale(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none. Default: 8 smallest voxel sides."""
-    def GetBiasScale(self) -> float | None:
-        """Standard deviation, in mm, of the smooth bias that is removed from images; 0: none."""
-    def SetSmoothingSigma(self, value: float | None) -> None:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none. Default: smallest voxel side."""
-    def GetSmoothingSigma(self) -> float | None:
-        """Standard deviation, in mm, of the smoothing of the votes; 0: none."""
+    def SetConstrainWeights(self, value: bool) -> None:
+        """Whether weights are the best of those not below 0; else negative ones are taken for 0. Default: False."""
+    def GetConstrainWeights(self) -> bool:
+        """Whether weights are the best of those not below 0; else negative ones are taken for 0."""
+    def SetImage(self, value: Image | Sequence[Image] | None) -> None:
+        """The target that atlases were warped to; a list, or a vector image, of several modalities. Default: None."""
+    def GetImage(self) -> Image | Sequence[Image] | None:
+        """The target that atlases were warped to; a list, or a vector image, of several modalities."""
+    def SetAtlasImages(self, value: Sequence[Image | Sequence[Image] | None] | None) -> None:
+        """The image of each atlas, on the target's grid, with the target's modalities. Default: None."""
+    def GetAtlasImages(self) -> Sequence[Image | Sequence[Image] | None] | None:
+        """The image of each atlas, on the target's grid, with the target's modalities."""
+    def SetPatchRadius(self, value: float | Sequence[float] | None) -> None:
+        """Half width, in mm, of the patch in which images are compared, and that votes. Default: smallest voxel side."""
+    def GetPatchRadius(self) -> float | Sequence[float] | None:
+        """Half width, in mm, of the patch in which images are compared, and that votes."""
+    def SetSearchRadius(self, value: float | Sequence[float] | None) -> None:
+        """Half width, in mm, in which atlases are searched for a nearer patch; 0: no search. Default: 2 smallest voxel sides."""
+    def GetSearchRadius(self) -> float | Sequence[float] | None:
+        """Half width, in mm, in which atlases are searched for a nearer patch; 0: no search."""
+    def SetNormalizePatches(self, value: bool) -> None:
+        """Whether patches are compared after their mean is taken out and their contrast made one. Default: True."""
+    def GetNormalizePatches(self) -> bool:
+        """Whether patches are compared after their mean is taken out and their contrast made one."""
+    def SetExclusionImages(self, value: Mapping[int, Image] | None) -> None:
+        """For some labels an image that is not zero where the label cannot be. Default: None."""
+    def GetExclusionImages(self) -> Mapping[int, Image] | None:
+        """For some labels an image that is not zero where the label cannot be."""
+    def SetFuseIntensities(self, value: bool) -> None:
+        """Whether the atlases' images are fused too, at every voxel. Default: False."""
+    def GetFuseIntensities(self) -> bool:
+        """Whether the atlases' images are fused too, at every voxel."""
     def SetRaterWeights(self, value: Sequence[float] | None) -> None:
         """Weight of each rater's vote. Default: equal."""
     def GetRaterWeights(self) -> Sequence[float] | None:
         """Weight of each rater's vote."""
     def GetMeanWeights(self) -> tuple[float, ...]:
         """Mean weight of each atlas over disputed voxels; they sum to 1."""
+    def GetFusedIntensityImage(self, modality: int = 0) -> Any:
+        """The atlases' images fused by the same weights and shifts, as float32, in their units.
+
+        Needs FuseIntensities; outside a mask it is 0.
+        """
 
 class AtlasSelectionFilter(ProcessObject):
     """Gives weight 1 to the atlases whose images are most similar to the target, 0 to the others.
@@ -3695,6 +3713,40 @@ def hold_out_raters(cases: Iterable[Sequence[Any]], fuser: LabelFusionFilter, fo
     HeldOutCohort
         Its references are the held-out raters, its raters the fused ones. A band calibrated on
         it fits consensuses of that many raters, and covers a new rater, not the truth.
+    """
+def joint_label_fusion(target_image: Any, target_image_mask: Any, atlas_list: Sequence[Any], beta: float = 4, rad: int | Sequence[int] = 2, label_list: Sequence[Any] | None = None, rho: float = 0.01, usecor: bool = False, r_search: int | Sequence[int] = 3, nonnegative: bool = False, no_zeroes: bool = False, max_lab_plus_one: bool = False, output_prefix: str | None = None, verbose: bool = False) -> Any:
+    """Do as ``ants.joint_label_fusion`` with images of SimpleITK, itk or NumPy.
+
+    Where it differs: the background is a label that can win; `usecor` and `verbose` change nothing,
+    since patches are always normalised before they are compared; the caller's images are not
+    changed; voxels that all atlases label alike keep their label.
+
+    Parameters
+    ----------
+    target_image, target_image_mask : image
+    atlas_list : list of images
+        On the target's grid.
+    beta, rho : float
+        Exponent of the errors, and what is added to the diagonal.
+    rad, r_search : int, or one for each axis
+        Radii of patch and search in voxels.
+    label_list : list of images, optional
+        Labels of the atlases; without them only intensities are fused.
+    nonnegative : bool
+        Whether weights are the best of those not below 0.
+    no_zeroes : bool
+        Whether voxels that any atlas labels 0 are left out.
+    max_lab_plus_one : bool
+        Whether what the labels would be without background is wanted too.
+    output_prefix : str, optional
+        Probabilities are also written to ``<output_prefix>prob01.nii.gz`` and so on.
+
+    Returns
+    -------
+    dict, or image
+        "segmentation", "intensity", "probabilityimages" and, the label of each of them,
+        "segmentation_numbers"; with `max_lab_plus_one` also "segmentation_raw" and
+        "background_prob". Without labels the fused intensities.
     """
 def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mapping[str, str] | None = None) -> MatchedStructures:
     """Find out which structures of several readers are the same.

@@ -65,31 +65,46 @@ def pack_marks(
     planes: NDArray[np.uint8],
 ) -> None: ...
 def box_sum(volume: NDArray[Any], radii: Sequence[int], threads: int) -> None: ...
-def local_vote(
-    digits: Sequence[NDArray[np.uint16]],
-    weights: Sequence[NDArray[np.float32]],
-    asked: NDArray[np.uint8],
+
+class AtlasImage:
+    def __init__(self, data: NDArray[Any], centre: float, scale: float) -> None: ...
+
+class AtlasSettings:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        tile: Sequence[int],
+        patch: Sequence[int],
+        search: Sequence[int],
+        shifts: Sequence[Sequence[int]],
+        normalised: bool,
+        smallest_spread: float,
+        joint: bool,
+        beta: float,
+        alpha: float,
+        constrained: bool,
+    ) -> None: ...
+
+def patch_fusion(
+    votes: Sequence[RaterVotes],
+    target: Sequence[AtlasImage],
+    atlases: Sequence[Sequence[AtlasImage]],
+    own_weights: Sequence[float],
+    mask: NDArray[np.uint8] | None,
+    exclusions: Sequence[tuple[int, NDArray[np.uint8]]],
     labels: int,
-    gaussian: Sequence[NDArray[np.float64]],
-    shape: Sequence[int],
-    tile: Sequence[int],
+    settings: AtlasSettings,
+    tiles: tuple[int, int],
     threads: int,
-    label: int,
-    winners: NDArray[np.int32] | None,
-    shares: NDArray[np.float32] | None,
-) -> None: ...
-def joint_weights(
-    target: NDArray[np.float32],
-    atlases: Sequence[NDArray[np.float32]],
-    places: NDArray[np.int64],
-    patch: Sequence[int],
-    search: Sequence[int],
-    beta: float,
-    alpha: float,
-    weights: NDArray[np.float64],
-    shifts: NDArray[np.uint16],
-    threads: int,
-) -> None: ...
+    winners: NDArray[Any],
+    fused: Sequence[NDArray[np.float32]],
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.uint16],
+    NDArray[np.uint16],
+    NDArray[np.float32],
+    NDArray[np.float64],
+]: ...
 def signed_distance(
     inside: NDArray[np.uint8], sizes: Sequence[float], out: NDArray[Any], threads: int
 ) -> None: ...

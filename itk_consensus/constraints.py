@@ -315,6 +315,56 @@ class ImageList(Kind[tuple[Any, ...]]):
         raise ValueError
 
 
+@dataclass(frozen=True)
+class Modalities(Kind[Any]):
+    """An image, whose components are modalities if it has several, or a list of images."""
+
+    annotation = "Image | Sequence[Image]"
+    wanted = "an image, or a list with an image for each modality"
+
+    def accept(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            if not value:
+                raise TypeError
+            return tuple(ImageLike().accept(member) for member in value)
+        return ImageLike().accept(value)
+
+    def parse(self, text: str) -> Any:
+        raise ValueError
+
+
+@dataclass(frozen=True)
+class ModalitiesList(Kind[tuple[Any, ...]]):
+    """The modalities of each atlas, or None."""
+
+    annotation = "Sequence[Image | Sequence[Image] | None]"
+    wanted = "a list that has, for each rater, an image, a list of images (modalities) or None"
+
+    def accept(self, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError
+        return tuple(None if member is None else Modalities().accept(member) for member in value)
+
+    def parse(self, text: str) -> tuple[Any, ...]:
+        raise ValueError
+
+
+@dataclass(frozen=True)
+class LabelImages(Kind[dict[int, Any]]):
+    """An image for each of some labels."""
+
+    annotation = "Mapping[int, Image]"
+    wanted = "a dict with an image for each of some labels"
+
+    def accept(self, value: Any) -> dict[int, Any]:
+        if not isinstance(value, Mapping):
+            raise TypeError
+        return {int(label): ImageLike().accept(image) for label, image in value.items()}
+
+    def parse(self, text: str) -> dict[int, Any]:
+        raise ValueError
+
+
 #: A distance in mm; nothing that is scanned is larger.
 LENGTH = Real(low=0.0, high=1e5)
 

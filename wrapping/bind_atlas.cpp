@@ -1,104 +1,173 @@
-// Atlases with images: the weights of joint label fusion, and votes that weigh locally.
+// Atlases with images: fusion by patches.
 #include <algorithm>
+#include <memory>
 
 #include "bindings.hpp"
-#include "joint_weights.hpp"
-#include "local_vote.hpp"
 #include "parallel.hpp"
+#include "patch_fusion.hpp"
+#include "rater_votes.hpp"
 
 namespace consensus {
 
 namespace {
 
-using Volume = ArrayOf<float>;
-using Steps = std::vector<std::ptrdiff_t>;
+// An image as Python holds it: the array stays alive as long as the pointer into it.
+struct AtlasImage {
+  Array data;
+  std::unique_ptr<Intensities> values;
 
-// Few voxels are already much work.
-constexpr std::size_t kSmallestShare = 256;
-
-void run_joint_weights(const Volume& target, const std::vector<Volume>& atlases,
-                       const ArrayOf<std::int64_t>& places,
-                       const Steps& patch, const Steps& search, double beta, double alpha,
-                       ArrayOf<double> weights,
-                       ArrayOf<std::uint16_t> shifts,
-                       std::size_t threads) {
-  const std::size_t count = atlases.size();
-  const std::size_t voxels = extent_of(places);
-  require_extent(weights, voxels * count);
-  require_extent(shifts, voxels * count);
-  std::vector<const float*> images;
-  for (const auto& atlas : atlases) {
-    require_extent(atlas, extent_of(target));
-    images.push_back(atlas.data());
+  AtlasImage(Array data_, double centre, double scale) : data(std::move(data_)) {
+    require_extent(data, extent_of(data));
+    const auto make = [&](auto tag) -> std::unique_ptr<Intensities> {
+      using T = typename decltype(tag)::type;
+      return std::make_unique<IntensitiesOf<T>>(static_cast<const T*>(data.data()), centre, scale);
+    };
+    const auto [kind, bytes] = data.type();
+    if (kind == 'f' && bytes == 4) values = make(Tag<float>{});
+    if (kind == 'f' && bytes == 8) values = make(Tag<double>{});
+    if (kind == 'u' && bytes == 1) values = make(Tag<std::uint8_t>{});
+    if (kind == 'i' && bytes == 1) values = make(Tag<std::int8_t>{});
+    if (kind == 'u' && bytes == 2) values = make(Tag<std::uint16_t>{});
+    if (kind == 'i' && bytes == 2) values = make(Tag<std::int16_t>{});
+    if (kind == 'u' && bytes == 4) values = make(Tag<std::uint32_t>{});
+    if (kind == 'i' && bytes == 4) values = make(Tag<std::int32_t>{});
+    if (!values) throw std::invalid_argument("unsupported element type of an image");
   }
-  const float* goal = target.data();
-  const std::int64_t* at = places.data();
-  double* out = weights.mutable_data();
-  std::uint16_t* chosen = shifts.mutable_data();
-  const JointSettings settings{beta, alpha};
-  nb::gil_scoped_release release;
-  for_each_slab(make_slabs(voxels, threads, kSmallestShare), [&](std::size_t, Slab slab) {
-    JointWorkspace room(count, patch.size());
-    for (std::size_t n = slab.begin; n < slab.end; ++n) {
-      if (n % 16 == 0) checkpoint();
-      joint_weights(goal, images, static_cast<std::ptrdiff_t>(at[n]), patch, search, settings, room,
-                    out + n * count, chosen + n * count);
-    }
-  });
-}
+};
 
-using Digits = ArrayOf<std::uint16_t>;
+using Images = std::vector<const AtlasImage*>;
 
 Extents four_sizes(const std::vector<std::size_t>& sizes) {
-  if (sizes.size() != kAxes || *std::min_element(sizes.begin(), sizes.end()) == 0) {
-    throw std::invalid_argument("four positive sizes wanted");
-  }
+  if (sizes.size() != kAxes) throw std::invalid_argument("four sizes wanted");
   return {sizes[0], sizes[1], sizes[2], sizes[3]};
 }
 
-// `winners` gets the label of largest share or, if `label` is not negative, `shares` that label's.
-void run_local_vote(const std::vector<Digits>& digits, const std::vector<Volume>& weights,
-                    const ArrayOf<std::uint8_t>& asked, std::size_t labels,
-                    const std::vector<std::vector<double>>& gaussian, const std::vector<std::size_t>& shape,
-                    const std::vector<std::size_t>& tile, std::size_t threads, std::ptrdiff_t label,
-                    std::optional<ArrayOf<std::int32_t>> winners,
-                    std::optional<Volume> shares) {
-  const TileGrid grid{four_sizes(shape), four_sizes(tile)};
-  const std::size_t voxels = whole_box(grid.shape).voxels();
-  const auto empty = [](const auto& axis) { return axis.empty(); };
-  if (digits.size() != weights.size() || gaussian.size() != kAxes || grid.tile[0] != 1 ||
-      std::any_of(gaussian.begin(), gaussian.end(), empty) || gaussian[0].size() != 1) {
-    throw std::invalid_argument("as many weights as raters, and four axes wanted");
+std::vector<const Intensities*> intensities_of(const Images& images, std::size_t modalities, std::size_t extent) {
+  if (images.size() != modalities || images.empty()) throw std::invalid_argument("as many modalities wanted");
+  std::vector<const Intensities*> found;
+  for (const AtlasImage* image : images) {
+    if (!image) throw std::invalid_argument("every image must be an AtlasImage, got None");
+    require_extent(image->data, extent);
+    found.push_back(image->values.get());
   }
-  require_extent(asked, voxels);
-  LocalVotes votes{{}, {}, asked.data(), labels, grid.shape, {gaussian[0], gaussian[1], gaussian[2], gaussian[3]}};
-  for (std::size_t rater = 0; rater < digits.size(); ++rater) {
-    require_extent(digits[rater], voxels);
-    require_extent(weights[rater], voxels);
-    votes.digits.push_back(digits[rater].data());
-    votes.weights.push_back(weights[rater].data());
+  return found;
+}
+
+// Everything but the votes and images, by the names that Python uses.
+struct AtlasSettings {
+  std::vector<std::size_t> shape, patch, search, tile;
+  std::vector<std::vector<std::ptrdiff_t>> shifts;
+  bool normalised;
+  float smallest_spread;
+  bool joint;
+  double beta, alpha;
+  bool constrained;
+};
+
+PatchSettings patch_settings(const AtlasSettings& given) {
+  PatchSettings settings{four_sizes(given.patch), four_sizes(given.search), {}, given.normalised,
+                         given.smallest_spread};
+  for (const auto& shift : given.shifts) {
+    if (shift.size() != kAxes) throw std::invalid_argument("shifts of four axes wanted");
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+      if (std::abs(shift[axis]) > static_cast<std::ptrdiff_t>(settings.search[axis])) {
+        throw std::invalid_argument("a shift goes beyond the search");
+      }
+    }
+    settings.shifts.push_back({shift[0], shift[1], shift[2], shift[3]});
   }
-  if (winners) require_extent(*winners, voxels);
-  if (shares) require_extent(*shares, voxels);
-  std::int32_t* best = winners ? winners->mutable_data() : nullptr;
-  float* share = shares ? shares->mutable_data() : nullptr;
-  nb::gil_scoped_release release;
-  const TileRange all{0, grid.count()};
-  for_each_tile(grid, all, threads, LocalVoteTile(votes), [&](LocalVoteTile& worker, const Box& box) {
-    if (best) worker.decide(box, best);
-    if (share) worker.share(box, static_cast<std::size_t>(label), share);
-  });
+  if (settings.patch[0] != 0 || settings.search[0] != 0 || settings.shifts.empty() || !(given.alpha > 0) ||
+      !(given.smallest_spread > 0)) {
+    throw std::invalid_argument("no radius along the first axis, some shift, alpha and spread above 0 wanted");
+  }
+  return settings;
+}
+
+template <class T>
+ArrayOf<T> joined(const std::vector<TileShares>& tiles, std::vector<T> TileShares::* member) {
+  std::size_t number = 0;
+  for (const TileShares& tile : tiles) number += (tile.*member).size();
+  ArrayOf<T> all(number);
+  T* to = all.mutable_data();
+  for (const TileShares& tile : tiles) to = std::copy((tile.*member).begin(), (tile.*member).end(), to);
+  return all;
+}
+
+// Fuses some tiles; returns places, numbers, labels and shares of the voxels that were weighed, and
+// each tile's sums of weights.
+nb::tuple run_patch_fusion(const std::vector<const RaterVotes*>& votes, const Images& target,
+                           const std::vector<Images>& atlases, const std::vector<float>& own_weights,
+                           const Mask& mask, const std::vector<std::pair<std::size_t, ArrayOf<std::uint8_t>>>& exclusions,
+                           std::size_t labels, const AtlasSettings& given, std::pair<std::size_t, std::size_t> tiles,
+                           std::size_t threads, Array winners, std::vector<ArrayOf<float>> fused) {
+  AtlasField field;
+  field.shape = four_sizes(given.shape);
+  const std::size_t extent = whole_box(field.shape).voxels();
+  field.labels = labels;
+  field.settings = patch_settings(given);
+  field.rule = {given.joint, given.beta, given.alpha, given.constrained};
+  field.target = intensities_of(target, target.size(), extent);
+  for (const Images& images : atlases) field.atlases.push_back(intensities_of(images, target.size(), extent));
+  if (atlases.empty() || votes.size() != atlases.size() || own_weights.size() != atlases.size()) {
+    throw std::invalid_argument("votes and a weight for each atlas wanted");
+  }
+  const Stack stack = make_stack(votes, static_cast<std::uint32_t>(labels + 1), extent);
+  field.votes.assign(stack.raters.begin(), stack.raters.end());
+  field.own_weights = own_weights;
+  field.mask = pointer_or_null(mask, extent);
+  for (const auto& [label, where] : exclusions) {
+    require_extent(where, extent);
+    field.exclusions.push_back({label, where.data()});
+  }
+  if (!fused.empty() && fused.size() != target.size()) throw std::invalid_argument("an image per modality wanted");
+  for (const auto& image : fused) {
+    require_extent(image, extent);
+    field.fused_images.push_back(image.mutable_data());
+  }
+  const TileGrid grid{field.shape, four_sizes(given.tile)};
+  if (grid.tile[0] != 1 || *std::min_element(grid.tile.begin(), grid.tile.end()) == 0 ||
+      tiles.first > tiles.second || tiles.second > grid.count()) {
+    throw std::invalid_argument("no such tiles");
+  }
+  require_extent(winners, extent);
+  const auto [kind, bytes] = winners.type();
+  if (kind != 'i' || (bytes != 2 && bytes != 4)) throw std::invalid_argument("winners must be int16 or int32");
+  void* volume = winners.mutable_data();
+  std::vector<TileShares> found(tiles.second - tiles.first);
+  {
+    nb::gil_scoped_release release;
+    for_each_numbered_tile(grid, TileRange{tiles.first, tiles.second}, threads, PatchFusionTile(field),
+                           [&](PatchFusionTile& worker, const Box& box, std::size_t number) {
+                             TileShares& shares = found[number - tiles.first];
+                             if (bytes == 2) shares = worker.fuse(box, static_cast<std::int16_t*>(volume));
+                             if (bytes == 4) shares = worker.fuse(box, static_cast<std::int32_t*>(volume));
+                           });
+  }
+  return nb::make_tuple(joined(found, &TileShares::places), joined(found, &TileShares::numbers),
+                        joined(found, &TileShares::labels), joined(found, &TileShares::shares),
+                        joined(found, &TileShares::weights));
+}
+
+void make_settings(AtlasSettings* place, std::vector<std::size_t> shape, std::vector<std::size_t> tile,
+                   std::vector<std::size_t> patch, std::vector<std::size_t> search,
+                   std::vector<std::vector<std::ptrdiff_t>> shifts, bool normalised, float smallest_spread, bool joint,
+                   double beta, double alpha, bool constrained) {
+  new (place) AtlasSettings{std::move(shape), std::move(patch), std::move(search), std::move(tile), std::move(shifts),
+                            normalised, smallest_spread, joint, beta, alpha, constrained};
 }
 
 }  // namespace
 
 void bind_atlas(nb::module_& m) {
-  m.def("local_vote", &run_local_vote, nb::arg("digits"), nb::arg("weights"), nb::arg("asked"), nb::arg("labels"),
-        nb::arg("gaussian"), nb::arg("shape"), nb::arg("tile"), nb::arg("threads"), nb::arg("label"),
-        nb::arg("winners"), nb::arg("shares"));
-  m.def("joint_weights", &run_joint_weights, nb::arg("target"), nb::arg("atlases"),
-        nb::arg("places"), nb::arg("patch"), nb::arg("search"), nb::arg("beta"), nb::arg("alpha"),
-        nb::arg("weights"), nb::arg("shifts"), nb::arg("threads"));
+  nb::class_<AtlasImage>(m, "AtlasImage")
+      .def(nb::init<Array, double, double>(), nb::arg("data"), nb::arg("centre"), nb::arg("scale"));
+  nb::class_<AtlasSettings>(m, "AtlasSettings")
+      .def("__init__", &make_settings, nb::arg("shape"), nb::arg("tile"), nb::arg("patch"), nb::arg("search"),
+           nb::arg("shifts"), nb::arg("normalised"), nb::arg("smallest_spread"), nb::arg("joint"), nb::arg("beta"),
+           nb::arg("alpha"), nb::arg("constrained"));
+  m.def("patch_fusion", &run_patch_fusion, nb::arg("votes"), nb::arg("target"), nb::arg("atlases"),
+        nb::arg("own_weights"), nb::arg("mask").none(), nb::arg("exclusions"), nb::arg("labels"), nb::arg("settings"),
+        nb::arg("tiles"), nb::arg("threads"), nb::arg("winners"), nb::arg("fused"));
 }
 
 }  // namespace consensus

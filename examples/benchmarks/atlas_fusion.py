@@ -1,4 +1,6 @@
-"""Fusion of atlases by their images: beside ANTs's joint label fusion, and at clinical size.
+"""Phantoms of atlases with images: beside ANTs's joint label fusion, and at clinical size.
+
+Phantoms are for speed and memory; what is better on brains says `real_atlases.py`.
 
 ANTs runs in an environment of its own, whose interpreter is given (pip install antspyx there):
 
@@ -12,17 +14,13 @@ seconds of processor time. Dice is the mean over the labels of a phantom whose t
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 import SimpleITK as sitk
+from ants_joint_fusion import ants_fusion
 from numpy.typing import NDArray
 from speed.peak_memory import rise_of_peak
 
@@ -30,26 +28,8 @@ import itk_consensus as ic
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 THREADS = 2
-PATCH, SEARCH = 2.0, 1.0  #: mm, voxels of 1 mm: ANTs's own defaults
-
-#: What the other environment runs: images in, labels and seconds out.
-ANTS_PROGRAM = """
-import json, sys, time
-import ants, numpy as np
-folder, patch, search = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-case = np.load(folder + "/case.npz")
-image = lambda array: ants.from_numpy(array.astype("float32"))
-target = image(case["target"])
-mask = image(np.any(case["maps"] > 0, axis=0))
-wall, processor = time.perf_counter(), time.process_time()
-fused = ants.joint_label_fusion(
-    target, mask, [image(one) for one in case["images"]], beta=4, rad=patch,
-    label_list=[image(one) for one in case["maps"]], rho=0.1, r_search=search, nonnegative=True,
-    verbose=False)
-seconds = [time.perf_counter() - wall, time.process_time() - processor]
-np.save(folder + "/labels.npy", fused["segmentation"].numpy().astype("uint16"))
-print(json.dumps(seconds))
-"""
+PATCH, SEARCH = 2, 3  #: voxels of 1 mm: ANTs's own defaults
+BETA, ALPHA = 2.0, 0.1
 
 
 class Outcome(NamedTuple):
@@ -78,7 +58,7 @@ def _seconds(wall: float, processor: float) -> str:
 def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
     """Ours, by name."""
     images = {"Image": case.target, "AtlasImages": case.images, "NumberOfThreads": THREADS}
-    radii = {"PatchRadius": PATCH, "SearchRadius": SEARCH}
+    radii = {"PatchRadius": PATCH, "SearchRadius": SEARCH, "Beta": BETA, "Alpha": ALPHA}
     return {
         "vote": ic.MajorityVoteFilter(TieRule="lowest", NumberOfThreads=THREADS),
         "corrected vote": ic.CorrectedVoteFilter(NumberOfThreads=THREADS),
@@ -88,24 +68,19 @@ def filters(case: AtlasCase) -> dict[str, ic.LabelFusionFilter]:
     }
 
 
-def ants_fusion(case: AtlasCase, python: str) -> Outcome:
-    """ANTs's answer, from an interpreter that has it."""
-    environment = os.environ | {"ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(THREADS)}
-    with TemporaryDirectory() as folder:
-        np.savez(Path(folder) / "case.npz", **case._asdict())
-        command = [python, "-c", ANTS_PROGRAM, folder, str(int(PATCH)), str(int(SEARCH))]
-        said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        wall, processor = json.loads(said.stdout.splitlines()[-1])
-        return Outcome(np.load(Path(folder) / "labels.npy"), wall, processor)
-
-
 def print_peers(case: AtlasCase, python: str | None) -> None:
     """Dice and seconds of all, and how many times faster than ANTs joint fusion is."""
     outcomes = {
         name: timed(lambda one=one: one.Execute(case.maps)) for name, one in filters(case).items()
     }
     if python is not None:
-        outcomes["ANTs joint label fusion"] = ants_fusion(case, python)
+        settings = {"patch": PATCH, "search": SEARCH, "beta": BETA, "alpha": ALPHA}
+        everywhere = np.ones(case.target.shape, np.uint8)
+        images = case.target, case.images, case.maps, everywhere
+        said = ants_fusion(python, *images, threads=THREADS, **settings)
+        outcomes["ANTs joint label fusion"] = Outcome(said.labels, said.wall, said.processor)
+    else:
+        print("no --ants-python: ANTs is absent")
     for name, outcome in outcomes.items():
         overlap = mean_dice(outcome.labels, case.truth)
         print(

@@ -10,6 +10,8 @@ from typing import Any
 
 import deep_bound
 from deep_requirements import load, markdown
+from real_atlases import choices_table, ratios
+from real_atlases import table as atlas_table
 from speed.tables import render_markdown
 
 FOLDER = Path(__file__).resolve().parent
@@ -212,14 +214,36 @@ def tie_summary() -> str:
     )
 
 
+def real_atlases() -> str:
+    """Every fuser on real brains with registered atlases, and what was tried to choose."""
+    parts = kept("real_atlases.json")
+    reported, choosing = parts["reported"], parts["choosing"]
+    return "\n\n".join(
+        [
+            *(
+                f"Kept from `{part['run']['command']}` at {_of_run(part)}:\n\n{text}"
+                for part, text in (
+                    (reported, atlas_table(reported["targets"])),
+                    (choosing, choices_table(choosing["targets"])),
+                )
+            ),
+            ratios(reported["targets"]),
+        ]
+    )
+
+
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
-    "README": lambda: {"which": evidence_summary(), "speed": speed_summary()},
+    "README": lambda: {
+        "which": evidence_summary(),
+        "speed": speed_summary(),
+    },
     "truth": lambda: {
         "evidence": evidence_table(),
         "benchmark": speed_section(),
         "band": band_promise(),
         "deep": deep_table(),
         "bound": deep_bound.table(),
+        "atlases": real_atlases(),
     },
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},

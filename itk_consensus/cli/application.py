@@ -19,6 +19,7 @@ COMMANDS = {
     "fuse": "fuse label images into one label map",
     "agreement": "how well raters agree, with each other and with a consensus",
     "report": "fuse, and write an HTML page that shows where raters disagree and what to trust",
+    "atlas": "label an image by atlases registered to it; options as of antsJointFusion",
     "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
     "batch": "fuse many cases; writes a table, and a page that lists the worst first",

@@ -3,78 +3,119 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.constraints import ImageLike, ImageList, Real, optional
+from itk_consensus.constraints import (
+    Boolean,
+    LabelImages,
+    Modalities,
+    ModalitiesList,
+    Real,
+    Reals,
+    optional,
+)
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.fusion_case import FusionCase
 from itk_consensus.filters.label_fusion import LabelFusionFilter
-from itk_consensus.filters.parameters import Measurement, Parameter
+from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.shared_parameters import RaterWeightsMixin
-from itk_consensus.fusion.atlas.atlas_images import ComparableImages, comparable
-from itk_consensus.fusion.atlas.local_vote import agreed_fusion, local_vote
+from itk_consensus.fusion.atlas.patch_fusion import patch_fusion
+from itk_consensus.images import convert
 from itk_consensus.neighbourhood.box_sum import radii_in_voxels
-from itk_consensus.neighbourhood.boxes import in_space, voxel_sides
-from itk_consensus.neighbourhood.tiles import TRUNCATE
-from itk_consensus.votes.disputed_voxels import DisputedVoxels
+from itk_consensus.neighbourhood.patches import MOST_STEPS, PatchRule
 from itk_consensus.votes.fusions import Fusion
 
-#: Defaults, in smallest voxel sides.
-PATCH_SIDES = 2.0
-BIAS_SIDES = 8.0
+#: Defaults, in smallest voxel sides; chosen on twelve brains (docs/truth.md).
+PATCH_SIDES = 1.0
+SEARCH_SIDES = 2.0
+
+Intensities = NDArray[Any]
+
+#: Of a box, along all axes or along each, in the order of an image's axes.
+RADIUS = optional(Real(low=0.0), Reals(low=0.0))
 
 
 class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
     """Labels of atlases weighted, voxel by voxel, by how their images look like the target's.
 
     `Image` is the target, `AtlasImages` has the image of each atlas, in the order of the labels and
-    resampled onto the target's grid as they are. Voxels that all atlases label alike keep their
-    label; elsewhere the weighted votes are smoothed, and the largest share wins.
+    resampled onto the target's grid as they are. Around each voxel an atlas is searched for the
+    patch that looks most like the target's, and its weight counts for all labels of that patch.
+    Voxels that all atlases label alike keep their label.
     """
 
+    needs = "votes"
     laws = frozenset({"rater permutation", "relabelling", "unanimity"})
+    whole_because = "atlases are searched, and images matched as a whole"
 
     Image = Parameter(
-        optional(ImageLike()), None, "The target image that the atlases were registered to."
+        optional(Modalities()),
+        None,
+        "The target that atlases were warped to; a list, or a vector image, of several modalities.",
+        in_cli=False,
     )
     AtlasImages = Parameter(
-        optional(ImageList()), None, "The image of each atlas, on the target's grid.", in_cli=False
+        optional(ModalitiesList()),
+        None,
+        "The image of each atlas, on the target's grid, with the target's modalities.",
+        in_cli=False,
     )
     PatchRadius = Parameter(
-        optional(Real(low=0.0)),
+        RADIUS,
         None,
-        "Half width, in mm, of the patch in which images are compared.",
+        "Half width, in mm, of the patch in which images are compared, and that votes.",
+        default_doc="smallest voxel side",
+    )
+    SearchRadius = Parameter(
+        RADIUS,
+        None,
+        "Half width, in mm, in which atlases are searched for a nearer patch; 0: no search.",
         default_doc="2 smallest voxel sides",
     )
-    BiasScale = Parameter(
-        optional(Real(low=0.0)),
-        None,
-        "Standard deviation, in mm, of the smooth bias that is removed from images; 0: none.",
-        default_doc="8 smallest voxel sides",
+    NormalizePatches = Parameter(
+        Boolean(),
+        True,
+        "Whether patches are compared after their mean is taken out and their contrast made one.",
     )
-    SmoothingSigma = Parameter(
-        optional(Real(low=0.0)),
+    ExclusionImages = Parameter(
+        optional(LabelImages()),
         None,
-        "Standard deviation, in mm, of the smoothing of the votes; 0: none.",
-        default_doc="smallest voxel side",
+        "For some labels an image that is not zero where the label cannot be.",
+        in_cli=False,
+    )
+    FuseIntensities = Parameter(
+        Boolean(), False, "Whether the atlases' images are fused too, at every voxel.", in_cli=False
     )
 
     MeanWeights = Measurement(
         tuple[float, ...], "Mean weight of each atlas over disputed voxels; they sum to 1."
     )
 
-    @abstractmethod
-    def _weigh(
-        self, images: ComparableImages, voxels: DisputedVoxels, digits: list[NDArray[np.uint16]]
-    ) -> list[NDArray[np.float32]]:
-        """Weight volumes of all atlases in the region; `digits` may be changed."""
+    _fused_intensities = Output[tuple[Any, ...]](())
 
     @abstractmethod
-    def _margin(self, case: FusionCase) -> tuple[int, ...]:
-        """Voxels around disputes, per axis, that images are looked at."""
+    def _rule(self, patch: tuple[int, ...], search: tuple[int, ...]) -> PatchRule:
+        """How patches of these radii are weighed."""
+
+    def GetFusedIntensityImage(self, modality: int = 0) -> Any:
+        """The atlases' images fused by the same weights and shifts, as float32, in their units.
+
+        Needs FuseIntensities; outside a mask it is 0.
+        """
+        images = self._fused_intensities
+        self._executed_case()
+        if not 0 <= modality < len(images):
+            raise self._wrong(
+                "FuseIntensities",
+                "must be set before Execute, and modality be below the number of modalities, got "
+                f"{modality} of {len(images)}",
+            )
+        image = images[modality]
+        return self.fused.image(lambda out: np.copyto(out, image), np.float32)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -83,62 +124,99 @@ class AtlasFusionFilter(RaterWeightsMixin, LabelFusionFilter):
                 raise ParameterError(f"{name} must be set before Execute", owner=self.GetName())
 
     def _fuse(self, case: FusionCase) -> Fusion:
-        patterns = case.patterns
-        raters = patterns.number_of_raters
-        own = self._weights(raters)
-        images = self._comparable(case)
-        sigmas = self._sigmas(case, self.SmoothingSigma, 1.0)
-        reach = [int(TRUNCATE * sigma + 0.5) + 1 for sigma in sigmas]
-        margin = [m + r for m, r in zip(self._margin(case), reach, strict=True)]
-        voxels = DisputedVoxels(patterns, patterns.disputed_region(margin))
-        if not voxels.flags.any():
-            self.MeanWeights = (1 / raters,) * raters
-            return agreed_fusion(patterns)
-        missing = patterns.number_of_labels
-        digits = [
-            voxels.expand(votes.astype(np.uint16), outside=missing) for votes in patterns.patterns.T
-        ]
-        weights = self._weigh(images.crop(voxels.region), voxels, digits)
-        if own is not None:
-            weights = [
-                weight * np.float32(factor) for weight, factor in zip(weights, own, strict=True)
-            ]
-        means = np.array([voxels.take(weight).mean(dtype=float) for weight in weights])
-        total = means.sum()
-        self.MeanWeights = tuple((means / total).tolist()) if total > 0 else (0.0,) * len(means)
-        return local_vote(voxels, digits, weights, sigmas)
+        stack = case.stack
+        assert stack is not None  # the caller's images are held during Execute
+        raters = len(stack.arrays)
+        present = [index for index, labels in enumerate(stack.arrays) if labels is not None]
+        weights = self._weights(raters)
+        target, atlases = self._images(case, present)
+        fused = patch_fusion(
+            stack,
+            target,
+            atlases,
+            self._rule(*self._radii(case)),
+            weights=None if weights is None else weights[present],
+            exclusions=self._exclusions(case),
+            fuse_images=self.FuseIntensities,
+        )
+        means = np.zeros(raters)
+        means[present] = fused.mean_weights
+        self.MeanWeights = tuple(means.tolist())
+        self._fused_intensities = tuple(fused.images)
+        return fused.fusion
 
-    def _comparable(self, case: FusionCase) -> ComparableImages:
-        given = self.AtlasImages or ()
-        if len(given) != len(case.loaded.arrays):
+    def _images(
+        self, case: FusionCase, present: list[int]
+    ) -> tuple[tuple[Intensities, ...], list[tuple[Intensities, ...]]]:
+        given, raters = self.AtlasImages or (), len(case.loaded.arrays)
+        if len(given) != raters:
             raise self._wrong(
                 "AtlasImages",
-                f"must have {len(case.loaded.arrays)} images, one for each input, got {len(given)}",
+                f"must have {raters} images, one for each input, got {len(given)}",
             )
         target = self._intensities(self.Image, case, "Image")
-        atlases = [
-            None if labels is None else self._intensities(image, case, f"AtlasImages[{index}]")
-            for index, (image, labels) in enumerate(zip(given, case.loaded.arrays, strict=True))
-        ]
-        sigmas = self._sigmas(case, self.BiasScale, BIAS_SIDES)
-        return comparable(target, atlases, sigmas if any(sigmas) else None)
+        atlases = [self._intensities(given[i], case, f"AtlasImages[{i}]") for i in present]
+        for index, modalities in zip(present, atlases, strict=True):
+            if len(modalities) != len(target):
+                raise self._wrong(
+                    f"AtlasImages[{index}]",
+                    f"must have the {len(target)} modalities of Image, got {len(modalities)}",
+                )
+        return target, atlases
 
-    def _intensities(self, image: Any, case: FusionCase, parameter: str) -> NDArray[Any]:
-        array = self._load_one(image, case.loaded, parameter)
-        if array is None:
-            raise ParameterError(f"{parameter} must be an image, got None", owner=self.GetName())
-        if not np.isfinite(array).all():
-            raise InputError(
-                f"{parameter} must hold finite numbers, found NaN or inf", owner=self.GetName()
+    def _intensities(self, given: Any, case: FusionCase, name: str) -> tuple[Intensities, ...]:
+        """The modalities of a target or an atlas."""
+        if given is None:
+            raise self._wrong(name, "must be an image, got None")
+        listed = isinstance(given, tuple)
+        found: list[Intensities] = []
+        for number, image in enumerate(given if listed else (given,)):
+            parameter = f"{name}[{number}]" if listed else name
+            found += convert.load_channels(
+                image, case.loaded, owner=self.GetName(), parameter=parameter, **self._tolerances()
             )
-        return np.asarray(array)
+            if not all(np.isfinite(channel).all() for channel in found):
+                raise InputError(
+                    "must hold finite numbers, found NaN or inf",
+                    owner=self.GetName(),
+                    parameter=parameter,
+                )
+        return tuple(found)
 
-    def _radii(self, case: FusionCase, radius: float | None, sides: float) -> tuple[int, ...]:
-        """Half widths in voxels, of so many smallest voxel sides if none is given."""
-        default = sides * min(voxel_sides(case.spacing))
-        return radii_in_voxels(default if radius is None else radius, case.spacing)
+    def _exclusions(self, case: FusionCase) -> dict[int, NDArray[np.uint8]]:
+        """Where labels, by their index, cannot be; labels that do not occur are nowhere anyway."""
+        table = {int(label): index for index, label in enumerate(case.votes.labels)}
+        found = {}
+        for label, image in (self.ExclusionImages or {}).items():
+            where = self._load_one(image, case.loaded, f"ExclusionImages[{label}]")
+            if label in table:
+                found[table[label]] = np.ascontiguousarray(where != 0).view(np.uint8)
+        return found
 
-    def _sigmas(self, case: FusionCase, sigma: float | None, sides: float) -> list[float]:
-        default = sides * min(voxel_sides(case.spacing))
-        width = default if sigma is None else sigma
-        return in_space([width / side for side in case.spacing], 0.0)
+    def _radii(self, case: FusionCase) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Of patch and search, in voxels per array axis."""
+        side, axes = case.smallest_side, len(case.spacing)
+
+        def in_voxels(name: str, sides: float) -> tuple[int, ...]:
+            given = getattr(self, name)
+            radii_of_axes = given if isinstance(given, tuple) else (given,) * axes
+            if len(radii_of_axes) != axes:
+                raise self._wrong(
+                    name, f"must be a number, or {axes} of them, one for each axis, got {given}"
+                )
+            widest = [
+                radii_in_voxels(sides * side if radius is None else radius, case.spacing)[axis]
+                for axis, radius in enumerate(reversed(radii_of_axes))
+            ]
+            # Beyond the image there is nothing to be found.
+            pairs = zip(widest, case.loaded.geometry.shape, strict=True)
+            radii = tuple(min(r, size - 1) for r, size in pairs)
+            if prod(2 * r + 1 for r in radii) > MOST_STEPS:
+                raise self._wrong(
+                    name,
+                    f"must reach over at most {MOST_STEPS} voxels, each of which is looked at, got "
+                    f"{' x '.join(str(2 * r + 1) for r in radii)}",
+                )
+            return radii
+
+        return in_voxels("PatchRadius", PATCH_SIDES), in_voxels("SearchRadius", SEARCH_SIDES)

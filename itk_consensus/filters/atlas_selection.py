@@ -13,7 +13,6 @@ from itk_consensus.filters.parameters import Measurement, Parameter
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.atlas.atlas_images import (
     SIMILARITIES,
-    comparable,
     most_similar,
     region_similarities,
 )
@@ -79,7 +78,6 @@ class AtlasSelectionFilter(ProcessObject):
                     )
             first, *atlases = loaded.arrays
             assert first is not None
-            alike = comparable(first, atlases, None)
-            found = region_similarities(alike, region, self.Similarity)
+            found = region_similarities(first, atlases, region, self.Similarity)
             self.Similarities = tuple(found.tolist())
             return tuple(most_similar(found, self.NumberOfAtlases).tolist())

@@ -68,6 +68,16 @@ HOSTILE = (
 
 #: Every way a command takes a file; HERE is replaced.
 PLACES = {
+    "atlas": (
+        "atlas -t HERE -g fractions.nii -g good.nii -l good.nii -l other.nii -o out.nii",
+        "atlas -t fractions.nii -g HERE -g good.nii -l good.nii -l other.nii -o out.nii",
+        "atlas -t fractions.nii -g good.nii good.nii -l HERE -l other.nii -o out.nii",
+        "atlas -t fractions.nii -g good.nii good.nii -l good.nii other.nii -o HERE",
+        "atlas -t fractions.nii -g good.nii good.nii -l good.nii other.nii -o out.nii -x HERE",
+        "atlas -t fractions.nii -g good.nii good.nii -l good.nii other.nii -o out.nii -e HERE",
+        "atlas -t fractions.nii -g good.nii good.nii -l good.nii other.nii -o out.nii -e 1[HERE]",
+        "atlas -t fractions.nii -g good.nii good.nii -l good.nii other.nii -o out.nii -s HERE",
+    ),
     "fuse": (
         "fuse HERE good.nii --method vote -o out.nii",
         "fuse good.nii other.nii --method vote -o HERE",

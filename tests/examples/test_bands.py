@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,9 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "examples" / "benchmarks"
 
 
 def example(name):
-    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look up annotations
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")

@@ -95,15 +95,17 @@ def test_the_deep_example_gains_on_the_vote(capsys: pytest.CaptureFixture[str]) 
     assert float(deep) > float(vote)
 
 
-def test_the_multi_atlas_pipeline_gains_by_looking_at_images(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_atlases_are_registered_and_fused_real_ones_and_a_phantom_s(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    picture = tmp_path / "atlases.png"
-    scores = example("06").main(str(picture))
-    assert capsys.readouterr().out.count("mean Dice") == len(scores)
-    assert scores["vote"] > scores["a single atlas"]
-    assert min(scores["locally weighted vote"], scores["joint label fusion"]) > scores["vote"]
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    registering = example("06")
+    folders = [Path("/nowhere"), registering.REAL]
+    for folder in folders[: 1 + folders[1].is_dir()]:
+        monkeypatch.setattr(registering, "REAL", folder)
+        scores = registering.main()
+        assert capsys.readouterr().out.count("mean Dice") == len(scores)
+        assert scores["vote"] > scores["a single atlas"]
+        assert min(scores["locally weighted vote"], scores["joint label fusion"]) > scores["vote"]
 
 
 def test_the_ensemble_gains_by_its_probabilities() -> None:

@@ -94,13 +94,36 @@ def test_readers_are_compared_with_the_consensus(case: ReviewCase) -> None:
 
 
 def test_windows_are_those_of_the_modality() -> None:
-    assert "lung" in [one.name for one in windows.windows_for(sitk.GetArrayFromImage(ct()))]
-    magnetic = windows.windows_for(np.linspace(0, 900, 1000).reshape(10, 10, 10))
+    image = sitk.GetArrayFromImage(ct())
+    anything = np.zeros(image.shape, bool)
+    assert "lung" in [one.name for one in windows.windows_for(image, anything)]
+    magnetic = windows.windows_for(np.linspace(0, 900, 1000).reshape(10, 10, 10), anything)
     assert [one.name for one in magnetic] == ["1 to 99 %", "all values"]
     assert magnetic[1].width == pytest.approx(900)
     assert magnetic[1].level == pytest.approx(450)
-    empty = windows.windows_for(np.full((2, 2), np.nan))
+    empty = windows.windows_for(np.full((2, 2), np.nan), np.zeros((2, 2), bool))
     assert empty[0].width > 0
+
+
+@pytest.mark.parametrize(
+    ("inside", "around", "name"),
+    [
+        (30, -800, "lung"),
+        (-650, -850, "lung"),
+        (40, 30, "soft tissue"),
+        (60, -100, "soft tissue"),
+        (700, 40, "bone"),
+    ],
+)
+def test_a_structure_is_shown_in_the_window_of_its_surroundings(
+    inside: float, around: float, name: str
+) -> None:
+    """A nodule in the lung was shown in the window of soft tissue, in which the lung is black."""
+    structure = np.zeros((9, 20, 20), bool)
+    structure[3:6, 8:13, 8:13] = True
+    image = np.where(structure, inside, around).astype(np.float32)
+    image[:, 0] = -1000  # the air outside
+    assert windows.windows_for(image, structure)[0].name == name
 
 
 def test_without_the_extra_the_command_says_what_to_install(

@@ -1,116 +1,147 @@
 // Joint label fusion: how much each atlas counts at a voxel, given that atlases err alike.
 //
-// Wang et al., IEEE TPAMI 35(3):611-623, 2013: M_ij = (sum over the patch of |T - F_i| |T - F_j|)^b
+// Wang et al., IEEE TPAMI 35(3):611-623, 2013: M_ij = (mean over the patch of |T - F_i| |T - F_j|)^b
 // and w = (M + a I)^-1 1 / 1^T (M + a I)^-1 1.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <vector>
+
+#include "simd.hpp"
 
 namespace consensus {
 
-struct JointSettings {
-  double beta;
-  double alpha;  // > 0
-};
+// Atlases are padded to whole lanes, so that one set of registers serves any number of them.
+constexpr std::size_t kLanes = 8;
 
-// Room for one thread's voxel.
-struct JointWorkspace {
-  JointWorkspace(std::size_t atlases, std::size_t patch)
-      : differences(atlases * patch), matrix(atlases * atlases), solution(atlases) {}
-  std::vector<double> differences;
-  std::vector<double> matrix;
-  std::vector<double> solution;
-};
+inline std::size_t in_lanes(std::size_t atlases) { return (atlases + kLanes - 1) / kLanes * kLanes; }
 
-// Solves (matrix) x = 1 by Cholesky's method in place; false if the matrix is not positive definite.
-inline bool solve_for_ones(double* matrix, std::size_t size, double* x) {
-  for (std::size_t j = 0; j < size; ++j) {
-    double* row = matrix + j * size;
-    for (std::size_t k = 0; k <= j; ++k) {
-      double sum = row[k];
-      for (std::size_t l = 0; l < k; ++l) sum -= row[l] * matrix[k * size + l];
-      if (k < j) {
-        row[k] = sum / matrix[k * size + k];
+CONSENSUS_INLINE void products_block(const float* rows, std::size_t number, std::size_t width, float* sums) {
+  for (std::size_t i = 0; i < width; i += kLanes) {
+    for (std::size_t j = 0; j <= i; j += kLanes) {
+      float block[kLanes][kLanes] = {};
+      for (std::size_t p = 0; p < number; ++p) {
+        const float *left = rows + p * width + i, *right = rows + p * width + j;
+        for (std::size_t a = 0; a < kLanes; ++a) {
+          for (std::size_t b = 0; b < kLanes; ++b) block[a][b] += left[a] * right[b];
+        }
+      }
+      for (std::size_t a = 0; a < kLanes; ++a) {
+        for (std::size_t b = 0; b < kLanes; ++b) sums[(i + a) * width + j + b] = block[a][b];
+      }
+    }
+  }
+}
+
+// sums[i][j] = sum over rows of row[i] * row[j], for j <= i; `width` is a multiple of kLanes.
+CONSENSUS_WIDE static inline void products(const float* rows, std::size_t number, std::size_t width, float* sums) {
+  products_block(rows, number, width, sums);
+}
+
+// Weights of the atlases of one voxel, from the sums of products of their errors.
+class JointWeights {
+ public:
+  // alpha must be above 0. Without `constrained`, weights below 0 are taken for 0 after they are found.
+  JointWeights(std::size_t atlases, double beta, double alpha, bool constrained)
+      : count_(atlases), width_(in_lanes(atlases)), beta_(beta), alpha_(alpha), constrained_(constrained),
+        matrix_(atlases * atlases), factor_(atlases * atlases), solution_(atlases),
+        forward_(atlases) {}
+
+  // `sums` as products() leaves them, `scale` makes means of them; weights sum to 1.
+  void find(const float* sums, double scale, float* weights) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double mean = static_cast<double>(sums[i * width_ + j]) * scale;
+        const double power = beta_ == 1.0 ? mean : beta_ == 2.0 ? mean * mean : std::pow(mean, beta_);
+        matrix_[i * count_ + j] = matrix_[j * count_ + i] = power + (i == j ? alpha_ : 0.0);
+      }
+    }
+    is_in_.assign(count_, 1);
+    const bool solved = constrained_ ? solve_constrained() : solve();
+    double total = 0.0;
+    for (double& value : solution_) total += value = std::max(value, 0.0);
+    // Atlases whose errors rounding cannot tell apart count alike.
+    const bool usable = solved && total > 0 && std::isfinite(total);
+    for (std::size_t i = 0; i < count_; ++i) {
+      weights[i] = static_cast<float>(usable ? solution_[i] / total : 1.0 / static_cast<double>(count_));
+    }
+  }
+
+ private:
+  // The least w^T (M + a I) w of weights that are not negative, up to their sum, by block principal
+  // pivoting (Judice & Pires, Comput. Oper. Res. 21:587-596, 1994): atlases whose weight is negative
+  // leave and those that would lower it enter, all at once or, should that go in circles, the last only.
+  bool solve_constrained() {
+    std::size_t fewest = count_ + 1;
+    for (int patience = 3;;) {
+      if (!solve()) return false;
+      wrong_.clear();
+      for (std::size_t i = 0; i < count_; ++i) {
+        if (is_in_[i] ? solution_[i] < 0 : gain(i) > kRounding) wrong_.push_back(i);
+      }
+      if (wrong_.empty()) return true;
+      if (wrong_.size() < fewest) {
+        fewest = wrong_.size();
+        patience = 3;
+      } else if (patience > 0) {
+        --patience;
       } else {
-        if (!(sum > 0)) return false;
-        row[j] = std::sqrt(sum);
+        wrong_ = {wrong_.back()};
       }
+      for (const std::size_t i : wrong_) is_in_[i] = !is_in_[i];
     }
-    double value = 1.0;
-    for (std::size_t l = 0; l < j; ++l) value -= row[l] * x[l];
-    x[j] = value / row[j];
   }
-  for (std::size_t j = size; j-- > 0;) {
-    double value = x[j];
-    for (std::size_t l = j + 1; l < size; ++l) value -= matrix[l * size + j] * x[l];
-    x[j] = value / matrix[j * size + j];
-  }
-  return true;
-}
 
-// The shift of the atlas, of those in `search`, whose patch is nearest to the target's; the first of
-// equals. Writes the absolute differences of that patch.
-inline std::uint16_t best_shift(const float* target, const float* atlas,
-                                const std::vector<std::ptrdiff_t>& patch,
-                                const std::vector<std::ptrdiff_t>& search, double* differences) {
-  std::size_t best = 0;
-  if (search.size() > 1) {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t s = 0; s < search.size(); ++s) {
-      const float* shifted = atlas + search[s];
-      double sum = 0.0;
-      for (const std::ptrdiff_t step : patch) {
-        const double difference = static_cast<double>(target[step]) - shifted[step];
-        sum += difference * difference;
-      }
-      if (sum < least) {
-        least = sum;
-        best = s;
-      }
-    }
-  }
-  const float* shifted = atlas + search[best];
-  for (std::size_t p = 0; p < patch.size(); ++p) {
-    differences[p] = std::abs(static_cast<double>(target[patch[p]]) - shifted[patch[p]]);
-  }
-  return static_cast<std::uint16_t>(best);
-}
+  static constexpr double kRounding = 1e-9;
 
-// Weights, which sum to 1, and the chosen shift of each atlas at one voxel.
-//
-// Precondition: every step of `patch`, and every sum of one with a step of `search`, stays inside
-// the padded volumes around the voxel at offset `place`; `search` has at most 65536 members.
-inline void joint_weights(const float* target, const std::vector<const float*>& atlases,
-                          std::ptrdiff_t place, const std::vector<std::ptrdiff_t>& patch,
-                          const std::vector<std::ptrdiff_t>& search, const JointSettings& settings,
-                          JointWorkspace& room, double* weights, std::uint16_t* shifts) {
-  const std::size_t count = atlases.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    shifts[i] = best_shift(target + place, atlases[i] + place, patch, search,
-                           room.differences.data() + i * patch.size());
+  double gain(std::size_t atlas) const {
+    double gain = 1.0;
+    for (std::size_t j = 0; j < count_; ++j) gain -= matrix_[atlas * count_ + j] * solution_[j];
+    return gain;
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const double* one = room.differences.data() + i * patch.size();
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* other = room.differences.data() + j * patch.size();
-      double sum = 0.0;
-      for (std::size_t p = 0; p < patch.size(); ++p) sum += one[p] * other[p];
-      room.matrix[i * count + j] = std::pow(sum, settings.beta) + (i == j ? settings.alpha : 0.0);
+
+  // (M + a I) x = 1 for the atlases that are in, by Cholesky's method; false if it has no solution.
+  bool solve() {
+    kept_.clear();
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (is_in_[i]) kept_.push_back(i);
     }
+    const std::size_t size = kept_.size();
+    std::fill(solution_.begin(), solution_.end(), 0.0);
+    double* x = forward_.data();
+    for (std::size_t j = 0; j < size; ++j) {
+      double* row = factor_.data() + j * count_;
+      const double* given = matrix_.data() + kept_[j] * count_;
+      double pivot = given[kept_[j]], value = 1.0;
+      for (std::size_t k = 0; k < j; ++k) {
+        const double* other = factor_.data() + k * count_;
+        double sum = given[kept_[k]];
+        for (std::size_t l = 0; l < k; ++l) sum -= row[l] * other[l];
+        row[k] = sum * other[k];  // the diagonal is kept inverted
+        pivot -= row[k] * row[k];
+        value -= row[k] * x[k];
+      }
+      if (!(pivot > 0)) return false;
+      row[j] = 1.0 / std::sqrt(pivot);
+      x[j] = value * row[j];
+    }
+    for (std::size_t j = size; j-- > 0;) {
+      double value = x[j];
+      for (std::size_t l = j + 1; l < size; ++l) value -= factor_[l * count_ + j] * x[l];
+      x[j] = value * factor_[j * count_ + j];
+      solution_[kept_[j]] = x[j];
+    }
+    return true;
   }
-  double total = 0.0;
-  if (solve_for_ones(room.matrix.data(), count, room.solution.data())) {
-    for (const double value : room.solution) total += value;
-  }
-  // Atlases whose errors rounding cannot tell apart count alike.
-  const bool solved = total > 0 && std::isfinite(total);
-  for (std::size_t i = 0; i < count; ++i) {
-    weights[i] = solved ? room.solution[i] / total : 1.0 / static_cast<double>(count);
-  }
-}
+
+  std::size_t count_, width_;
+  double beta_, alpha_;
+  bool constrained_;
+  std::vector<double> matrix_, factor_, solution_, forward_;
+  std::vector<char> is_in_;
+  std::vector<std::size_t> kept_, wrong_;
+};
 
 }  // namespace consensus

@@ -97,21 +97,29 @@ struct TileRange {
   std::size_t last;
 };
 
-// Calls work(worker, box) for every tile of the range; every thread has a worker of its own, which
-// keeps its memory from tile to tile. Returns the workers, for what they have summed up.
+// Calls work(worker, box, number) for every tile of the range; every thread has a worker of its own,
+// which keeps its memory from tile to tile. Returns the workers, for what they have summed up.
 template <class Worker, class Work>
-std::vector<Worker> for_each_tile(const TileGrid& grid, TileRange range, std::size_t threads,
-                                  const Worker& fresh, Work work) {
+std::vector<Worker> for_each_numbered_tile(const TileGrid& grid, TileRange range, std::size_t threads,
+                                           const Worker& fresh, Work work) {
   const std::size_t tiles = range.last - range.first;
   std::vector<Worker> workers(std::max<std::size_t>(1, std::min(threads, tiles)), fresh);
   std::atomic<std::size_t> next{range.first};
   for_each_slab(make_slabs(workers.size(), workers.size(), 1), [&](std::size_t k, Slab) {
     for (std::size_t tile = next++; tile < range.last; tile = next++) {
       checkpoint();
-      work(workers[k], grid.box(tile));
+      work(workers[k], grid.box(tile), tile);
     }
   });
   return workers;
+}
+
+// The same for work(worker, box).
+template <class Worker, class Work>
+std::vector<Worker> for_each_tile(const TileGrid& grid, TileRange range, std::size_t threads,
+                                  const Worker& fresh, Work work) {
+  return for_each_numbered_tile(grid, range, threads, fresh,
+                                [&](Worker& worker, const Box& box, std::size_t) { work(worker, box); });
 }
 
 }  // namespace consensus

@@ -120,7 +120,8 @@ class ReviewPage:
         self.scene = ReviewScene(self.app, case.geometry, case.rated)
         image = self.opened.image
         shown = self._agreement() if image is None else image
-        self._windows = windows_for(shown)
+        drawn = np.any([one_map != 0 for one in case.rated for one_map in one.maps], axis=0)
+        self._windows = windows_for(shown, drawn)
         self.scene.show_image(shown)
         for index, name in enumerate(case.names):
             maps = {one.name: (one.maps[index], one.missing) for one in case.rated}

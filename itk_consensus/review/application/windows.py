@@ -28,8 +28,21 @@ _CT = (
 )
 
 
-def windows_for(image: NDArray[Any]) -> list[GreyWindow]:
-    """Those of CT where values are Hounsfield's, and always what fits the values."""
+#: Most of what surrounds a structure in the lung is below this, in HU; fat is about -100.
+_LUNG_BELOW = -400
+
+#: Most of a bone is above this, in HU.
+_BONE_ABOVE = 250
+
+#: How far around a structure its surroundings are looked at.
+_SURROUNDING_VOXELS = 5
+
+
+def windows_for(image: NDArray[Any], structure: NDArray[np.bool_]) -> list[GreyWindow]:
+    """Those of CT where values are Hounsfield's, and always what fits the values.
+
+    The first is that in which readers would look at the structure.
+    """
     some = image.reshape(-1)[:: max(1, image.size // 100_000)].astype(np.float64)
     some = some[np.isfinite(some)]
     if not some.size:
@@ -40,4 +53,21 @@ def windows_for(image: NDArray[Any]) -> list[GreyWindow]:
         GreyWindow("1 to 99 %", max(float(high - low), 1e-6), float(high + low) / 2),
         GreyWindow("all values", max(whole[1] - whole[0], 1e-6), sum(whole) / 2),
     ]
-    return [*_CT, *fitted] if whole[0] < _BELOW_ALL_BUT_CT else fitted
+    if whole[0] >= _BELOW_ALL_BUT_CT:
+        return fitted
+    usual = _usual_window(image, structure)
+    return sorted([*_CT, *fitted], key=lambda one: one.name != usual)
+
+
+def _usual_window(image: NDArray[Any], structure: NDArray[np.bool_]) -> str:
+    """Name of the window of CT for a structure: a nodule is seen in the lung's."""
+    if not structure.any():
+        return "soft tissue"
+    box = tuple(
+        slice(max(int(at.min()) - _SURROUNDING_VOXELS, 0), int(at.max()) + _SURROUNDING_VOXELS + 1)
+        for at in structure.nonzero()
+    )
+    values, inside = image[box], structure[box]
+    if not inside.all() and np.median(values[~inside]) < _LUNG_BELOW:
+        return "lung"
+    return "bone" if np.median(values[inside]) > _BONE_ABOVE else "soft tissue"

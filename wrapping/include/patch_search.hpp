@@ -1,0 +1,262 @@
+// Where, near each voxel, an atlas looks most like the target: patches by sums over boxes.
+//
+// Of normalised patches u = (t - mean(t)) / s(t), v = (a - mean(a)) / s(a) the squared difference is
+// |u|^2 + |v|^2 - 2 u.v, and u.v = (sum of t a - n mean(t) mean(a)) / (s(t) s(a)): for one shift of the
+// search the sums of all voxels come from one product of two volumes, summed along the three axes.
+// Sums are added in one order whatever the box, so that no tile shows in a result.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "intensities.hpp"
+#include "simd.hpp"
+
+namespace consensus {
+
+// out[k] = rows[0][k] + rows[1][k] + .., of an odd number of rows, in this order.
+CONSENSUS_WIDE static inline void add_rows(const float* const* rows, std::size_t number, std::size_t n, float* out) {
+  const float* a = rows[0];
+  if (number == 1) {
+    for (std::size_t k = 0; k < n; ++k) out[k] = a[k];
+  } else if (number == 3) {
+    const float *b = rows[1], *c = rows[2];
+    for (std::size_t k = 0; k < n; ++k) out[k] = a[k] + b[k] + c[k];
+  } else {
+    const float *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4];
+    for (std::size_t k = 0; k < n; ++k) out[k] = a[k] + b[k] + c[k] + d[k] + e[k];
+    for (std::size_t step = 5; step < number; step += 2) {
+      const float *f = rows[step], *g = rows[step + 1];
+      for (std::size_t k = 0; k < n; ++k) out[k] = out[k] + f[k] + g[k];
+    }
+  }
+}
+
+// Sums over windows of a line of values; keeps the pointers to its parts.
+class Windows {
+ public:
+  // out[k] = in[k] + in[k + stride] + .. + in[k + 2 * radius * stride].
+  void add(const float* in, std::size_t radius, std::size_t stride, std::size_t n, float* out) {
+    rows_.resize(2 * radius + 1);
+    for (std::size_t step = 0; step < rows_.size(); ++step) rows_[step] = in + step * stride;
+    add_rows(rows_.data(), rows_.size(), n, out);
+  }
+
+  // The same of planes, the oldest of which is `first`, and after the last of which comes the first.
+  void add_ring(const float* ring, std::size_t first, std::size_t radius, std::size_t stride, std::size_t n,
+                float* out) {
+    rows_.resize(2 * radius + 1);
+    for (std::size_t step = 0; step < rows_.size(); ++step) {
+      rows_[step] = ring + (first + step) % rows_.size() * stride;
+    }
+    add_rows(rows_.data(), rows_.size(), n, out);
+  }
+
+ private:
+  std::vector<const float*> rows_;
+};
+
+CONSENSUS_WIDE static inline void multiply(const float* a, const float* b, std::size_t n, float* out) {
+  for (std::size_t k = 0; k < n; ++k) out[k] = a[k] * b[k];
+}
+
+// What one shift gives a row of voxels: likeness += u.v - |v|^2 / 2.
+CONSENSUS_WIDE static inline void add_likeness(const float* sums, const float* target_sum, const float* target_inverse,
+                                               const float* mean, const float* inverse, const float* half_square,
+                                               std::size_t n, float* likeness) {
+  for (std::size_t k = 0; k < n; ++k) {
+    likeness[k] += (sums[k] - target_sum[k] * mean[k]) * (target_inverse[k] * inverse[k]) - half_square[k];
+  }
+}
+
+// Where a likeness is above the best one, it and the number of its shift replace it.
+CONSENSUS_WIDE static inline void keep_best(const float* likeness, std::int32_t shift, std::size_t n, float* best,
+                                            std::int32_t* shifts) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const bool is_better = likeness[k] > best[k];
+    shifts[k] = is_better ? shift : shifts[k];
+    best[k] = is_better ? likeness[k] : best[k];
+  }
+}
+
+using Shift = std::array<std::ptrdiff_t, kAxes>;
+
+struct PatchSettings {
+  Extents patch;   // radii; the first of four axes has 0
+  Extents search;
+  std::vector<Shift> shifts;  // of the search, the first of equals is taken
+  bool normalised;
+  float smallest_spread;  // a patch's standard deviation counts as at least this much
+
+  std::size_t patch_voxels() const {
+    std::size_t number = 1;
+    for (const std::size_t radius : patch) number *= 2 * radius + 1;
+    return number;
+  }
+};
+
+// A volume of floats around some voxels.
+struct Patches {
+  Extents size{};  // of `values`: the voxels, grown by some reach and by the patch's radii
+  std::vector<float> values;
+  Extents places{};  // of the others: the voxels, grown by the reach only
+  std::vector<float> mean, inverse, half_square;
+
+  std::size_t value_at(std::size_t z, std::size_t y, std::size_t x) const {
+    return (z * size[2] + y) * size[3] + x;
+  }
+  std::size_t place_at(std::size_t z, std::size_t y, std::size_t x) const {
+    return (z * places[2] + y) * places[3] + x;
+  }
+
+  // Reads the image around a box whose first axis has one member.
+  void load(const Intensities& image, const Box& box, const Extents& reach, const Extents& shape,
+            const PatchSettings& settings) {
+    Extents wide = reach;
+    for (std::size_t axis = 0; axis < kAxes; ++axis) wide[axis] += settings.patch[axis];
+    const Surroundings around = Surroundings::of(box, wide);
+    size = around.size;
+    places = Surroundings::of(box, reach).size;
+    values.resize(around.voxels());
+    read_surroundings(around, shape, values.data(),
+                      [&](std::size_t begin, std::size_t n, float* row) { image.read(begin, n, row); });
+    measure(settings);
+  }
+
+ private:
+  void measure(const PatchSettings& settings) {
+    const auto number = static_cast<float>(settings.patch_voxels());
+    squares_.resize(values.size());
+    multiply(values.data(), values.data(), values.size(), squares_.data());
+    box_sums(squares_, settings.patch, half_square);
+    if (!settings.normalised) {
+      mean.assign(half_square.size(), 0.0f);
+      inverse.assign(half_square.size(), 1.0f);
+      for (float& square : half_square) square *= 0.5f;
+      return;
+    }
+    box_sums(values, settings.patch, mean);
+    inverse.resize(mean.size());
+    const float degrees = std::max(number - 1.0f, 1.0f);
+    for (std::size_t k = 0; k < mean.size(); ++k) {
+      mean[k] /= number;
+      const float squared = std::max(half_square[k] - number * mean[k] * mean[k], 0.0f);
+      inverse[k] = 1.0f / std::max(std::sqrt(squared / degrees), settings.smallest_spread);
+      half_square[k] = 0.5f * squared * inverse[k] * inverse[k];
+    }
+  }
+
+  void box_sums(const std::vector<float>& from, const Extents& patch, std::vector<float>& to) {
+    const std::size_t plane = size[2] * size[3], across = 2 * patch[3], down = 2 * patch[2] * size[3];
+    const std::size_t columns = plane - across, rows = columns - down;
+    to.resize(places[1] * places[2] * places[3]);
+    planes_.resize(size[1] * rows);
+    row_sums_.resize(columns);
+    for (std::size_t z = 0; z < size[1]; ++z) {
+      windows_.add(from.data() + z * plane, patch[3], 1, columns, row_sums_.data());
+      windows_.add(row_sums_.data(), patch[2], size[3], rows, planes_.data() + z * rows);
+    }
+    row_sums_.resize(rows);
+    for (std::size_t z = 0; z < places[1]; ++z) {
+      windows_.add(planes_.data() + z * rows, patch[1], rows, rows, row_sums_.data());
+      for (std::size_t y = 0; y < places[2]; ++y) {
+        std::copy_n(row_sums_.data() + y * size[3], places[3], to.data() + place_at(z, y, 0));
+      }
+    }
+  }
+
+  Windows windows_;
+  std::vector<float> squares_, planes_, row_sums_;
+};
+
+// Finds, voxel by voxel, the shift of an atlas whose patch is nearest to the target's.
+class PatchSearch {
+ public:
+  explicit PatchSearch(const PatchSettings& settings) : settings_(&settings) {}
+
+  // `target` and `atlas` have one member per modality, loaded around the same voxels, the target
+  // without and the atlas with the reach of the search. Shifts are numbers of settings.shifts.
+  void find(const std::vector<Patches>& target, const std::vector<Patches>& atlas, std::vector<std::int32_t>& shifts) {
+    const Extents& voxels = target[0].places;
+    const std::size_t number = voxels[1] * voxels[2] * voxels[3];
+    shifts.assign(number, 0);
+    if (settings_->shifts.size() == 1) return;
+    prepare(target);
+    best_.assign(number, -std::numeric_limits<float>::infinity());
+    for (std::size_t s = 0; s < settings_->shifts.size(); ++s) {
+      const auto& shift = settings_->shifts[s];
+      for (std::size_t z = 0; z < target[0].size[1]; ++z) {
+        for (std::size_t m = 0; m < target.size(); ++m) sum_plane(target[m], atlas[m], z, shift, rings_[m]);
+        if (z >= 2 * settings_->patch[1]) {
+          compare(target, atlas, z - 2 * settings_->patch[1], shift, static_cast<std::int32_t>(s), shifts);
+        }
+      }
+    }
+  }
+
+ private:
+  void prepare(const std::vector<Patches>& target) {
+    const Extents& size = target[0].size;
+    const std::size_t plane = size[2] * size[3];
+    products_.resize(plane);
+    row_sums_.resize(plane);
+    sums_.resize(plane);
+    likeness_.resize(target[0].places[3]);
+    rings_.resize(target.size());
+    target_sums_.resize(target.size());
+    const auto number = static_cast<float>(settings_->patch_voxels());
+    for (std::size_t m = 0; m < target.size(); ++m) {
+      rings_[m].resize((2 * settings_->patch[1] + 1) * plane);
+      target_sums_[m] = target[m].mean;
+      for (float& mean : target_sums_[m]) mean *= number;
+    }
+  }
+
+  // The plane's products, summed along rows and columns, take the oldest plane's place in the ring.
+  void sum_plane(const Patches& target, const Patches& atlas, std::size_t z, const Shift& shift,
+                 std::vector<float>& ring) {
+    const std::size_t height = target.size[2], width = target.size[3], plane = height * width;
+    const std::size_t planes = 2 * settings_->patch[1] + 1;
+    for (std::size_t y = 0; y < height; ++y) {
+      multiply(target.values.data() + target.value_at(z, y, 0),
+               atlas.values.data() + atlas.value_at(moved(z, shift, 1), moved(y, shift, 2), moved(0, shift, 3)), width,
+               products_.data() + y * width);
+    }
+    const std::size_t columns = plane - 2 * settings_->patch[3], rows = columns - 2 * settings_->patch[2] * width;
+    windows_.add(products_.data(), settings_->patch[3], 1, columns, row_sums_.data());
+    windows_.add(row_sums_.data(), settings_->patch[2], width, rows, ring.data() + z % planes * plane);
+  }
+
+  std::size_t moved(std::size_t at, const Shift& shift, std::size_t axis) const {
+    return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at + settings_->search[axis]) + shift[axis]);
+  }
+
+  void compare(const std::vector<Patches>& target, const std::vector<Patches>& atlas, std::size_t z,
+               const Shift& shift, std::int32_t number, std::vector<std::int32_t>& shifts) {
+    const Extents& voxels = target[0].places;
+    const std::size_t width = target[0].size[3], plane = target[0].size[2] * width;
+    for (std::size_t y = 0; y < voxels[2]; ++y) {
+      std::fill(likeness_.begin(), likeness_.end(), 0.0f);
+      const std::size_t here = target[0].place_at(z, y, 0);
+      const std::size_t there = atlas[0].place_at(moved(z, shift, 1), moved(y, shift, 2), moved(0, shift, 3));
+      for (std::size_t m = 0; m < target.size(); ++m) {
+        windows_.add_ring(rings_[m].data() + y * width, z, settings_->patch[1], plane, voxels[3], sums_.data());
+        add_likeness(sums_.data(), target_sums_[m].data() + here, target[m].inverse.data() + here,
+                     atlas[m].mean.data() + there, atlas[m].inverse.data() + there,
+                     atlas[m].half_square.data() + there, voxels[3], likeness_.data());
+      }
+      keep_best(likeness_.data(), number, voxels[3], best_.data() + here, shifts.data() + here);
+    }
+  }
+
+  const PatchSettings* settings_;
+  Windows windows_;
+  std::vector<float> products_, row_sums_, sums_, likeness_, best_;
+  std::vector<std::vector<float>> rings_, target_sums_;
+};
+
+}  // namespace consensus
