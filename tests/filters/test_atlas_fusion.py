@@ -16,7 +16,7 @@ from itk_consensus import (
     LocallyWeightedVoteFilter,
     MajorityVoteFilter,
 )
-from itk_consensus.errors import ConsensusError, InputError, ParameterError
+from itk_consensus.errors import ConsensusError, InputError, ParameterError, ProcessAborted
 from itk_consensus.simulation.atlas_phantoms import AtlasCase, atlas_case
 
 SHAPE = (40, 44, 36)
@@ -270,13 +270,30 @@ def test_fused_intensities_are_nearer_to_the_target_than_any_atlas(
         plain.GetFusedIntensityImage()
 
 
-def test_progress_reaches_the_end_and_abort_ends_a_search(case: AtlasCase) -> None:
-    filter_ = made(JointLabelFusionFilter, case, SearchRadius=3)
+@every_filter
+def test_progress_reaches_the_end(kind: Any, case: AtlasCase) -> None:
+    filter_ = made(kind, case, SearchRadius=3)
     seen: list[float] = []
     filter_.AddCommand(sitk.sitkProgressEvent, lambda: seen.append(filter_.GetProgress()))
     filter_.Execute(case.maps)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+@every_filter
+def test_abort_ends_a_search(kind: Any, case: AtlasCase) -> None:
+    filter_ = made(kind, case, SearchRadius=3)
+    seen: list[float] = []
+
+    def abort() -> None:
+        seen.append(filter_.GetProgress())
+        if filter_.GetProgress() >= 0.5:
+            filter_.Abort()
+
+    filter_.AddCommand(sitk.sitkProgressEvent, abort)
+    with pytest.raises(ProcessAborted):
+        filter_.Execute(case.maps)
+    assert seen[-1] < 1.0
 
 
 # -- selection ----------------------------------------------------------------
