@@ -359,7 +359,7 @@ class LabelImages(Kind[dict[int, Any]]):
     def accept(self, value: Any) -> dict[int, Any]:
         if not isinstance(value, Mapping):
             raise TypeError
-        return {int(label): ImageLike().accept(image) for label, image in value.items()}
+        return {Integer().accept(k): ImageLike().accept(image) for k, image in value.items()}
 
     def parse(self, text: str) -> dict[int, Any]:
         raise ValueError

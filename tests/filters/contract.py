@@ -26,7 +26,10 @@ from itk_consensus.constraints import (
     ImageList,
     Integer,
     Kind,
+    LabelImages,
     LabelProbabilities,
+    Modalities,
+    ModalitiesList,
     Nothing,
     OneOf,
     Real,
@@ -255,10 +258,12 @@ def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
         return "something"
     if isinstance(kind, FuserKind):
         return MajorityVoteFilter(TieRule="lowest")
-    if isinstance(kind, ImageLike):
+    if isinstance(kind, (ImageLike, Modalities)):
         return np.ones_like(images[0])
-    if isinstance(kind, ImageList):
+    if isinstance(kind, (ImageList, ModalitiesList)):
         return tuple(np.ones_like(image) for image in images)
+    if isinstance(kind, LabelImages):
+        return {1: np.ones_like(images[0])}
     raise NotImplementedError(f"contract.py has no good value for the kind {type(kind).__name__}")
 
 
@@ -298,6 +303,9 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
     LabelProbabilities: [3, "0:1", {1: 2.0}, {1: -0.5}, {"a": 0.5}, {0.5: 0.5}, {1: np.nan}],
     ImageLike: ["mask.nrrd", 3, 2.5, None, [1, 2], {"a": 1}, b"x"],
     ImageList: ["ab", 3, None, [3], ["mask.nrrd"], np.zeros((2, 3)), {}],
+    Modalities: ["ct.nrrd", 3, None, [], [3], ["ct.nrrd"], {"a": 1}],
+    ModalitiesList: ["ab", 3, None, [3], ["ct.nrrd"], [[]], np.zeros((2, 3)), {}],
+    LabelImages: [3, "1", [np.zeros(2)], {1: "mask.nrrd"}, {0.5: np.zeros(2)}, {"a": np.zeros(2)}],
 }
 
 

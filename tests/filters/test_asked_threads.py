@@ -90,7 +90,7 @@ def all_outputs(filter_: Any, images: Any) -> None:
 def working_filters() -> list[Any]:
     rng = np.random.default_rng(1)
     looked_at = [rng.standard_normal(SHAPE).astype("f4") for _ in range(5)]
-    seen = {"Image": looked_at[0], "AtlasImages": looked_at[1:]}
+    seen = {"Image": looked_at[0], "AtlasImages": looked_at[1:], "FuseIntensities": True}
     atlas = [(kind, seen) for kind in (JointLabelFusionFilter, LocallyWeightedVoteFilter)]
     smooth = [(MultiLabelSTAPLEImageFilter, {"SmoothnessWeight": "estimate"})]
     others = [(kind, {}) for kind in (*FUSERS, AgreementFilter)]
