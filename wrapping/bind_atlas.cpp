@@ -132,6 +132,7 @@ nb::tuple run_patch_fusion(const std::vector<const RaterVotes*>& votes, const Im
   require_extent(winners, extent);
   const auto [kind, bytes] = winners.type();
   if (kind != 'i' || (bytes != 2 && bytes != 4)) throw std::invalid_argument("winners must be int16 or int32");
+  const bool is_short = bytes == 2;  // C++17 does not let a lambda capture a structured binding
   void* volume = winners.mutable_data();
   std::vector<TileShares> found(tiles.second - tiles.first);
   {
@@ -139,8 +140,8 @@ nb::tuple run_patch_fusion(const std::vector<const RaterVotes*>& votes, const Im
     for_each_numbered_tile(grid, TileRange{tiles.first, tiles.second}, threads, PatchFusionTile(field),
                            [&](PatchFusionTile& worker, const Box& box, std::size_t number) {
                              TileShares& shares = found[number - tiles.first];
-                             if (bytes == 2) shares = worker.fuse(box, static_cast<std::int16_t*>(volume));
-                             if (bytes == 4) shares = worker.fuse(box, static_cast<std::int32_t*>(volume));
+                             shares = is_short ? worker.fuse(box, static_cast<std::int16_t*>(volume))
+                                               : worker.fuse(box, static_cast<std::int32_t*>(volume));
                            });
   }
   return nb::make_tuple(joined(found, &TileShares::places), joined(found, &TileShares::numbers),
