@@ -52,6 +52,8 @@ _NUMBERS = (
 _LETTERS = {word.encode(code, "ignore") for word in _WORDS for code in _ENCODINGS}
 _LETTERS |= {ascii(word)[1:-1].encode() for word in _WORDS}  # as JSON and repr escape them
 _LETTERS |= {base64.b64encode(_BYTES[start:])[:10] for start in range(3)}  # as ITK keeps bytes
+#: ITK counts every change of any object and prints it: 618033 of them are nobody's weight.
+_ITKS_CLOCK = re.compile(rb"M(?:odified )?Time: \d+")
 #: Numbers as whole words: digits within a hash are nobody's.
 _TELLING = re.compile(
     b"|".join([re.escape(word) for word in _LETTERS if len(word) > 3])
@@ -65,8 +67,10 @@ _TELLING = re.compile(
 def what_tells(text: Any) -> str | None:
     """What of the planted patient can be read in a text, an object's text or a file's bytes."""
     raw = text if isinstance(text, bytes) else str(text).encode(errors="backslashreplace")
-    found = _TELLING.search(raw)
-    return None if found is None else repr(raw[max(0, found.start() - 60) : found.end() + 20])
+    found = _TELLING.search(_ITKS_CLOCK.sub(b"", raw))
+    return (
+        None if found is None else repr(found.string[max(0, found.start() - 60) : found.end() + 20])
+    )
 
 
 def tells(text: Any) -> bool:
