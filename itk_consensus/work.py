@@ -70,7 +70,7 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 def current() -> Work:
-    """The work that this thread is at; whoever calls an algorithm himself has all processors."""
+    """The work of this thread; an algorithm that is called directly may use all processors."""
     return _current.get() or Work(default_threads())
 
 

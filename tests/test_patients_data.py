@@ -28,6 +28,8 @@ import itk_consensus as ic
 from itk_consensus.cli import main
 from itk_consensus.filters.registry import FUSERS
 from itk_consensus.images.kept_metadata import Keep
+from itk_consensus.review.case import case_of_filter
+from itk_consensus.review.session import ReviewSession
 
 pydicom = pytest.importorskip("pydicom")
 sys.path.insert(0, str(Path(__file__).parent / "images"))
@@ -725,7 +727,14 @@ def test_no_command_prints_or_writes_the_patient(
         sitk.WriteImage(probability, f"in/p{number}.nrrd")
         rows.append(f"{number},in/p{number}.nrrd,in/{number % 2 * 2}.nrrd,{';'.join(inputs)}")
     Path("calibration.csv").write_text("\n".join(rows) + "\n")
-    Path("cases.csv").write_text(f"case,raters\none,{';'.join(inputs)}\n")
+    both = [f"{case},{';'.join(inputs)}\n" for case in ("one", "two")]
+    Path("cases.csv").write_text("case,raters\n" + "".join(both))
+    consensus = ic.ConsensusFilter()
+    consensus.Execute([sitk.ReadImage(path) for path in inputs])
+    record = Path("out/decided.review.json")
+    case = case_of_filter(consensus, files=[Path(path) for path in inputs], record=record)
+    ReviewSession(case, Path("out/decided.nrrd"), who="reviewer").keep()
+    assert record.is_file()
     per_structure = ["fuse", "--per-structure", "--series", series]
     runs: list[list[Any]] = [
         ["fuse", *inputs, "-o", "out/fused.nrrd", "--probability", "out/p.nrrd", "--uncertainty",
@@ -737,7 +746,12 @@ def test_no_command_prints_or_writes_the_patient(
         ["report", *inputs, "-o", "out/r.html"],
         ["info", *inputs],
         ["info", *readers, series],
+        ["fuse", *inputs, "-o", "out/fused.zarr", "--method", "staple"],
+        ["atlas", "-t", "in/p0.nrrd", "-g", *["in/p1.nrrd"] * 3, "-l", *inputs,
+         "-o", "out/atlas.nrrd"],
+        ["adjudicate", "out/decided.review.json", "-o", "out/decided.nrrd"],
         ["batch", "cases.csv", "-o", "out/batch", "--jobs", "1"],
+        ["batch", "cases.csv", "-o", "out/two", "--jobs", "2"],
         ["calibrate", "calibration.csv", "-o", "out/calibration.json", "--alpha", "0.2"],
         ["band", "in/p0.nrrd", "--raters", *inputs, "--calibration", "out/calibration.json", "-o",
          "out/band.nrrd"],

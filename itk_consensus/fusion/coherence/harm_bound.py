@@ -14,9 +14,8 @@ things hold of every label:
   them all may have slipped, and is left out when that distance is measured. Where more is lost, the
   region returns to the vote.
 
-Of an object that somebody did not find, finders
-lose no more than `LARGEST_LOSS`, unless the answer is as close to them as the other finders are.
-None of this holds in noise, where the vote is close to every reader because it shares their specks,
+Where somebody did not find an object, its finders lose no more than `LARGEST_LOSS`, unless the
+answer is as close to them as the other finders are. None of this holds in noise, where the vote is close to every reader because it shares their specks,
 and an answer without them is not.
 """
 
