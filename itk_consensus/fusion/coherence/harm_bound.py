@@ -15,8 +15,8 @@ things hold of every label:
   region returns to the vote.
 
 Where somebody did not find an object, its finders lose no more than `LARGEST_LOSS`, unless the
-answer is as close to them as the other finders are. None of this holds in noise, where the vote is close to every reader because it shares their specks,
-and an answer without them is not.
+answer is as close to them as the other finders are. None of this holds in noise, where the vote is
+close to every reader because it shares their specks, and an answer without them is not.
 """
 
 from __future__ import annotations
