@@ -9,32 +9,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 import numpy as np
-from numpy.typing import NDArray
 
+from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.encoding import MOST_FEW
 from itk_consensus.votes.kept_stack import KeptStack
 from itk_consensus.votes.label_stack import LabelStack
 from itk_consensus.votes.packed_votes import PackedVotes
 
-
-class Votes(Protocol):
-    """What every form tells."""
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """(K,) the label values behind the indices."""
-
-    @property
-    def number_of_raters(self) -> int:
-        """J, missing raters included."""
-
-
 #: Of raters who give labels.
 LabelVotes = LabelStack | KeptStack | DecisionPatterns | PackedVotes
+
+#: All forms. Each has its `labels` and its `number_of_raters`.
+Votes = LabelVotes | SoftVotes
 
 
 def patterns_of(votes: LabelVotes) -> DecisionPatterns:

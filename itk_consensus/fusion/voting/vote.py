@@ -12,12 +12,12 @@ from itk_consensus.votes.class_probabilities import SoftVotes
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.fusions import Fusion
 from itk_consensus.votes.label_stack import LabelStack
-from itk_consensus.votes.votes import LabelVotes
+from itk_consensus.votes.votes import Votes
 from itk_consensus.votes.voting import PLURALITY, StackVoteFusion, VoteRules
 
 
 def vote(
-    votes: LabelVotes | SoftVotes,
+    votes: Votes,
     rules: VoteRules = PLURALITY,
     *,
     sigma: float = 0.0,
