@@ -26,7 +26,8 @@ from itk_consensus.pipeline.folder_record import FolderRecord, begin, finish, re
 from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
-from itk_consensus.report.page import naming_raters, report
+from itk_consensus.report.page import report
+from itk_consensus.report.reviewed_case import naming_raters
 from itk_consensus.report.text import shown
 from itk_consensus.work import working
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -25,11 +24,12 @@ from itk_consensus.filters.process_object import holds_image
 from itk_consensus.images import convert
 from itk_consensus.images.content import image_hashes, voxel_hash
 from itk_consensus.images.files import write_text
+from itk_consensus.images.grey_windows import as_window
 from itk_consensus.report.agreement_tables import heat_map, label_table, rater_table
-from itk_consensus.report.dispute_figures import dispute_figures, switch_style
+from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
-from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.reviewed_case import ReviewedCase, naming_raters
 from itk_consensus.report.text import counted
 from itk_consensus.report.viewer import viewer
 
@@ -44,6 +44,9 @@ def report(
     *,
     files: Sequence[PathLike] | None = None,
     outputs: Mapping[str, PathLike] | None = None,
+    window: tuple[float, float] | str | None = None,
+    label_names: Mapping[int, str] | None = None,
+    contact_sheet: bool = False,
 ) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
 
@@ -66,13 +69,21 @@ def report(
         Where each rater was read, to be hashed; without it voxels are.
     outputs : mapping of str to path, optional
         What else was written, by what it is; the page links to it.
+    window : (center, width) or str, optional
+        Grey values of the image that are told apart, or the name of a window of CT, such as
+        "lung"; by default what suits modality and structure.
+    label_names : mapping of int to str, optional
+        What labels are called, such as ``{1: "liver"}``.
+    contact_sheet : bool
+        Whether all disputed slices are shown too.
     """
     if not isinstance(filter_, LabelFusionFilter):
         raise ParameterError(f"report: needs a fuser after Execute, got {type(filter_).__name__}")
     if names is None and files is not None:
         names = [str(file) for file in files]
-    case = ReviewedCase.of(filter_, names)
-    write_text(path, page_text(filter_, case, Path(path), image, files, outputs or {}))
+    look = Look(None if window is None else as_window(window), contact_sheet)
+    case = ReviewedCase.of(filter_, names, structure_names=label_names)
+    write_text(path, page_text(filter_, case, Path(path), image, files, outputs or {}, look))
 
 
 def page_text(
@@ -82,6 +93,7 @@ def page_text(
     image: Any,
     files: Sequence[PathLike] | None,
     outputs: Mapping[str, PathLike],
+    look: Look,
 ) -> str:
     """The whole page; `page` says where it will lie, so that links find their files."""
     if files is not None and len(files) != len(case.names):
@@ -100,14 +112,15 @@ def page_text(
         section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
         section(
             "Where they differ",
-            dispute_figures(case, underlay),
-            *viewer(filter_, case.names, paths, page, underlay),
+            legend(case.names),
+            dispute_figures(case, underlay, look),
+            *viewer(filter_, case, paths, page, underlay, look.window),
             id_="dispute",
         ),
         section("Raters", *_raters(filter_, case), id_="raters"),
     ]
     if case.agreement.labels:
-        parts.append(section("Labels", label_table(case.agreement), id_="labels"))
+        parts.append(section("Labels", label_table(case), id_="labels"))
     parts.append(
         section(
             "How it was made",
@@ -128,18 +141,6 @@ def page_text(
     return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
 
 
-def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
-
-    def named(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-        if any(number >= len(names) for number in numbers):
-            return found[0]
-        return " and ".join(names[number] for number in numbers)
-
-    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
-
-
 def _lead(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
     agreement = case.agreement
     facts = {
@@ -153,16 +154,20 @@ def _lead(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
     return tag("ul", *items, class_="facts")
 
 
+#: What a page says if no check gives cause for concern.
+_ALL_WELL = "All {} automatic checks passed; they do not judge clinical plausibility."
+
+
 def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     findings = filter_.GetDiagnostics().findings
     explained = getattr(filter_, "Explanation", None)
-    parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
+    parts = [] if explained is None else [tag("p", case.in_words(explained))]
     said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
     if not any(one.concern for one in said):
-        parts.append(tag("p", "No check gives cause for concern."))
+        parts.append(tag("p", _ALL_WELL.format(len(findings))))
     parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
     passed = [_item(finding, case.names) for finding in findings if not finding.severity]
-    summary = tag("summary", f"{len(passed)} checks in order")
+    summary = tag("summary", f"{counted(len(passed), 'check')} passed")
     return [*parts, tag("details", summary, tag("ul", *passed, class_="findings"))]
 
 
@@ -179,7 +184,7 @@ def _raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
         for m in measurements_of(type(filter_))
         if m.name in OF_EACH_RATER and len(value := m.__get__(filter_)) == len(case.names)
     }
-    return [heat_map(case.agreement), rater_table(case.agreement, measured)]
+    return [rater_table(case.agreement, measured), heat_map(case.agreement)]
 
 
 def _underlay(filter_: LabelFusionFilter, image: Any) -> Any:
