@@ -116,12 +116,17 @@ def label_table(case: ReviewedCase) -> Markup:
     body = []
     for row, one in zip(rows, agreement.labels, strict=True):
         volumes = one.volumes[: one.raters]
-        spread = f"{volumes.min():.3g}\u2013{volumes.max():.3g}"
+        spread = f"{_short(volumes.min())}\u2013{_short(volumes.max())}"
         named = [case.structure(one.label), float(one.volumes[-1]), spread]
         body.append([*named, *(row[name] for name in columns)])
     unit = agreement.volume_unit
     header = ["structure", f"consensus {unit}", f"raters {unit}", *map(column_title, columns)]
     return data_table(caption, header, body)
+
+
+def _short(volume: float) -> str:
+    """Three digits, and all of those before the point."""
+    return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
 
 
 def column_title(name: str) -> str:
