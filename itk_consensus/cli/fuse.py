@@ -25,8 +25,9 @@ from itk_consensus.cli.outputs import (
     writing,
 )
 from itk_consensus.cli.page_options import add_page_options, page_options
-from itk_consensus.cli.per_structure import add_structure_options, fuse_per_structure
+from itk_consensus.cli.per_structure import fuse_per_structure
 from itk_consensus.cli.report import write_page
+from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.errors import ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.images.files import write_image, write_text
@@ -79,6 +80,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.per_structure:
         fuse_per_structure(arguments, console)
         return
+    require_no_structure_options(arguments)
     if arguments.output.suffix.lower() == ".zarr":
         fuse_in_blocks(arguments, console)
         return

@@ -63,15 +63,16 @@ def rater_mark(index: int) -> str:
     return letters
 
 
-def rater_table(agreement: AgreementResult, measured: dict[str, Sequence[Any]]) -> Markup:
+def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Markup:
     """What is known of each rater, measurements of the filter included, and of the consensus."""
+    agreement = case.agreement
     rows = list(agreement.of_raters())
     columns = [name for name in rows[0] if name != "rater" and not name.startswith("mean_haus")]
     columns = [name for name in columns if "jaccard" not in name and "hausdorff_mm" not in name]
     header = ["rater", *map(column_title, columns), *map(_words, measured)]
     body = []
     for index, row in enumerate(rows):
-        name = joined([_sample(index), f"{rater_mark(index)}  {row['rater']}"])
+        name = joined([_sample(case.place(index)), f"{rater_mark(index)}  {row['rater']}"])
         body.append(
             [name, *(row[c] for c in columns), *(values[index] for values in measured.values())]
         )

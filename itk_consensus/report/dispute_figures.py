@@ -28,7 +28,6 @@ _RATER_WIDTH, _CONSENSUS_WIDTH, _HALO_WIDTH = 1.6, 2.8, 4.8
 #: they share shows every colour; and by how many the first and the last at most.
 _APART, _MOST_APART, _USUAL_PIXELS = 1.1, 4.4, 340
 
-_MOST_SLICES = 6
 _MOST_PIXELS = 384  # per side of the picture below the contours
 _SHEET_PIXELS = 160  # the same on a contact sheet
 _MARGIN_MM = 8.0
@@ -52,12 +51,14 @@ class Look:
 
     window: GreyWindow | None = None  #: Of grey values; None: what suits the structure
     contact_sheet: bool = False  #: Whether all disputed slices are shown, not only the worst
+    most_slices: int = 6  #: How many of the worst are shown
 
 
 def dispute_figures(case: ReviewedCase, image: NDArray[Any] | None, look: Look) -> Markup:
     """Figures of the slices with most dispute, and of all of them where a sheet is wanted."""
     volume = DisputedVolume(case, image, look.window)
-    figures = [volume.figure(index) for index in disputed_slices(volume.dissent)]
+    chosen = disputed_slices(volume.dissent, look.most_slices)
+    figures = [volume.figure(index) for index in chosen]
     parts = [volume.said(), tag("div", *figures, class_="slices")]
     if look.contact_sheet:
         disputed = np.flatnonzero(volume.dissent.any(axis=(1, 2))).tolist()
@@ -74,13 +75,13 @@ def switch_style(raters: int) -> str:
     return "\n".join(rules)
 
 
-def disputed_slices(dissent: NDArray[np.float64]) -> list[int]:
+def disputed_slices(dissent: NDArray[np.float64], most: int = Look.most_slices) -> list[int]:
     """The most disputed slice, and others at equal quantiles of the dispute."""
     weight = dissent.sum(axis=(1, 2))
     if not weight.any():
         return [len(weight) // 2]
     share = np.cumsum(weight) / weight.sum()
-    middles = (np.arange(_MOST_SLICES - 1) + 0.5) / (_MOST_SLICES - 1)
+    middles = (np.arange(most - 1) + 0.5) / (most - 1)
     chosen = {int(weight.argmax()), *np.searchsorted(share, middles).tolist()}
     return sorted(chosen)
 
@@ -188,10 +189,10 @@ class DisputedVolume:
                 tag(
                     "path",
                     d=contour_path(np.where(plane == self.case.missing, 0, plane)),
-                    class_=f"r{j}",
-                    stroke=rater_color(j),
+                    class_=f"r{self.case.place(j)}",
+                    stroke=rater_color(self.case.place(j)),
                     stroke_width=_RATER_WIDTH,
-                    stroke_dasharray=rater_dashes(j),
+                    stroke_dasharray=rater_dashes(self.case.place(j)),
                     transform=f"translate({shift} {shift})" if number > 1 else None,
                 )
             )

@@ -98,7 +98,7 @@ def page_text(
     """The whole page; `page` says where it will lie, so that links find their files."""
     if files is not None and len(files) != len(case.names):
         raise InputError(f"report: files must be {len(case.names)}, got {len(files)}")
-    underlay = _underlay(filter_, image)
+    underlay = underlay_of(filter_, image)
     if files is None:
         hashes = [(n, voxel_hash(m)) for n, m in zip(case.names, case.maps, strict=True)]
     else:
@@ -109,7 +109,7 @@ def page_text(
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
     parts = [
-        section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
+        section("Can it be trusted?", *verdict(filter_, case), id_="verdict"),
         section(
             "Where they differ",
             legend(case.names),
@@ -117,7 +117,7 @@ def page_text(
             *viewer(filter_, case, paths, page, underlay, look.window),
             id_="dispute",
         ),
-        section("Raters", *_raters(filter_, case), id_="raters"),
+        section("Raters", *raters(filter_, case), id_="raters"),
     ]
     if case.agreement.labels:
         parts.append(section("Labels", label_table(case), id_="labels"))
@@ -158,7 +158,8 @@ def _lead(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
 _ALL_WELL = "All {} automatic checks passed; they do not judge clinical plausibility."
 
 
-def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+def verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+    """What speaks against a fusion, and what was asked."""
     findings = filter_.GetDiagnostics().findings
     explained = getattr(filter_, "Explanation", None)
     parts = [] if explained is None else [tag("p", case.in_words(explained))]
@@ -178,16 +179,18 @@ def _item(finding: Finding, names: Sequence[str]) -> Markup:
     return tag("li", badge, " ", text, class_=severity.replace(" ", "-"))
 
 
-def _raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+def raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
+    """Each rater, and every two of them."""
     measured = {
         m.name: value
         for m in measurements_of(type(filter_))
         if m.name in OF_EACH_RATER and len(value := m.__get__(filter_)) == len(case.names)
     }
-    return [rater_table(case.agreement, measured), heat_map(case.agreement)]
+    return [rater_table(case, measured), heat_map(case.agreement)]
 
 
-def _underlay(filter_: LabelFusionFilter, image: Any) -> Any:
+def underlay_of(filter_: LabelFusionFilter, image: Any) -> Any:
+    """The voxels of an image on the raters' grid, if there is one."""
     if image is None:
         return None
     like = filter_.fused.like

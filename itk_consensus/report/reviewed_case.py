@@ -36,6 +36,8 @@ class ReviewedCase:
     #: Where the axes run in the patient; None for arrays, which do not say it, and for flat images.
     orientation: Orientation | None = None
     structure_names: Mapping[int, str] = field(default_factory=dict)  #: Of labels, where known
+    #: Which of a page's raters these are, where some have not drawn this structure; () for all.
+    places: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -79,6 +81,10 @@ class ReviewedCase:
             Orientation.of(like.geometry.direction) if placed else None,
             dict(structure_names or {}),
         )
+
+    def place(self, rater: int) -> int:
+        """Which of a page's raters one is; his line is the same for every structure."""
+        return self.places[rater] if self.places else rater
 
     def structure(self, label: int) -> str:
         """What a label is called."""
