@@ -32,12 +32,12 @@ _CONSENSUS_MARK = "✓"
 _NOTHING = float("nan")
 
 
-def heat_map(agreement: AgreementResult) -> Markup:
+def heat_map(case: ReviewedCase) -> Markup:
     """Pairwise Dice, averaged over labels, as a table of coloured cells."""
+    agreement = case.agreement
     matrix = mean_matrix(agreement)
-    labels = len(agreement.labels)
-    over = f", mean of {labels} labels" if labels > 1 else ""
-    caption = f"Pairwise Dice{over} (darker = better, white ≤ {_LOWEST_SHADE:g})"
+    what = _what(case)
+    caption = f"Pairwise Dice, {what} (darker = better, white ≤ {_LOWEST_SHADE:g})"
     header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
     rows = [
         [f"{mark}  {name}", *map(_shaded, row)]
@@ -80,13 +80,20 @@ def rater_table(case: ReviewedCase, measured: dict[str, Sequence[Any]]) -> Marku
         own = _of_consensus(agreement)
         name = tag("b", f"{_CONSENSUS_MARK}  {agreement.reference}")
         body.append([name, *(own.get(c, _NOTHING) for c in columns), *[_NOTHING] * len(measured)])
-    unit = "means over labels" if len(agreement.labels) > 1 else "one label"
     return data_table(
-        f"Each rater against the others and the consensus ({unit}); distances in mm, "
+        f"Each rater against the others and the consensus, {_what(case)}; distances in mm, "
         f"surface Dice at {agreement.tolerance:g} mm. The consensus's own row: means over raters.",
         header,
         body,
     )
+
+
+def _what(case: ReviewedCase) -> str:
+    """What numbers of a table are about."""
+    labels = case.agreement.labels
+    if len(labels) == 1:
+        return case.structure(labels[0].label)
+    return f"mean of {len(labels)} structures"
 
 
 def _sample(index: int) -> Markup:

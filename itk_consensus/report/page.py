@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -160,7 +161,10 @@ _ALL_WELL = "All {} automatic checks passed; they do not judge clinical plausibi
 
 def verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     """What speaks against a fusion, and what was asked."""
-    findings = filter_.GetDiagnostics().findings
+    findings = [
+        replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
+        for one in filter_.GetDiagnostics().findings
+    ]
     explained = getattr(filter_, "Explanation", None)
     parts = [] if explained is None else [tag("p", case.in_words(explained))]
     said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
@@ -186,7 +190,7 @@ def raters(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
         for m in measurements_of(type(filter_))
         if m.name in OF_EACH_RATER and len(value := m.__get__(filter_)) == len(case.names)
     }
-    return [rater_table(case, measured), heat_map(case.agreement)]
+    return [rater_table(case, measured), heat_map(case)]
 
 
 def underlay_of(filter_: LabelFusionFilter, image: Any) -> Any:
