@@ -54,6 +54,7 @@ HOMES = {
     "zarr": {"pipeline"},
     "pydicom": {"images"},
     "highdicom": {"images"},
+    "openpyxl": {"pipeline"},
     **{name: {"review"} for name in ("trame", "trame_slicer", "slicer", "vtkmodules", "aiohttp")},
     "monai": set(),  # tensors and transforms of its kind are met without it
 }

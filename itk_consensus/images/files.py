@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -132,6 +132,11 @@ def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
         except RuntimeError as error:
             reason = _reason(error).replace(str(draft), str(path))
             raise FileError(f"cannot be written: {reason}", path=path) from error
+
+
+def joined(images: Sequence[Any]) -> Any:
+    """Several SimpleITK images as the volumes of one with an axis more; one stays as it is."""
+    return images[0] if len(images) == 1 else sitk.JoinSeries(list(images))
 
 
 def write_text(path: PathLike, text: str) -> None:

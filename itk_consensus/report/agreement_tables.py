@@ -40,7 +40,7 @@ def heat_map(case: ReviewedCase) -> Markup:
     caption = f"Pairwise Dice, {what} (darker = better, white ≤ {_LOWEST_SHADE:g})"
     header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
     rows = [
-        [f"{mark}  {name}", *map(_shaded, row)]
+        [f"{mark}  {name}", *map(shaded, row)]
         for (mark, name), row in zip(_named(agreement), matrix, strict=True)
     ]
     return tag("div", data_table(caption, ["rater", *header], rows), class_="heat")
@@ -165,7 +165,10 @@ def _words(name: str) -> str:
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
-def _shaded(value: float) -> Markup:
+def shaded(value: float) -> Markup:
+    """A cell of a heat map."""
+    if value != value:
+        return tag("td", "–")
     share = float(np.clip((value - _LOWEST_SHADE) / (1 - _LOWEST_SHADE), 0, 1))
     color = [round(a + share * (b - a)) for a, b in zip(*_HEAT, strict=True)]
     ink = "#ffffff" if _luminance(color) < _EQUAL_CONTRAST else "#000000"
