@@ -34,10 +34,13 @@ _NOTHING = float("nan")
 
 def heat_map(case: ReviewedCase) -> Markup:
     """Pairwise Dice, averaged over labels, as a table of coloured cells."""
-    agreement = case.agreement
+    return agreement_heat_map(case.agreement, f"Pairwise Dice, {_what(case)}")
+
+
+def agreement_heat_map(agreement: AgreementResult, title: str) -> Markup:
+    """The same of an agreement alone."""
     matrix = mean_matrix(agreement)
-    what = _what(case)
-    caption = f"Pairwise Dice, {what} (darker = better, white ≤ {_LOWEST_SHADE:g})"
+    caption = f"{title} (darker = better, white ≤ {_LOWEST_SHADE:g})"
     header = [tag("abbr", mark, title=name) for mark, name in _named(agreement)]
     rows = [
         [f"{mark}  {name}", *map(shaded, row)]

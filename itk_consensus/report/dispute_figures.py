@@ -216,8 +216,8 @@ class DisputedVolume:
         return lines, mm
 
 
-def legend(names: Sequence[str]) -> Markup:
-    """A box and a line for everything drawn."""
+def legend(names: Sequence[str], *, switches: bool = True) -> Markup:
+    """A line for everything drawn, and a box that hides it."""
     entries: list[tuple[str, Markup, str]] = [
         (f"r{j}", line_sample(rater_color(j), _RATER_WIDTH, rater_dashes(j)), name)
         for j, name in enumerate(names)
@@ -226,6 +226,10 @@ def legend(names: Sequence[str]) -> Markup:
     band = "#{:02X}{:02X}{:02X}".format(*BAND_COLOR)
     patch = tag("span", class_="swatch", style=f"background:{band}")
     entries.append(("band", patch, "disputed, stronger where more readers differ"))
+    if not switches:
+        return tag(
+            "p", *(tag("span", sample, text) for _, sample, text in entries), class_="legend"
+        )
     boxes = [
         tag("label", tag("input", type="checkbox", id=f"show-{name}", checked=True), sample, text)
         for name, sample, text in entries

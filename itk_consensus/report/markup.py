@@ -82,7 +82,8 @@ def section(title: str, *children: Any, id_: str) -> Markup:
 
 def document(title: str, lead: Any, *sections: Markup, extra_style: str = "") -> str:
     """A whole page that needs nothing else: it opens offline, on a phone, and on paper."""
-    style = (files("itk_consensus.report") / "page.css").read_text(encoding="utf-8")
+    room = files("itk_consensus.report")
+    style = "".join((room / name).read_text(encoding="utf-8") for name in ("parts.css", "page.css"))
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

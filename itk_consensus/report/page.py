@@ -139,19 +139,20 @@ def page_text(
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
     title = f"Consensus of {counted(len(case.names), 'rater')}"
-    return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
+    return document(title, facts(filter_, case), *parts, extra_style=switch_style(len(case.names)))
 
 
-def _lead(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
+def facts(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
+    """The numbers that come first."""
     agreement = case.agreement
-    facts = {
+    numbers = {
         "method": filter_.method,
         "raters": len(case.names),
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
         "concerns": len(filter_.GetDiagnostics().concerns),
     }
-    items = [tag("li", tag("b", value), name) for name, value in facts.items()]
+    items = [tag("li", tag("b", value), name) for name, value in numbers.items()]
     return tag("ul", *items, class_="facts")
 
 
@@ -167,13 +168,21 @@ def verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
     ]
     explained = getattr(filter_, "Explanation", None)
     parts = [] if explained is None else [tag("p", case.in_words(explained))]
+    return [*parts, findings_list(findings, case.names)]
+
+
+def findings_list(findings: Sequence[Finding], names: Sequence[str]) -> Markup:
+    """Findings, the gravest first, and what was found in order."""
     said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
+    parts = []
     if not any(one.concern for one in said):
         parts.append(tag("p", _ALL_WELL.format(len(findings))))
-    parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
-    passed = [_item(finding, case.names) for finding in findings if not finding.severity]
+    if said:
+        parts.append(tag("ul", *(_item(one, names) for one in said), class_="findings"))
+    passed = [_item(finding, names) for finding in findings if not finding.severity]
     summary = tag("summary", f"{counted(len(passed), 'check')} passed")
-    return [*parts, tag("details", summary, tag("ul", *passed, class_="findings"))]
+    details = tag("details", summary, tag("ul", *passed, class_="findings"))
+    return tag("div", *parts, details)
 
 
 def _item(finding: Finding, names: Sequence[str]) -> Markup:
