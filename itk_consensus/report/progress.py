@@ -58,19 +58,21 @@ class TqdmBar:
     """tqdm's, which is a widget in a notebook."""
 
     def __init__(self, make: Any) -> None:
-        self._make, self._bar = make, None
+        self._make, self._bar, self._said = make, None, ""
 
     def show(self, share: float, doing: str) -> None:
-        """Open the bar, or move it."""
+        """Open the bar, or move it; what is being done is shown at once, numbers now and then."""
+        said = on_one_line(doing)
         if self._bar is None:
             look = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a notebook without widgets
-                said = on_one_line(doing)
                 self._bar = self._make(total=1.0, desc=said, bar_format=look, leave=False)
         assert self._bar is not None
-        self._bar.set_description(on_one_line(doing), refresh=False)
         self._bar.update(share - self._bar.n)
+        if said != self._said:
+            self._bar.set_description_str(said)
+        self._said = said
 
     def clear(self) -> None:
         """Close the bar."""

@@ -152,7 +152,10 @@ def naming_raters(text: str, names: Sequence[str]) -> str:
         numbers = [int(number) for number in re.findall(r"\d+", found[0])]
         if any(number >= len(names) for number in numbers):
             return found[0]
-        return " and ".join(names[number] for number in numbers)
+        text = " and ".join(names[number] for number in numbers)
+        # A name is spelled as it is, but our own "rater 3" may begin a sentence.
+        begins = found[0][0].isupper() and re.match(r"rater \d", text)
+        return text.capitalize() if begins else text
 
     return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
 

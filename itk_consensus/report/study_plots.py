@@ -98,7 +98,7 @@ def bland_altman(points: Sequence[Volume], unit: str, title: str) -> Markup:
         for one, mean in zip(shown, means, strict=True)
     ]  # fmt: skip
     for power in np.linspace(means.min(), means.max(), 4) if high - low > 0.11 else [means.mean()]:
-        parts.append(tag("text", f"{10**power:.3g}", x=x(power), y=_PLOT_HEIGHT + 14,
+        parts.append(tag("text", _short(10**power), x=x(power), y=_PLOT_HEIGHT + 14,
                          text_anchor="middle", class_="tick"))  # fmt: skip
     parts.append(tag("text", f"mean volume, {unit}", x=(_WIDTH - 65) / 2, y=_PLOT_HEIGHT + 32,
                      text_anchor="middle", class_="tick"))  # fmt: skip
@@ -109,6 +109,10 @@ def _plot(parts: Sequence[Markup], height: int, title: str) -> Markup:
     picture = tag("svg", *parts, viewBox=f"0 0 {_WIDTH} {height}", role="img", aria_label=title,
                   class_="plot")  # fmt: skip
     return tag("figure", picture, tag("figcaption", title))
+
+
+def _short(volume: float) -> str:
+    return f"{volume:.0f}" if volume >= 100 else f"{volume:.3g}"
 
 
 def _at(place: float) -> str:

@@ -12,6 +12,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.grey_windows import GreyWindow, windows_for
 from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.report.dispute_figures import BAND_COLOR
+from itk_consensus.report.disputed_slices import disputed_patterns
 from itk_consensus.report.drawing import grey, png_bytes
 from itk_consensus.report.orientation import Orientation
 from itk_consensus.votes.decision_patterns import DecisionPatterns
@@ -39,7 +40,7 @@ def thumbnail(
     geometry = like.geometry
     labels = np.asarray(convert.load_one(consensus, like, owner="thumbnail", parameter="image"))
     part = _part(votes, geometry.array_spacing)
-    disputed = _disputed(votes).astype(np.uint8)
+    disputed = disputed_patterns(votes).astype(np.uint8)
     planes = votes.crop(part).expand(disputed).reshape(-1, *(1, 1, *_sides(part))[-2:])
     worst = int(planes.sum(axis=(1, 2)).argmax())
 
@@ -62,13 +63,6 @@ def thumbnail(
 
 def _sides(part: Box) -> list[int]:
     return [side.stop - side.start for side in part]
-
-
-def _disputed(votes: DecisionPatterns) -> NDArray[np.bool_]:
-    """(P,) patterns of which raters who annotated do not say the same."""
-    said = np.where(votes.present, votes.patterns, -1)
-    most = said.max(axis=1)
-    return np.asarray(((said != most[:, None]) & votes.present).any(axis=1))
 
 
 def _part(votes: DecisionPatterns, spacing: Any) -> Box:

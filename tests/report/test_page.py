@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import SimpleITK as sitk
 
 import itk_consensus as ic
+from itk_consensus.cli import main
 from itk_consensus.diagnostics.findings import Finding
 from itk_consensus.errors import GeometryError, NotExecutedError, ParameterError
 from itk_consensus.images.content import file_hash
@@ -187,7 +189,7 @@ def test_numbers_of_raters_become_names() -> None:
 
 
 def test_every_severity_has_a_word_and_a_colour() -> None:
-    style = (Path(page.__file__).parent / "page.css").read_text()
+    style = (Path(page.__file__).parent / "parts.css").read_text()
     for severity in ("note", "caution", "do not use", None):
         item = str(page._item(Finding("rule", 1.0, severity, "Oh."), ["Ann"]))
         assert (severity or "fine").capitalize() + ": rule." in item
@@ -326,3 +328,29 @@ def test_a_contact_sheet_has_every_disputed_slice(tmp_path: Path) -> None:
         disputed
     )
     assert 'class="sheet"' not in without
+
+
+def test_no_rule_of_the_style_stands_there_twice() -> None:
+    room = Path(page.__file__).parent
+    style = "".join((room / name).read_text() for name in ("parts.css", "page.css"))
+    rules = [line for line in style.splitlines() if line.startswith((".", "#", "t", "h"))]
+    assert len(rules) == len(set(rules))
+
+
+def test_slice_numbers_agree_between_page_and_command_line(tmp_path: Path) -> None:
+    readers, _ = ct_of_a_nodule(RAS)
+    paths = []
+    for number, reader in enumerate(readers):
+        paths.append(str(tmp_path / f"{number}.nii.gz"))
+        sitk.WriteImage(reader, paths[-1])
+    page, out = tmp_path / "p.html", tmp_path / "f.nii.gz"
+    words = ["--method", "vote", "-o", str(out), "--report", str(page), "--json", f"{out}.json"]
+    assert main(["fuse", *paths, *words, "--contact-sheet"]) == 0
+    told = json.loads(Path(f"{out}.json").read_text())["disputed_slices"]
+    sheet = page.read_text().partition('class="sheet"')[2]
+    shown = {
+        int(number): int(voxels)
+        for number, voxels in re.findall(r"Slice (\d+) \(0 to 7\): (\d+) disputed", sheet)
+    }
+    assert [told["first"], told["last"]] == [min(shown), max(shown)]
+    assert shown[told["most"]] == told["voxels"] == max(shown.values())
