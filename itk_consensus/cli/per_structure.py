@@ -89,6 +89,23 @@ def fuse_per_structure(arguments: argparse.Namespace, console: Console) -> None:
     console.answer(f"{readers.matched}\n{len(consensus)} structures in {arguments.output}{written}")
 
 
+def page_per_structure(arguments: argparse.Namespace, console: Console) -> None:
+    """``itk-consensus report --per-structure``: the page alone."""
+    arguments.report = arguments.output
+    arguments.json = arguments.probability = arguments.uncertainty = arguments.label = None
+    fuser = _fuser(arguments)
+    folders = [] if arguments.series is None else [arguments.series]
+    outputs = [Output("--output", arguments.output)]
+    check_outputs(outputs, [*arguments.inputs, *folders], 3, overwrite=arguments.overwrite)
+    readers = read_readers(arguments, arguments.inputs)
+    for sentence in readers.lonely:
+        console.warn(sentence)
+    fused = list(_fuse_each(readers, fuser, arguments, console))
+    with writing(outputs, overwrite=arguments.overwrite):
+        _write_reports(fused, readers, fuser, arguments)
+    console.answer(f"{readers.matched}\n{arguments.output}: {fuser.method} of each structure")
+
+
 def _fuse_each(
     readers: ReadStructures,
     fuser: LabelFusionFilter,

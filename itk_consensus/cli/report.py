@@ -16,6 +16,8 @@ from itk_consensus.cli.fusing import (
 from itk_consensus.cli.inputs import rater_names
 from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
 from itk_consensus.cli.page_options import add_page_options, page_options
+from itk_consensus.cli.per_structure import page_per_structure
+from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.report.page import PathLike, report
 from itk_consensus.report.text import PROGRAM
 
@@ -30,10 +32,15 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_input_files(parser)
     add_output_options(parser, "the page, a single file")
     add_image_option(parser, fuser)
+    add_structure_options(parser)
     add_page_options(parser)
 
 
 def _report(arguments: argparse.Namespace, console: Console) -> None:
+    if arguments.per_structure:
+        page_per_structure(arguments, console)
+        return
+    require_no_structure_options(arguments)
     outputs = given_outputs(arguments, output=None)
     fused = fuse_files(arguments, console, outputs)
     console.progress(0.9, "writing")

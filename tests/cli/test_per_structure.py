@@ -126,11 +126,19 @@ def test_a_name_that_nearly_fits_is_suggested(
     assert '--rename "GTVp=GTVprim"' in said
 
 
-@pytest.mark.parametrize("command", ["fuse", "agreement", "info"])
+def test_report_writes_the_page_of_structures_alone(study: Path, tmp_path: Path) -> None:
+    page = tmp_path / "only.html"
+    words = [*options(study), "--method", "vote", "-o", str(page), "--window", "bone"]
+    assert main(["report", *inputs(study), *words]) == 0
+    assert "Grey values: bone" in page.read_text()
+    assert [path.name for path in tmp_path.iterdir()] == ["only.html"]
+
+
+@pytest.mark.parametrize("command", ["fuse", "agreement", "info", "report"])
 def test_an_rtstruct_is_named_for_what_it_is(
     command: str, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = ["-o", str(tmp_path / "x.nrrd")] if command == "fuse" else []
+    more = ["-o", str(tmp_path / "x.nrrd")] if command in ("fuse", "report") else []
     assert main([command, *inputs(study), *more]) == 2
     said = capsys.readouterr().err
     assert "is an RTSTRUCT" in said
