@@ -86,7 +86,8 @@ def run_batch(
         writing to this folder.
     """
     require_distinct(cases)
-    require_apart(cases, plan.output)
+    folders = {case.name: CaseFiles.of(case, plan).record.parent for case in cases}
+    require_apart(cases, folders, plan.output)
     # Workers of a cluster need not start where we did.
     plan, cases = plan.absolute(), [case.absolute() for case in cases]
     require_no_overlap(_read(cases, plan, sources), _written(cases, plan))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -94,15 +94,21 @@ def require_distinct(cases: Sequence[BatchCase]) -> None:
         folders[folder] = case.name
 
 
-def require_apart(cases: Sequence[BatchCase], output: Path) -> None:
-    """Raise a `FileError` if results would lie among raters: a next run would take them for one."""
+def require_apart(cases: Sequence[BatchCase], folders: Mapping[str, Path], output: Path) -> None:
+    """Raise a `FileError` if results would lie among raters: a next run would take them for one.
+
+    Parameters
+    ----------
+    folders : mapping of str to Path
+        Where the results of each case go, by its name.
+    """
     read_from = {
         os.path.realpath(folder): case.name
         for case in cases
         for folder in {rater.parent for rater in case.raters}
     }
     for case in cases:
-        folder = os.path.realpath(output / case.folder)
+        folder = os.path.realpath(folders[case.name])
         if folder in read_from:
             other = read_from[folder]
             whose = "its raters" if other == case.name else f"the raters of case {other!a}"

@@ -241,6 +241,18 @@ def test_bids_is_read_in_both_spellings_and_written(entity: str, tmp_path: Path)
         assert known.fullmatch(path.name) or any(path.match(pattern) for pattern in ignored), path
 
 
+def test_bids_results_never_lie_among_the_raters(tmp_path: Path, capsys: Any) -> None:
+    write_study(tmp_path / "in", 1)
+    folder = tmp_path / "bids/sub-00/anat"
+    folder.mkdir(parents=True)
+    for reader in READERS[:2]:
+        source = tmp_path / f"in/c0/{reader}.nii.gz"
+        (folder / f"sub-00_desc-{reader}_dseg.nii.gz").write_bytes(source.read_bytes())
+    words = ["batch", str(tmp_path / "bids"), "-o", str(tmp_path / "bids"), "--bids-output"]
+    assert main(words) == 2
+    assert "would lie among its raters" in capsys.readouterr().err
+
+
 def test_the_workbook_has_the_tables_and_no_formula(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     write_study(tmp_path / "in", 2)
