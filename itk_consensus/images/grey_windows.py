@@ -13,8 +13,10 @@ from itk_consensus.neighbourhood.boxes import bounding_box, grown
 
 #: Air is -1000 HU and no other modality has values like it.
 _BELOW_ALL_BUT_CT = -500
-#: Fat is -100 HU: a part of a CT without air has whole numbers below this; no MR has.
+#: Fat is -100 HU: a part of a CT without air has whole numbers below this. Of an MR that was
+#: interpolated some few may be negative, too.
 _FAT_BELOW = -50
+_LEAST_FAT = 0.01
 
 
 class GreyWindow(NamedTuple):
@@ -99,7 +101,8 @@ def windows_for(image: NDArray[Any], structure: NDArray[np.bool_]) -> list[GreyW
         GreyWindow("1 to 99 %", max(float(high - low), 1e-6), float(high + low) / 2),
         GreyWindow("all values", max(whole[1] - whole[0], 1e-6), sum(whole) / 2),
     ]
-    if whole[0] >= (_FAT_BELOW if integers else _BELOW_ALL_BUT_CT):
+    has_fat = integers and np.mean(some < _FAT_BELOW) >= _LEAST_FAT
+    if whole[0] >= _BELOW_ALL_BUT_CT and not has_fat:
         return fitted
     usual = _usual_window(image, structure, some)
     return sorted([*CT_WINDOWS, *fitted], key=lambda one: one.name != usual)

@@ -125,7 +125,7 @@ class DisputedVolume:
         if self.case.orientation is not None:
             texts.append("Letters: the patient's right, left, front (A), back (P), head (S), feet.")
         if len(self._maps) > 1:
-            texts.append("Readers' lines are drawn a pixel apart, so that shared edges show all.")
+            texts.append("Raters' lines are drawn a pixel apart, so that shared edges show all.")
         return tag("p", " ".join(texts), class_="quiet")
 
     def figure(self, index: int, most_pixels: int = _MOST_PIXELS) -> Markup:
@@ -225,7 +225,7 @@ def legend(names: Sequence[str], *, switches: bool = True) -> Markup:
     entries.append(("consensus", line_sample(_BRIGHT, _CONSENSUS_WIDTH), "consensus"))
     band = "#{:02X}{:02X}{:02X}".format(*BAND_COLOR)
     patch = tag("span", class_="swatch", style=f"background:{band}")
-    entries.append(("band", patch, "disputed, stronger where more readers differ"))
+    entries.append(("band", patch, "disputed, stronger where more raters differ"))
     if not switches:
         return tag(
             "p", *(tag("span", sample, text) for _, sample, text in entries), class_="legend"

@@ -17,7 +17,7 @@ from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter, measurements_of, parameters_of
 from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import Resolution
-from itk_consensus.report.disputed_slices import disputed_slices_of
+from itk_consensus.report.disputed_slices import DisputedSlices, disputed_slices_of
 from itk_consensus.report.image_file import ImageFile, label_sizes
 from itk_consensus.report.text import PROGRAM, counted, pairs, section, shown, table, times, wrapped
 
@@ -103,8 +103,8 @@ class FusionReport:
             section("Parameters", pairs(self._parameter_texts(content["parameters"]))),
             section("Fused labels", table(*_label_table(content["labels"]))),
         ]
-        disputed = disputed_slices_of(self.filter_)
-        if disputed is not None:
+        if content["disputed_slices"] is not None:
+            disputed = DisputedSlices(**content["disputed_slices"])
             parts.append(section("Where raters differ", [str(disputed)]))
         measured = content["measurements"]
         of_raters = {name: measured.pop(name) for name in OF_EACH_RATER if name in measured}

@@ -28,6 +28,9 @@ def test_a_part_of_a_ct_without_air_is_still_a_ct() -> None:
     structure[2:4, 10:20, 14:24] = True
     assert windows_for(image, structure)[0].name == "soft tissue"
     assert windows_for(image.astype(np.float32), structure)[0].name == "soft tissue"
+    rung = np.clip(image + 300, 0, None).astype(np.int16)
+    rung[0, 0, 0] = -120  # an MR that was interpolated by splines
+    assert windows_for(rung, structure)[0].name == "1 to 99 %"
     scores = (image - image.mean()) / image.std()  # as networks want their MR
     assert windows_for(scores, structure)[0].name == "1 to 99 %"
 
