@@ -32,9 +32,9 @@ CASES is one of
   a folder with BIDS segmentations, *_desc-<rater>_dseg.nii.gz or *_rater-<rater>_dseg.nii.gz
 
 Cases that were already fused with the same inputs, method and options are skipped, and their pages
-stay linked. If a case fails
-it is listed, the others go on, and the exit code is 1. Results of an earlier run are replaced;
-files of yours among them, and results that you changed, only with --overwrite.
+stay linked. If a case fails it is listed, the others go on, and the exit code is 1. Results of an
+earlier run are replaced; files of yours among them, and results that you changed, only with
+--overwrite.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -15,6 +16,8 @@ Read = TypeVar("Read")
 
 def add_page_options(parser: argparse.ArgumentParser) -> None:
     """Give a parser ``--window``, ``--label-names`` and ``--contact-sheet``."""
+    # Or argparse would take -600,1500, the window of the lung, for an option.
+    parser._negative_number_matcher = re.compile(r"-\d[\d.,e+-]*$")
     group = parser.add_argument_group("options of pages")
     group.add_argument(
         "--window",

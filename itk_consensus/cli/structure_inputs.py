@@ -101,8 +101,8 @@ def read_readers(arguments: argparse.Namespace, files: list[Path]) -> ReadStruct
 
 def require_no_structure_options(arguments: argparse.Namespace) -> None:
     """Refuse options that mean nothing without ``--per-structure``."""
-    for option in ("series", "series_number", "absent_frames"):
-        if getattr(arguments, option) is not None:
+    for option in ("series", "series_number", "absent_frames", "rename"):
+        if getattr(arguments, option) not in (None, []):
             name = option.replace("_", "-")
             arguments.parser.error(f"--{name} is for named structures; add --per-structure")
 
