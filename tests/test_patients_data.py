@@ -9,6 +9,7 @@ import subprocess
 import sys
 import traceback
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -170,8 +171,11 @@ def test_reports_and_statistics_tell_nobody(
         agreement.Execute(masks)
         consensus = ic.ConsensusFilter()
         consensus.Execute(masks)
-        for shown in (agreement, agreement.GetResult(), consensus, ic.Agreement(masks)):
-            texts += [str(shown), repr(shown), getattr(shown, "_repr_html_", str)()]
+        result = agreement.GetResult()
+        things = [agreement, result, consensus, ic.Agreement(masks), consensus.GetDiagnostics()]
+        things += [result.pairs(), result.summary(), ic.show(consensus, masks[0])]
+        for shown in things:
+            texts += [str(shown), repr(shown), shown._repr_html_()]
 
 
 @pytest.mark.parametrize("fuser", [ic.STAPLEImageFilter, ic.ConsensusFilter])
@@ -690,6 +694,9 @@ def contents(path: Path) -> bytes:
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
         raw = gzip.decompress(raw)
+    if path.suffix == ".xlsx":
+        with zipfile.ZipFile(path) as book:
+            raw = b"".join(book.read(name) for name in book.namelist())
     if path.suffix in (".nrrd", ".mha", ".nii"):
         image = sitk.ReadImage(str(path))
         raw += "".join(image.GetMetaData(key) for key in image.GetMetaDataKeys()).encode()
@@ -757,6 +764,11 @@ def test_no_command_prints_or_writes_the_patient(
          "out/band.nrrd"],
         [*per_structure, *contours, "-o", "out/s.seg.nrrd"],
         [*per_structure, *segmentations, "-o", "out/t.seg.nrrd"],
+        [*per_structure, *contours, "-o", "out/u.seg.nrrd", "--report", "out/u.html", "--json",
+         "out/u.json", "--uncertainty", "out/u-{structure}.nrrd", "--contact-sheet"],
+        ["agreement", "--per-structure", "--series", series, *contours, "--csv", "out/v.csv"],
+        ["info", "--per-structure", "--series", series, *contours],
+        ["batch", "cases.csv", "-o", "out/bids", "--bids-output", "--reports", "--excel"],
     ]  # fmt: skip
     failing: list[list[Any]] = [
         ["fuse", inputs[0], contours[0], "-o", "out/x.nrrd"],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.errors import InputError
+from itk_consensus.errors import FileError, InputError
 from itk_consensus.images.dicom.identity import modality_of, without_remarks
 from itk_consensus.images.dicom.rtstruct_reading import STRUCTURE_SET, read_dicom_contours
 from itk_consensus.images.dicom.rtstruct_writing import write_dicom_contours
@@ -44,7 +44,10 @@ def read_structures(
     dataset = read_dicom(path, stop_before_pixels=True)
     if series is None:
         kind = modality_of(dataset) or "file"
-        raise InputError(f"is a DICOM {kind}; the series it outlines must be given", path=path)
+        raise InputError(
+            f"is a DICOM {kind}; the series it outlines must be given (series=, --series FOLDER)",
+            path=path,
+        )
     if dataset.get("SOPClassUID") == STRUCTURE_SET:
         return read_dicom_contours(path, series)
     return read_dicom_segmentation(path, series, **options)
@@ -80,8 +83,14 @@ def write_structures(
 
 def require_structures_name(path: Path) -> None:
     """Raise unless the name of a file asks for a format that structures are written in."""
-    if not is_dicom(path):
+    if is_dicom(path):
+        return
+    try:
         require_segmentation_name(path)
+    except FileError as error:
+        raise FileError(
+            f"{error.problem}; .dcm is a DICOM SEG, {CONTOURS} an RTSTRUCT", path=path
+        ) from error
 
 
 def is_dicom(path: Path) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
 
+from itk_consensus.display import Displayed
 from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.geometry import ImageGeometry
 
@@ -61,7 +62,7 @@ class Structure:
 
 
 @dataclass(frozen=True)
-class MatchedStructures:
+class MatchedStructures(Displayed):
     """Who has what."""
 
     readers: tuple[str, ...]
@@ -91,9 +92,16 @@ class MatchedStructures:
         }
 
     def __str__(self) -> str:
-        lines = [f"{'structure':24} {'  '.join(self.readers)}"]
-        for name, row in self.table.items():
-            lines.append(f"{name:24} {'  '.join('-' if o is None else o.name for o in row)}")
+        cells = [("structure", *self.readers)]
+        cells += [
+            (name, *("-" if one is None else one.name for one in row))
+            for name, row in self.table.items()
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
         lines += [f"only one reader has {name}" for name in self.unmatched]
         lines += [
             f"taken for one: {', '.join(names)}" for names in self.differently_spelled.values()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +53,13 @@ class Window:
     spacing: tuple[float, float]
 
     @classmethod
-    def around(cls, union: Mask, spacing: Sequence[float]) -> Window:
+    def around(cls, union: Mask, spacing: Sequence[float], margin_mm: float = _MARGIN_MM) -> Window:
         """What is marked in any slice, with a margin; all of it if nothing is."""
         size = (float(spacing[1]), float(spacing[2]))
         shape = union.shape[1:]
         marked = np.asarray(union.any(axis=0))
         box = bounding_box(marked) or tuple(slice(0, side) for side in shape)
-        rows, columns = grown(box, [round(_MARGIN_MM / step) for step in size], shape)
+        rows, columns = grown(box, [round(margin_mm / step) for step in size], shape)
         return cls(rows, columns, size)
 
     @property
@@ -126,6 +125,7 @@ def draw_scale_bar(panel: Any, window: Window) -> None:
     panel.text(x, y - 0.03 * (bottom - top), label, fontsize=7, color=TEXT_COLOR)
 
 
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 2)), (0, (7, 2, 1, 2)))
 _CONSENSUS_STYLES: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#D7263D", (0, (2.5, 1.2))))
 
 
@@ -166,8 +166,8 @@ def draw_consensus(
         top.set_title(f"slice {index}", fontsize=8, color=TEXT_COLOR)
         for panel in (top, bottom):
             _shade(panel, window, votes[index], shades)
-        for mask, color in zip(masks, cycle(RATER_COLORS), strict=False):
-            outline(top, window, mask[index], color, "-")
+        for number, mask in enumerate(masks):
+            outline(top, window, mask[index], *_rater_style(number))
         for mask, (color, dashes) in zip(consensus.values(), _CONSENSUS_STYLES, strict=False):
             outline(bottom, window, mask[index], color, dashes)
     for panel, name in zip(panels[:, 0], ("raters", "consensus"), strict=True):
@@ -176,6 +176,11 @@ def draw_consensus(
     figure.suptitle(title, fontsize=10)
     _draw_legend(figure, len(masks), list(consensus), shades)
     save_figure(figure, path)
+
+
+def _rater_style(number: int) -> tuple[str, Any]:
+    """Colour and dashes of a rater; those of the first six are not broken."""
+    return RATER_COLORS[number % len(RATER_COLORS)], _DASHES[number // len(RATER_COLORS) % 4]
 
 
 def _shade(panel: Any, window: Window, votes: NDArray[Any], shades: Sequence[str]) -> None:
@@ -190,9 +195,10 @@ def _draw_legend(figure: Any, raters: int, consensus: Sequence[str], shades: Seq
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
+    styles = [_rater_style(number) for number in range(raters)]
     lines = [
-        Line2D([], [], color=color, linewidth=1.6, label=f"rater {number}")
-        for number, color in zip(range(raters), cycle(RATER_COLORS), strict=False)
+        Line2D([], [], color=color, linestyle=dashes, linewidth=1.6, label=f"rater {number}")
+        for number, (color, dashes) in enumerate(styles)
     ]
     lines += [
         Line2D([], [], color=color, linestyle=dashes, linewidth=1.6, label=name)

@@ -57,3 +57,16 @@ def test_an_existing_page_is_not_replaced(
     assert main(["report", *files, "-o", str(page)]) == 2
     assert page.read_text(encoding="utf-8") == "mine"
     assert "--overwrite" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--window", "-600,1500"], ["--window=-600,1500"]])
+def test_a_window_may_be_below_zero(words: list[str], tmp_path: Path) -> None:
+    """argparse took -600,1500 for an option that it did not know."""
+    paths = []
+    for number, reader in enumerate(ic.sample_case()):
+        paths.append(str(tmp_path / f"{number}.nii.gz"))
+        write_image(reader, paths[-1])
+    page = tmp_path / "p.html"
+    options = ["--image", paths[0], "-o", str(page), "--method", "vote"]
+    assert main(["report", *paths, *options, *words]) == 0
+    assert "as asked (center -600, width 1500)" in page.read_text()
