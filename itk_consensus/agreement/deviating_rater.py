@@ -56,12 +56,13 @@ class Deviation(NamedTuple):
         return self.times_as_far > TIMES_AS_FAR and self.others_dice - self.dice > LOWER_DICE
 
 
-def farthest_rater(patterns: DecisionPatterns) -> Deviation | None:
+def farthest_rater(patterns: DecisionPatterns, known: PairCounts | None = None) -> Deviation | None:
     """The rater who is farthest from the others; None where fewer than three met each other.
 
-    Dice is that of all labels but 0 together, of voxels that both raters annotated.
+    Dice is that of all labels but 0 together, of voxels that both raters annotated. What is known
+    of pairs already need not be counted again.
     """
-    pairs = PairCounts.of(patterns)
+    pairs = PairCounts.of(patterns) if known is None else known
     drawn = patterns.labels != 0
     marked, shared = pairs.marked[drawn].sum(axis=0), pairs.shared[drawn].sum(axis=0)
     either = marked + marked.T

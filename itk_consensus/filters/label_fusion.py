@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -18,6 +18,9 @@ import numpy as np
 from itk_consensus.constraints import Integer
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
+from itk_consensus.diagnostics.of_readers import diagnose_readers
+from itk_consensus.diagnostics.reader_limits import ReaderLimits
+from itk_consensus.diagnostics.readers import Readers
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
@@ -228,9 +231,21 @@ class LabelFusionFilter(RaterInputs):
         return self._outputs.uncertainty_image(kind)
 
     @made_later
-    def GetDiagnostics(self) -> Diagnostics:
-        """Checks of the last Execute, each with its number; made on demand."""
-        return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
+    def GetDiagnostics(self, limits: Mapping[str, float] | None = None) -> Diagnostics:
+        """Checks of the last Execute, each with its number; made on demand.
+
+        Those about the fusion (``.fusion``) say whether the result can be believed, those about the
+        raters (``.raters``) how far these agree and who may have slipped.
+
+        Parameters
+        ----------
+        limits : mapping of str to float, optional
+            Other numbers than those of `ReaderLimits`, by name, such as ``{"poor_dice": 0.5}``.
+        """
+        case = self._executed_case()
+        readers = Readers(case.patterns, case.spacing, ReaderLimits().having(**(limits or {})))
+        found = diagnose(self._estimate(case, self.fused.fusion))
+        return Diagnostics((*found.findings, *diagnose_readers(readers)))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it."""

@@ -1,0 +1,74 @@
+"""Where agreement of readers is called good, moderate or poor, and a reader apart: one table.
+
+Limits of agreement come from published reader studies, limits of slips from our own data:
+`examples/benchmarks/diagnostics_evidence.py --readers` prints how often they find planted slips and
+how often they disturb readers who agree. They were chosen on the even cases of LIDC and of BU-BIL's
+crowds and are reported on the odd ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+
+from itk_consensus.diagnostics.findings import Agreement
+from itk_consensus.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class ReaderLimits:
+    """From which numbers on readers' findings say something."""
+
+    #: Mean Dice of pairs. Good: contouring uncertainty is expected to leave .8 to .9 (Brock et al.,
+    #: AAPM TG-132, Med Phys 44:e43, 2017). Poor: below .6 even kappa, which is kinder to small
+    #: structures, is no longer called good (Cicchetti, Psychol Assess 6:284, 1994).
+    good_dice: float = 0.8
+    poor_dice: float = 0.6
+    #: Mean surface Dice of pairs at a tolerance in mm. Clinicians who repeat organs at risk reach
+    #: .8 and more at tolerances of 1 to 3 mm (Nikolov et al., J Med Internet Res 23:e26151, 2021).
+    good_surface_dice: float = 0.8
+    poor_surface_dice: float = 0.5
+    surface_tolerance: float = 2.0
+    #: Standard deviation over mean of the volumes. Of gross tumours it is 10 to 30 % in most
+    #: studies (Weiss & Hess, Strahlenther Onkol 179:21, 2003); our readers who agree stay below.
+    good_volume_variation: float = 0.2
+    poor_volume_variation: float = 0.35
+    #: A mask with less than this share of the others' median volume is as good as empty.
+    nearly_empty: float = 0.05
+    #: A rater with less than this share of the others' median volume, or more than one over it,
+    #: drew another extent ...
+    other_volume: float = 0.5
+    #: ... if that is also so many times the factor by which they differ from each other.
+    times_the_spread: float = 1.5
+    #: A rater whose mean Dice to the others is below this share of theirs drew something else.
+    apart_dice: float = 0.65
+    #: A rater this much farther from the others (1 - Dice) than they are from each other, and this
+    #: much lower in Dice, is tried mirrored and moved ...
+    suspect_times: float = 1.3
+    suspect_dice: float = 0.03
+    #: ... and is called so if the distance that remains to the others is at most this many times
+    #: theirs, and this share of the Dice that was missing came back.
+    explained_times: float = 1.5
+    explained_share: float = 0.5
+    #: Moved by less, in mm, is how people draw.
+    least_shift: float = 2.5
+
+    def having(self, **changed: float) -> ReaderLimits:
+        """The table with other numbers; unknown names are refused with the closest known one."""
+        known = [field.name for field in fields(self)]
+        for name, value in changed.items():
+            if name not in known:
+                close = get_close_matches(name, known, 1)
+                hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"
+                raise ParameterError(f"reader limit {name!a} is not known{hint}")
+            if not value >= 0:
+                raise ParameterError(f"reader limit {name} must be a number >= 0, got {value:g}")
+        return replace(self, **changed)
+
+
+def graded(value: float, good: float, poor: float) -> Agreement:
+    """What a number means, be larger better (good > poor) or worse."""
+    sign = 1 if good >= poor else -1
+    if sign * value >= sign * good:
+        return "good"
+    return "poor" if sign * value < sign * poor else "moderate"
