@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ def _most_frequent(patterns: DecisionPatterns) -> NDArray[Any]:
     ordered = np.sort(patterns.patterns, axis=1).T
     in_a_row = np.ones(len(patterns.patterns), np.intp)
     best, value = in_a_row.copy(), ordered[0].copy()
-    for before, column in zip(ordered, ordered[1:], strict=False):
+    for before, column in itertools.pairwise(ordered):
         in_a_row = np.where(column == before, in_a_row + 1, 1)
         better = (in_a_row > best) & (column < patterns.number_of_labels)
         value[better], best[better] = column[better], in_a_row[better]

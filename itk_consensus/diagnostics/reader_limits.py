@@ -42,6 +42,8 @@ class ReaderLimits:
     times_the_spread: float = 1.5
     #: A rater whose mean Dice to the others is below this share of theirs drew something else.
     apart_dice: float = 0.65
+    #: In one of many labels somebody is always far: there this share.
+    apart_in_one_label: float = 0.25
     #: A rater this much farther from the others (1 - Dice) than they are from each other, and this
     #: much lower in Dice, is tried mirrored and moved ...
     suspect_times: float = 1.3

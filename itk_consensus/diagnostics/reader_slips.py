@@ -286,11 +286,10 @@ def other_volume(readers: Readers, explained: Known) -> Finding:
 def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Known) -> Finding:
     """A rater far from others who are close to each other is wrong, or the only one right."""
     rule = "deviating rater"
-    limit = readers.limits.apart_dice
     apart = [
         one
         for one in suspects
-        if one.dice < limit * one.others_dice and (one.label, one.rater) not in explained
+        if _is_apart(readers, one) and (one.label, one.rater) not in explained
     ]
     advice = "Look at this mask: another structure or another case? It counts as much as any other."
     if apart:
@@ -307,6 +306,14 @@ def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Kn
     if np.isfinite(far.volume_ratio):
         message += f", and marked {far.volume_ratio:.2f} times their mean volume"
     return about_raters(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
+
+
+def _is_apart(readers: Readers, one: Suspect) -> bool:
+    """Whether a mask shows something else."""
+    limits = readers.limits
+    only = len(readers.shared_labels) == 1
+    share = limits.apart_dice if only else limits.apart_in_one_label
+    return one.dice < share * one.others_dice
 
 
 def _distance(readers: Readers, one: Suspect) -> str:
