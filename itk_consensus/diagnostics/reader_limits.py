@@ -34,12 +34,13 @@ class ReaderLimits:
     good_volume_variation: float = 0.2
     poor_volume_variation: float = 0.35
     #: A mask with less than this share of the others' median volume is as good as empty.
-    nearly_empty: float = 0.05
+    nearly_empty: float = 0.02
     #: A rater with less than this share of the others' median volume, or more than one over it,
-    #: drew another extent ...
+    #: in the same place (the smaller mask lies in the larger one by `contained`), drew another
+    #: extent, if that is also so many times the factor by which they differ from each other.
     other_volume: float = 0.5
-    #: ... if that is also so many times the factor by which they differ from each other.
-    times_the_spread: float = 1.5
+    contained: float = 0.8
+    times_the_spread: float = 1.0
     #: A rater whose mean Dice to the others is below this share of theirs drew something else.
     apart_dice: float = 0.65
     #: In one of many labels somebody is always far: there this share.
@@ -49,9 +50,10 @@ class ReaderLimits:
     suspect_times: float = 1.3
     suspect_dice: float = 0.03
     #: ... and is called so if the distance that remains to the others is at most this many times
-    #: theirs, and this share of the Dice that was missing came back.
+    #: theirs, this share of the Dice that was missing came back, and at least so much.
     explained_times: float = 1.5
     explained_share: float = 0.5
+    least_gain: float = 0.05
     #: Moved by less, in mm, is how people draw.
     least_shift: float = 2.5
 

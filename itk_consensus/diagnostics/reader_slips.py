@@ -193,10 +193,13 @@ def _displacement(readers: Readers, suspect: Suspect) -> tuple[str, str]:
     before = mine.dice(others)
     flip = best_mirror(mine, others, _shape(readers))
     move = best_shift(mine, others)
-    if flip.dice + MIRROR_FIRST >= move.dice and _explains(readers, suspect, before, flip):
+    times = readers.limits.explained_times if readers.drawers[suspect.label] > 2 else 1.0
+    is_mirror = flip.dice + MIRROR_FIRST >= move.dice
+    if is_mirror and _explains(readers, suspect, before, flip, times):
         return "mirrored mask", _told(readers, suspect, before, flip)
     is_far = _length(readers, move) >= readers.limits.least_shift
-    if is_far and _explains(readers, suspect, before, move):
+    # Any two blobs fit somehow: without any overlap a shift must fit as the others do.
+    if is_far and _explains(readers, suspect, before, move, times if before else 1.0):
         return "shifted mask", _told(readers, suspect, before, move)
     return "", ""
 
@@ -227,12 +230,12 @@ def _shape(readers: Readers) -> tuple[int, ...]:
     return codes.shape
 
 
-def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> bool:
-    """Whether a mask is then as near to the others as these are to each other, and was not."""
+def _explains(readers: Readers, suspect: Suspect, before: float, fit: Fit, times: float) -> bool:
+    """Whether a mask is then about as near to the others as these to each other, and was not."""
     limits = readers.limits
-    times = limits.explained_times if readers.drawers[suspect.label] > 2 else 1.0
     is_near = 1 - fit.dice <= times * (1 - suspect.others_dice)
-    return is_near and fit.dice - before >= limits.explained_share * suspect.loss
+    gain = max(limits.least_gain, limits.explained_share * suspect.loss)
+    return is_near and fit.dice - before >= gain
 
 
 def _length(readers: Readers, fit: Fit) -> float:
@@ -255,32 +258,46 @@ def _told(readers: Readers, suspect: Suspect, before: float, fit: Fit) -> str:
 
 
 def other_volume(readers: Readers, explained: Known) -> Finding:
-    """Far more or less than the others, who are closer to each other."""
-    limits, told = readers.limits, []
+    """Far more or less than the others in the same place, who are closer to each other."""
+    told = []
     for label in np.flatnonzero(readers.drawers > 2):
-        sizes = np.log(np.maximum(readers.pairs.sizes[label], 1))
         drew = np.flatnonzero(readers.pairs.sizes[label])
-        for rater in drew:
-            others = sizes[drew[drew != rater]]
-            factor = float(sizes[rater] - np.median(others))
-            spread = float(others.max() - others.min())
-            is_far = abs(factor) > -np.log(limits.other_volume)
-            if (
-                (int(label), int(rater)) in explained
-                or not is_far
-                or abs(factor) < limits.times_the_spread * spread
+        sizes = readers.pairs.sizes[label, drew]
+        for place, rater in enumerate(drew):
+            others = np.delete(sizes, place)
+            ratio = sizes[place] / np.median(others)
+            if (int(label), int(rater)) in explained or not _is_other_extent(
+                readers, ratio, others, _contained(readers, label, rater)
             ):
                 continue
             explained.add((int(label), int(rater)))
-            low, high = np.exp([others.min(), others.max()])
             told.append(
-                f"{readers.name(label)}rater {rater} drew "
-                f"{readers.volume(readers.pairs.sizes[label, rater])}, the others "
-                f"{readers.volume(low, high)} ({np.exp(factor):.2f} times their median)"
+                f"{readers.name(label)}rater {rater} drew {readers.volume(sizes[place])}, the "
+                f"others {readers.volume(others.min(), others.max())} ({ratio:.2f} times their "
+                "median)"
             )
     message = _sentence(told) or "Nobody drew far more or less than the others."
     advice = "Was another part, or only some slices, drawn?"
     return about_raters("volume apart", len(told), "caution" if told else None, message, advice)
+
+
+def _is_other_extent(
+    readers: Readers, ratio: float, others: NDArray[np.int64], contained: float
+) -> bool:
+    limits = readers.limits
+    factor, spread = max(ratio, 1 / ratio), others.max() / others.min()
+    far = factor * limits.other_volume > 1 and np.log(factor) > limits.times_the_spread * np.log(
+        spread
+    )
+    return bool(far and contained >= limits.contained)
+
+
+def _contained(readers: Readers, label: np.intp, rater: np.intp) -> float:
+    """How much of the smaller mask lies in the larger one, mean over the others who drew it."""
+    shared, sizes = readers.pairs.shared[label, rater], readers.pairs.sizes[label]
+    smaller = np.minimum(sizes[rater], sizes)
+    others = (smaller > 0) & (np.arange(len(sizes)) != rater)
+    return float((shared[others] / smaller[others]).mean())
 
 
 def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Known) -> Finding:
