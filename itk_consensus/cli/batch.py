@@ -10,7 +10,7 @@ from pathlib import Path
 
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
-from itk_consensus.cli.fusing import add_fusion_options
+from itk_consensus.cli.fusing import FAILING, add_fail_option, add_fusion_options
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.errors import FileError
@@ -46,6 +46,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )
+    add_fail_option(parser)
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--jobs",
@@ -85,14 +86,17 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         sources=[Path(arguments.cases)] if is_list else [],
     )
     failures = sum(result.status == FAILED for result in results)
+    grave = sum(_is_grave(result, arguments.fail_on) for result in results)
     facts = {
         "done": str(len(results) - failures),
         "failed": str(failures),
+        "concerns about the raters": str(sum(bool(one.rater_concerns) for one in results)),
+        "concerns about the fusion": str(sum(bool(one.concerns) for one in results)),
         "table": str(arguments.output / TABLE),
         "page": str(arguments.output / INDEX),
     }
     console.answer(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
-    return SOMETHING_FOUND if failures else 0
+    return SOMETHING_FOUND if failures or grave else 0
 
 
 def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
@@ -111,6 +115,13 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
         BatchCase.of_files(case.name, case["raters"], next(iter(case["image"]), None))
         for case in read_case_list(Path(arguments.cases), columns)
     ]
+
+
+def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
+    """Whether a case has what ``--fail-on`` asks for."""
+    if fail_on == "caution":
+        return bool(result.concerns or result.rater_concerns)
+    return fail_on is not None and result.severity == FAILING[fail_on]
 
 
 def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:

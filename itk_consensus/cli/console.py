@@ -19,7 +19,8 @@ if TYPE_CHECKING:  # a console is made before anything heavy is loaded
     from itk_consensus.filters.process_object import ProcessObject
 
 # Exit codes besides 0, success.
-#: Files that ``info`` compares differ, or cases of ``batch`` failed.
+#: Files that ``info`` compares differ, cases of ``batch`` failed, or findings are what
+#: ``--fail-on`` asks for.
 SOMETHING_FOUND = 1
 FAILED = 2
 INTERRUPTED = 130

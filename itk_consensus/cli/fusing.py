@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.cli.console import Console
+from itk_consensus.cli.console import SOMETHING_FOUND, Console
 from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
 from itk_consensus.cli.options import (
     add_file,
@@ -19,6 +19,7 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, check_outputs
+from itk_consensus.diagnostics.findings import Diagnostics, Severity
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
@@ -26,6 +27,9 @@ from itk_consensus.pipeline.input_notes import ignored_labels
 from itk_consensus.report.fusion_report import describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, section, shown, wrapped
+
+#: Findings on which a command can end with another exit code, as they are spelled there.
+FAILING: dict[str, Severity] = {"caution": "caution", "do-not-use": "do not use"}
 
 #: The parameter of fusers that look at the image; a report shows it as well.
 _IMAGE = "Image"
@@ -69,6 +73,24 @@ def add_fusion_options(
     add_method_option(parser, "how to fuse, see below", default_method(words))
     add_method_options(parser, fuser)
     return fuser
+
+
+def add_fail_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--fail-on``."""
+    parser.add_argument(
+        "--fail-on",
+        choices=FAILING,
+        metavar="{" + ",".join(FAILING) + "}",
+        help="exit with 1 if a finding about fusion or raters is this grave; files are written all "
+        "the same [default: exit with 0]",
+    )
+
+
+def exit_code(found: Diagnostics, arguments: argparse.Namespace) -> int:
+    """What ``--fail-on`` makes of findings."""
+    if arguments.fail_on is None:
+        return 0
+    return SOMETHING_FOUND if found.reaches(FAILING[arguments.fail_on]) else 0
 
 
 def add_input_files(parser: argparse.ArgumentParser) -> None:

@@ -7,15 +7,17 @@ import argparse
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
+    add_fail_option,
     add_fusion_options,
     add_image_option,
     add_input_files,
+    exit_code,
     fuse_files,
 )
 from itk_consensus.cli.inputs import rater_names
 from itk_consensus.cli.outputs import add_output_options, given_outputs, writing
 from itk_consensus.report.page import PathLike, report
-from itk_consensus.report.text import PROGRAM
+from itk_consensus.report.text import PROGRAM, naming_raters, section, wrapped
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -28,15 +30,20 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_input_files(parser)
     add_output_options(parser, "the page, a single file")
     add_image_option(parser, fuser)
+    add_fail_option(parser)
 
 
-def _report(arguments: argparse.Namespace, console: Console) -> None:
+def _report(arguments: argparse.Namespace, console: Console) -> int:
     outputs = given_outputs(arguments, output=None)
     fused = fuse_files(arguments, console, outputs)
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {})
-    console.answer(f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters")
+    found = fused.filter_.GetDiagnostics()
+    named = naming_raters(str(found), rater_names(fused.inputs))
+    title = f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters"
+    console.answer(section(title, wrapped(named)))
+    return exit_code(found, arguments)
 
 
 def write_page(fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike]) -> None:

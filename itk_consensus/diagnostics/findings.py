@@ -93,6 +93,10 @@ class Diagnostics:
         """The highest of all findings."""
         return _GRADES[max((finding.grade for finding in self.findings), default=0)]
 
+    def reaches(self, severity: Severity) -> bool:
+        """Whether a finding is as grave as that."""
+        return _GRADES.index(self.severity) >= _GRADES.index(severity)
+
     @property
     def agreement(self) -> Agreement | None:
         """How far the raters agree in the worst of their labels; None if nobody can tell."""

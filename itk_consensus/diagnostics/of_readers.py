@@ -33,7 +33,7 @@ _ADVICE: dict[Agreement, str] = {
 
 
 def diagnose_readers(readers: Readers) -> Iterator[Finding]:
-    """Apply every rule about the raters."""
+    """Apply every rule about the raters; who slipped is said before how that lowers agreement."""
     number = len(readers.annotating)
     yield few_raters(number)
     if number < 2:
@@ -42,12 +42,12 @@ def diagnose_readers(readers: Readers) -> Iterator[Finding]:
         message = f"{number} raters are too many to compare with each other."
         yield about_raters("deviating rater", None, None, message)
         return
+    yield from slips(readers)
     if len(readers.shared_labels):
         yield pairwise_dice(readers)
         if readers.patterns.codes is not None:
             yield surface_dice(readers)
         yield volume_spread(readers)
-    yield from slips(readers)
 
 
 def few_raters(number: int) -> Finding:

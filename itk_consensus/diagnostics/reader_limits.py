@@ -8,11 +8,9 @@ crowds and are reported on the odd ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, fields
 
 from itk_consensus.diagnostics.findings import Agreement
-from itk_consensus.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -57,17 +55,9 @@ class ReaderLimits:
     #: Moved by less, in mm, is how people draw.
     least_shift: float = 2.5
 
-    def having(self, **changed: float) -> ReaderLimits:
-        """The table with other numbers; unknown names are refused with the closest known one."""
-        known = [field.name for field in fields(self)]
-        for name, value in changed.items():
-            if name not in known:
-                close = get_close_matches(name, known, 1)
-                hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"
-                raise ParameterError(f"reader limit {name!a} is not known{hint}")
-            if not value >= 0:
-                raise ParameterError(f"reader limit {name} must be a number >= 0, got {value:g}")
-        return replace(self, **changed)
+
+#: What the limits are called.
+LIMIT_NAMES = tuple(field.name for field in fields(ReaderLimits))
 
 
 def graded(value: float, good: float, poor: float) -> Agreement:

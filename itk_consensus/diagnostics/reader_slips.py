@@ -306,7 +306,9 @@ def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Kn
     apart = [
         one
         for one in suspects
-        if _is_apart(readers, one) and (one.label, one.rater) not in explained
+        if readers.drawers[one.label] > 2
+        and _is_apart(readers, one)
+        and (one.label, one.rater) not in explained
     ]
     advice = "Look at this mask: another structure or another case? It counts as much as any other."
     if apart:
@@ -322,6 +324,8 @@ def deviating_rater(readers: Readers, suspects: Sequence[Suspect], explained: Kn
     # Others who marked nothing have no volume to compare with.
     if np.isfinite(far.volume_ratio):
         message += f", and marked {far.volume_ratio:.2f} times their mean volume"
+    if any(rater == far.rater for _, rater in explained):
+        advice = "Why is said in another finding."
     return about_raters(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
 
 
@@ -334,8 +338,6 @@ def _is_apart(readers: Readers, one: Suspect) -> bool:
 
 
 def _distance(readers: Readers, one: Suspect) -> str:
-    if readers.drawers[one.label] == 2:
-        return f"{readers.name(one.label)}the two raters have a Dice of {one.dice:.2f}"
     return (
         f"{readers.name(one.label)}rater {one.rater} has a mean Dice of {one.dice:.2f} to the "
         f"others, who have {one.others_dice:.2f} among themselves"

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from itk_consensus.constraints import Integer
+from itk_consensus.constraints import Integer, NamedReals
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
 from itk_consensus.diagnostics.of_readers import diagnose_readers
-from itk_consensus.diagnostics.reader_limits import ReaderLimits
+from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES, ReaderLimits
 from itk_consensus.diagnostics.readers import Readers
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
@@ -69,6 +69,13 @@ class LabelFusionFilter(RaterInputs):
     whole_because: ClassVar[str] = "it does not say that its answer follows from votes alone"
     #: Memory beyond the inputs that fusing a whole volume of five binary raters takes at most.
     bytes_per_voxel: ClassVar[int] = 0
+
+    AgreementLimits = Parameter(
+        NamedReals(LIMIT_NAMES),
+        {},
+        "Other limits for what GetDiagnostics() says of the raters, such as poor_dice:0.5.",
+        default_doc="those of docs/howto/findings.md",
+    )
 
     _case = Output[FusionCase | None](None)
     _images = Output[Any](None)  #: `Images`
@@ -231,19 +238,14 @@ class LabelFusionFilter(RaterInputs):
         return self._outputs.uncertainty_image(kind)
 
     @made_later
-    def GetDiagnostics(self, limits: Mapping[str, float] | None = None) -> Diagnostics:
+    def GetDiagnostics(self) -> Diagnostics:
         """Checks of the last Execute, each with its number; made on demand.
 
         Those about the fusion (``.fusion``) say whether the result can be believed, those about the
-        raters (``.raters``) how far these agree and who may have slipped.
-
-        Parameters
-        ----------
-        limits : mapping of str to float, optional
-            Other numbers than those of `ReaderLimits`, by name, such as ``{"poor_dice": 0.5}``.
+        raters (``.raters``) how far these agree and who of them may have slipped.
         """
         case = self._executed_case()
-        readers = Readers(case.patterns, case.spacing, ReaderLimits().having(**(limits or {})))
+        readers = Readers(case.patterns, case.spacing, ReaderLimits(**self.AgreementLimits))
         found = diagnose(self._estimate(case, self.fused.fusion))
         return Diagnostics((*found.findings, *diagnose_readers(readers)))
 

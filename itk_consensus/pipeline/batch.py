@@ -163,7 +163,8 @@ def index_text(results: Sequence[CaseResult], plan: Plan) -> str:
         "cases": len(results),
         "failed": len(broken),
         "median Dice between raters": f"{median(overlaps):.3f}" if overlaps else "–",
-        "cases with concerns": sum(bool(result.concerns) for result in done),
+        "cases with concerns about the raters": sum(bool(one.rater_concerns) for one in done),
+        "cases with concerns about the fusion": sum(bool(one.concerns) for one in done),
     }
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
     parts = []
@@ -176,7 +177,8 @@ def index_text(results: Sequence[CaseResult], plan: Plan) -> str:
 
 
 def _case_table(results: Sequence[CaseResult]) -> Markup:
-    header = ["case", "mean Dice", "lowest Dice", "raters", "labels", "concerns", "the worst"]
+    header = ["case", "mean Dice", "lowest Dice", "raters", "labels", "agreement"]
+    header += ["concerns about raters", "the first", "about the fusion", "the worst"]
     rows = [
         [
             _linked(result.case, result.page or result.consensus),
@@ -184,6 +186,9 @@ def _case_table(results: Sequence[CaseResult]) -> Markup:
             result.lowest_dice,
             result.raters,
             result.labels,
+            result.agreement,
+            result.rater_concerns,
+            tag("td", result.rater_finding, class_="text"),
             result.concerns,
             tag("td", f"{result.severity}: {result.finding}".strip(": "), class_="text"),
         ]

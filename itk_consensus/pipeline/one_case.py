@@ -26,8 +26,8 @@ from itk_consensus.pipeline.folder_record import FolderRecord, begin, finish, re
 from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
-from itk_consensus.report.page import naming_raters, report
-from itk_consensus.report.text import shown
+from itk_consensus.report.page import report
+from itk_consensus.report.text import naming_raters, shown
 from itk_consensus.work import working
 
 RECORD = "case.json"
@@ -68,9 +68,12 @@ class CaseResult:
     labels: int | None = None
     mean_dice: float | None = None  #: Between raters, averaged over labels
     lowest_dice: float | None = None
-    concerns: int | None = None  #: How many checks give reason for doubt
+    concerns: int | None = None  #: How many checks of the fusion give reason for doubt
     severity: str = ""  #: Of the worst of them
     finding: str = ""  #: What it says; of a failed case the error
+    agreement: str = ""  #: Of the raters: good, moderate or poor
+    rater_concerns: int | None = None  #: How many checks of the raters give reason for doubt
+    rater_finding: str = ""  #: What the first of them says
     consensus: str = ""  #: A file, relative to the batch's folder
     page: str = ""  #: The same
     notes: str = ""  #: Raters who are copies, and labels that the method ignores
@@ -226,7 +229,9 @@ def _row(case: BatchCase, filter_: LabelFusionFilter, files: CaseFiles) -> CaseR
     spacing = filter_.fused.like.geometry.array_spacing
     agreement = study_agreement(votes, spacing, names, AgreementSettings(surfaces=False))
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
-    concerns = sorted(filter_.GetDiagnostics().concerns, key=lambda one: -one.grade)
+    found = filter_.GetDiagnostics()
+    concerns = sorted(found.fusion.concerns, key=lambda one: -one.grade)
+    of_raters = found.raters.concerns
     return CaseResult(
         case.name,
         DONE,
@@ -237,6 +242,9 @@ def _row(case: BatchCase, filter_: LabelFusionFilter, files: CaseFiles) -> CaseR
         len(concerns),
         concerns[0].severity or "" if concerns else "",
         naming_raters(concerns[0].message, names) if concerns else "",
+        found.agreement or "",
+        len(of_raters),
+        naming_raters(of_raters[0].message, names) if of_raters else "",
         **files.named(),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
-from itk_consensus.diagnostics.findings import Finding
+from itk_consensus.diagnostics.findings import Diagnostics, Finding
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import measurements_of, parameters_of
@@ -30,7 +29,7 @@ from itk_consensus.report.dispute_figures import dispute_figures, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
 from itk_consensus.report.reviewed_case import ReviewedCase
-from itk_consensus.report.text import counted
+from itk_consensus.report.text import counted, naming_raters
 from itk_consensus.report.viewer import viewer
 
 PathLike = str | os.PathLike[str]
@@ -96,8 +95,9 @@ def page_text(
     if underlay is not None:
         hashes.append(("image", image_hash(underlay)))
         what += ", of the image its voxels"
+    found = filter_.GetDiagnostics()
     parts = [
-        section("Can it be trusted?", *_verdict(filter_, case), id_="verdict"),
+        section("Can it be trusted?", *_verdict(filter_, found, case.names), id_="verdict"),
         section(
             "Where they differ",
             dispute_figures(case, underlay),
@@ -125,45 +125,43 @@ def page_text(
     if outputs:
         parts.append(section("Files", output_links(outputs, page), id_="files"))
     title = f"Consensus of {counted(len(case.names), 'rater')}"
-    return document(title, _lead(filter_, case), *parts, extra_style=switch_style(len(case.names)))
+    return document(
+        title, _lead(filter_, case, found), *parts, extra_style=switch_style(len(case.names))
+    )
 
 
-def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
-
-    def named(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-        if any(number >= len(names) for number in numbers):
-            return found[0]
-        return " and ".join(names[number] for number in numbers)
-
-    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
-
-
-def _lead(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
+def _lead(filter_: LabelFusionFilter, case: ReviewedCase, found: Diagnostics) -> Markup:
     agreement = case.agreement
     facts = {
         "method": filter_.method,
         "raters": len(case.names),
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
-        "concerns": len(filter_.GetDiagnostics().concerns),
     }
+    if found.agreement is not None:
+        facts["agreement"] = found.agreement
+    facts["concerns about the raters"] = len(found.raters.concerns)
+    facts["concerns about the fusion"] = len(found.fusion.concerns)
     items = [tag("li", tag("b", value), name) for name, value in facts.items()]
     return tag("ul", *items, class_="facts")
 
 
-def _verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
-    findings = filter_.GetDiagnostics().findings
+def _verdict(filter_: LabelFusionFilter, found: Diagnostics, names: Sequence[str]) -> list[Markup]:
     explained = getattr(filter_, "Explanation", None)
-    parts = [] if explained is None else [tag("p", naming_raters(explained, case.names))]
-    said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
-    if not any(one.concern for one in said):
-        parts.append(tag("p", "No check gives cause for concern."))
-    parts.append(tag("ul", *(_item(one, case.names) for one in said), class_="findings"))
-    passed = [_item(finding, case.names) for finding in findings if not finding.severity]
-    summary = tag("summary", f"{len(passed)} checks in order")
-    return [*parts, tag("details", summary, tag("ul", *passed, class_="findings"))]
+    parts = [] if explained is None else [tag("p", naming_raters(explained, names))]
+    for title, part in (("The fusion", found.fusion), ("The raters", found.raters)):
+        parts += [tag("h3", title), *_findings(part, names)]
+    return parts
+
+
+def _findings(found: Diagnostics, names: Sequence[str]) -> list[Markup]:
+    agreement = f"{found.agreement.capitalize()} agreement. " if found.agreement else ""
+    said = sorted((one for one in found.findings if one.severity), key=lambda one: -one.grade)
+    listed = tag("ul", *(_item(one, names) for one in said), class_="findings")
+    passed = [_item(finding, names) for finding in found.findings if not finding.severity]
+    summary = tag("summary", f"{counted(len(passed), 'check')} in order")
+    details = tag("details", summary, tag("ul", *passed, class_="findings"))
+    return [tag("p", agreement + found.verdict), listed, details]
 
 
 def _item(finding: Finding, names: Sequence[str]) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,18 @@ def shown(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(shown(member) for member in value) or "-"
     return str(value)
+
+
+def naming_raters(text: str, names: Sequence[str]) -> str:
+    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
+        if any(number >= len(names) for number in numbers):
+            return found[0]
+        return " and ".join(names[number] for number in numbers)
+
+    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
 
 
 def counted(number: int, noun: str) -> str:
