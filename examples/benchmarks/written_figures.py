@@ -10,6 +10,7 @@ from typing import Any
 
 import deep_bound
 from deep_requirements import load, markdown
+from readers_evidence import table as readers_table
 from real_atlases import choices_table, ratios
 from real_atlases import table as atlas_table
 from speed.tables import render_markdown
@@ -232,6 +233,13 @@ def real_atlases() -> str:
     )
 
 
+def reader_findings() -> str:
+    """How often findings about raters name a planted slip, and disturb raters who agree."""
+    results = kept("readers_evidence.json")
+    head = f"Kept from `{results['run']['command']}` at {_of_run(results)}."
+    return f"{head}\n\n{readers_table(results)}"
+
+
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {
         "which": evidence_summary(),
@@ -244,6 +252,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "deep": deep_table(),
         "bound": deep_bound.table(),
         "atlases": real_atlases(),
+        "readers": reader_findings(),
     },
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},

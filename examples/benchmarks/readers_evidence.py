@@ -1,4 +1,4 @@
-"""Real readers, and the same readers after one of them slipped in a known way.
+"""How often findings about raters name a slip that was planted, and disturb raters who agree.
 
 LIDC's nodules (4 radiologists, mm), BU-BIL's crowds (7 workers, pixels), KiTS21's annotations (3,
 several labels) and registered hippocampus atlases (15, two labels), from ../shared/data. A crop of
@@ -6,11 +6,18 @@ a nodule is put back into a larger volume, off its middle, as nodules lie in a s
 crop a mirrored nodule, or another patient's, lies where this one does. Crowds' images are such
 crops, too: there a mirror is planted only where it changes the mask (Dice below .8 to what it was),
 and masks of other images are counted apart. Even cases are for choosing, odd ones for reporting.
+
+    python examples/benchmarks/readers_evidence.py [--choose] [--misses] [--save]
+
+A slip is found if a caution names the reader, and named right if the caution is that of its rule.
+A false caution is one about readers whose mean Dice is .8 or more; some of them did slip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,9 +25,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import SimpleITK as sitk
 from numpy.typing import NDArray
+from run_facts import run_facts
 from scipy import ndimage
 
+from itk_consensus.diagnostics.findings import Finding
+from itk_consensus.diagnostics.of_readers import diagnose_readers
+from itk_consensus.diagnostics.readers import Readers
+from itk_consensus.simulation import STRUCTURE_SETTINGS
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+
 DATA = Path(__file__).resolve().parents[2] / "../shared/data"
+
+RESULTS = Path(__file__).resolve().with_suffix(".json")
+
+#: Mean Dice from which on readers agree.
+LEAST_AGREEMENT = 0.8
+
+#: Of whom false cautions are counted.
+AGREEING = {"LIDC readers": "lidc", "crowd workers": "crowd", "BU-BIL's experts": "experts"}
 
 #: Cases of each kind of slip.
 NUMBER = 20
@@ -173,14 +196,99 @@ def planted(name: str, first: int) -> Iterator[Planted]:
     yield from made[:NUMBER]
 
 
-def agreeing(kind: str, first: int, least: float = 0.8) -> list[Case]:
+def agreeing(kind: str, first: int) -> list[Case]:
     """Cases whose readers agree, nothing planted."""
-    return [case for case in cases(kind, first) if case.agreement >= least]
+    return [case for case in cases(kind, first) if case.agreement >= LEAST_AGREEMENT]
 
 
-def patterns_of(case: Case) -> Any:
-    """The votes of a case."""
-    from itk_consensus.votes.decision_patterns import DecisionPatterns
-    from itk_consensus.votes.label_stack import LabelStack
+def simulated(seeds: range) -> list[Case]:
+    """Raters of the settings of structures who agree; of several labels the first."""
+    made = [
+        Case(f"{name} {seed}", (case.raters == 1).astype(np.uint8), case.spacing)
+        for name, make in STRUCTURE_SETTINGS.items()
+        for seed in seeds
+        for case in [make(seed)]
+    ]
+    return [case for case in made if case.agreement >= LEAST_AGREEMENT]
 
-    return DecisionPatterns.from_stack(LabelStack.multilabel(list(case.readers)))
+
+# -- rates ------------------------------------------------------------------------------------
+
+
+def cautions(case: Case) -> list[Finding]:
+    """What is said of a case's readers beyond notes."""
+    patterns = DecisionPatterns.from_stack(LabelStack.multilabel(list(case.readers)))
+    return [one for one in diagnose_readers(Readers(patterns, case.spacing)) if one.concern]
+
+
+def slip_rates(first: int, misses: bool) -> list[dict[str, Any]]:
+    """Of each kind of slip, how many were found and named right."""
+    rows = []
+    for name in SLIPS:
+        found = named = total = 0
+        for one in planted(name, first):
+            said = [f for f in cautions(one.case) if f"rater {one.reader} " in f.message.lower()]
+            right = any(f.rule == one.rule for f in said)
+            total, found, named = total + 1, found + bool(said), named + right
+            if misses and not right:
+                print(f"  {name}, {one.case.name}, rater {one.reader}: {[f.rule for f in said]}")
+        rows.append({"slip": name, "cases": total, "found": found, "named": named})
+    return rows
+
+
+def false_cautions(first: int, misses: bool) -> list[dict[str, Any]]:
+    """Of readers who agree, how many cases have a caution about them."""
+    groups = {title: agreeing(kind, first) for title, kind in AGREEING.items()}
+    groups["simulated structures"] = simulated(range(3000, 3002) if first else range(2000, 2002))
+    rows = []
+    for title, known in groups.items():
+        said = {case.name: cautions(case) for case in known}
+        disturbed = [name for name, found in said.items() if found]
+        rows.append({"readers": title, "cases": len(known), "false": len(disturbed)})
+        for name in disturbed if misses else ():
+            print(f"  {name}: {'; '.join(map(str, said[name]))}")
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the rates, and keep them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--choose", action="store_true", help="on the cases that chose the limits")
+    parser.add_argument("--misses", action="store_true", help="name cases that went wrong")
+    parser.add_argument("--save", action="store_true", help=f"keep the rates in {RESULTS.name}")
+    options = parser.parse_args(arguments)
+    first = 0 if options.choose else 1
+    results = {
+        "run": run_facts(),
+        "slips": slip_rates(first, options.misses),
+        "agreeing": false_cautions(first, options.misses),
+    }
+    if options.save:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(table(results))
+
+
+def table(results: dict[str, Any]) -> str:
+    """The rates as Markdown."""
+    slips = [
+        f"| {row['slip']} | {row['cases']} | {row['found']} | {row['named']} |"
+        for row in results["slips"]
+    ]
+    good = [
+        f"| {row['readers']} | {row['cases']} | {row['false']} |" for row in results["agreeing"]
+    ]
+    return "\n".join(
+        [
+            "| one reader's mask is | cases | found | named right |",
+            "|---|---|---|---|",
+            *slips,
+            "",
+            "| readers who agree (mean Dice of .8 or more) | cases | with a caution |",
+            "|---|---|---|",
+            *good,
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()
