@@ -3,8 +3,9 @@
 Over all settings, twelve of noise and those of structures. A result is bad if its Dice to the truth
 is below that of the vote by more than .05, and good if it is .95 or more and not below the vote by
 more than .005; what lies between is neither. Hits are the share of bad results with a finding above
-"note" about the fusion, false alarms the share of good ones. Thresholds were chosen on seeds below 3000, with
-``--choose``, which prints both rates for a range of them; 3000 to 3999 are for reporting.
+"note" about the fusion, false alarms the share of good ones. Thresholds were chosen on seeds below
+3000, with ``--choose``, which prints both rates for a range of them; 3000 to 3999 are for
+reporting.
 
     python examples/benchmarks/diagnostics_evidence.py [--first-seed 3000] [--seeds 6] [--choose]
 

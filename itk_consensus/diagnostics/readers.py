@@ -67,7 +67,8 @@ class Readers:
     def volume(self, *voxels: float) -> str:
         """Volumes in ml, or in mm^2 of a 2D image: "23.7 to 45.9 ml"."""
         one, unit = voxel_volume(self.spacing)
-        return f"{' to '.join(f'{number * one:.3g}' for number in voxels)} {unit}"
+        texts = [f"{n:.0f}" if n >= 100 else f"{n:.3g}" for n in (one * count for count in voxels)]
+        return f"{' to '.join(texts)} {unit}"
 
 
 def about_raters(
