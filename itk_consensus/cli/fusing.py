@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
-from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
+from itk_consensus.cli.inputs import (
+    rater_names,
+    read_files,
+    require_label_maps,
+    require_one_space,
+    warn_of_copies,
+)
 from itk_consensus.cli.options import (
     add_file,
     add_method_option,
@@ -143,8 +149,9 @@ def fuse_files(
         files.append(file)
         if len(files) == 1:
             check_outputs(outputs, paths, file.geometry.dimension, overwrite=arguments.overwrite)
-    require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
+    require_label_maps(inputs)
+    require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     others = {name: file.image for name, file in zip(images, files[len(inputs) :], strict=True)}
     described = describe_inputs(inputs, rater_names(inputs))
     warn_of_copies(inputs, console)

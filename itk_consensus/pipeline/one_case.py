@@ -28,6 +28,7 @@ from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import report
 from itk_consensus.report.text import naming_raters, shown
+from itk_consensus.votes.intensities import intensities
 from itk_consensus.work import working
 
 RECORD = "case.json"
@@ -198,8 +199,22 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, str]:
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = [read_quietly(path)[0] for path in case.raters]
+        _require_label_maps(case, raters)
         filter_.Execute(raters)
     return filter_, image, _notes(case, filter_, raters)
+
+
+def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
+    """Refuse a case with an image among its raters, as a pattern takes it along."""
+    for path, rater in zip(case.raters, raters, strict=True):
+        arrays = convert.load(rater, owner=str(path)).arrays
+        why = next(filter(None, (intensities(one) for one in arrays if one is not None)), "")
+        if why:
+            raise FileError(
+                f"looks like an image, not like a rater's labels ({why}): name it by --images, or "
+                "in the list's column image",
+                path=path,
+            )
 
 
 def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -> str:
