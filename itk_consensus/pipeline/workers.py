@@ -88,7 +88,9 @@ def _collected(
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
     others = set(multiprocessing.active_children())
-    executor = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=_start_worker)
+    with _uninterrupted():  # which the server of processes inherits, and so prints no traceback
+        context = _context()
+    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
         yield executor
     except BaseException:
@@ -123,6 +125,9 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["itk_consensus.pipeline.one_case"])
+    from multiprocessing import forkserver
+
+    forkserver.ensure_running()
     return context
 
 
