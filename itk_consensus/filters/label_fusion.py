@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from itk_consensus.constraints import Integer, NamedReals
+from itk_consensus.constraints import Integer, NamedReals, optional
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
 from itk_consensus.diagnostics.of_readers import diagnose_readers
@@ -71,10 +71,10 @@ class LabelFusionFilter(RaterInputs):
     bytes_per_voxel: ClassVar[int] = 0
 
     AgreementLimits = Parameter(
-        NamedReals(LIMIT_NAMES),
-        {},
-        "Other limits for what GetDiagnostics() says of the raters, such as poor_dice:0.5.",
-        default_doc="those of docs/howto/findings.md",
+        optional(NamedReals(LIMIT_NAMES)),
+        None,
+        "Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice; "
+        "docs/howto/findings.md lists them.",
     )
 
     _case = Output[FusionCase | None](None)
@@ -245,7 +245,7 @@ class LabelFusionFilter(RaterInputs):
         raters (``.raters``) how far these agree and who of them may have slipped.
         """
         case = self._executed_case()
-        readers = Readers(case.patterns, case.spacing, ReaderLimits(**self.AgreementLimits))
+        readers = Readers(case.patterns, case.spacing, ReaderLimits(**(self.AgreementLimits or {})))
         found = diagnose(self._estimate(case, self.fused.fusion))
         return Diagnostics((*found.findings, *diagnose_readers(readers)))
 

@@ -151,17 +151,16 @@ def _verdict(filter_: LabelFusionFilter, found: Diagnostics, names: Sequence[str
     parts = [] if explained is None else [tag("p", naming_raters(explained, names))]
     for title, part in (("The fusion", found.fusion), ("The raters", found.raters)):
         parts += [tag("h3", title), *_findings(part, names)]
-    return parts
+    passed = [_item(finding, names) for finding in found.findings if not finding.severity]
+    summary = tag("summary", f"{counted(len(passed), 'check')} in order")
+    return [*parts, tag("details", summary, tag("ul", *passed, class_="findings"))]
 
 
 def _findings(found: Diagnostics, names: Sequence[str]) -> list[Markup]:
     agreement = f"{found.agreement.capitalize()} agreement. " if found.agreement else ""
     said = sorted((one for one in found.findings if one.severity), key=lambda one: -one.grade)
     listed = tag("ul", *(_item(one, names) for one in said), class_="findings")
-    passed = [_item(finding, names) for finding in found.findings if not finding.severity]
-    summary = tag("summary", f"{counted(len(passed), 'check')} in order")
-    details = tag("details", summary, tag("ul", *passed, class_="findings"))
-    return [tag("p", agreement + found.verdict), listed, details]
+    return [tag("p", agreement + found.verdict), listed]
 
 
 def _item(finding: Finding, names: Sequence[str]) -> Markup:

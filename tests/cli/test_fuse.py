@@ -395,7 +395,7 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--series-number"}
     common |= {"--absent-frames"}
-    common |= {"--scheduler", "--jobs"}
+    common |= {"--scheduler", "--jobs", "--fail-on"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])
