@@ -11,6 +11,7 @@ from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
+    add_classes_option,
     add_fail_option,
     add_fusion_options,
     add_image_option,
@@ -73,6 +74,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_structure_options(parser)
     add_volume_options(parser)
     add_image_option(parser, fuser)
+    add_classes_option(parser, fuser)
     add_fail_option(parser)
 
 

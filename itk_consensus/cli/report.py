@@ -7,6 +7,7 @@ import argparse
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
+    add_classes_option,
     add_fail_option,
     add_fusion_options,
     add_image_option,
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_input_files(parser)
     add_output_options(parser, "the page, a single file")
     add_image_option(parser, fuser)
+    add_classes_option(parser, fuser)
     add_fail_option(parser)
 
 
@@ -49,4 +51,5 @@ def _report(arguments: argparse.Namespace, console: Console) -> int:
 def write_page(fused: FusedFiles, page: PathLike, outputs: dict[str, PathLike]) -> None:
     """The page of a fusion of files, with links to what else was written."""
     names = rater_names(fused.inputs)
-    report(fused.filter_, page, fused.image, names, files=fused.paths, outputs=outputs)
+    files = fused.paths if fused.is_file_each else None
+    report(fused.filter_, page, fused.image, names, files=files, outputs=outputs)

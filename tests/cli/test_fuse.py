@@ -396,6 +396,8 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common |= {"--per-structure", "--rename", "--series", "--series-number"}
     common |= {"--absent-frames"}
     common |= {"--scheduler", "--jobs", "--fail-on"}
+    if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:
+        common |= {"--classes"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])
