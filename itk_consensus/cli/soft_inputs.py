@@ -52,9 +52,9 @@ def network_rater(path: Path, like: ImageFile) -> ImageFile:
 
 
 def soft_methods() -> str:
-    """The methods that take probabilities, in words of a command line."""
-    *names, last = [name for name, one in METHODS.items() if takes_probabilities(one)]
-    return f"--method {', '.join(names)} or {last}"
+    """The methods made for probabilities, and the plain one, in words of a command line."""
+    names = [name for name, one in METHODS.items() if one.takes_probabilities]
+    return f"--method {', '.join(names)} or vote"
 
 
 def require_labels(files: Sequence[ImageFile], method: str) -> None:

@@ -554,7 +554,7 @@ def test_a_probability_map_among_the_inputs_is_named(
     sitk.WriteImage(image_of(np.full((6, 10, 12), 0.3)), path)
     line = error_line(capfd, "fuse", *masks, path, "--output", output)
     assert path in line
-    assert "whole-number labels" in line
+    assert "holds fractions, as probabilities do" in line
 
 
 def test_files_in_different_spaces_are_one_line_with_the_way_out(
