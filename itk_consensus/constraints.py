@@ -284,6 +284,33 @@ class LabelProbabilities(Kind[dict[int, float]]):
 
 
 @dataclass(frozen=True)
+class NamedReals(Kind[dict[str, float]]):
+    """Numbers from 0 on, for some of these names."""
+
+    names: tuple[str, ...]
+
+    annotation = "Mapping[str, float]"
+
+    @property
+    def wanted(self) -> str:
+        """A dict, with the names that it may have."""
+        return f"a {{name: number >= 0}} dict with names among {', '.join(self.names)}"
+
+    def accept(self, value: Any) -> dict[str, float]:
+        """Known names with numbers."""
+        if not isinstance(value, Mapping):
+            raise TypeError
+        if not all(name in self.names for name in value):
+            raise ValueError
+        return {str(name): Real(0.0).accept(number) for name, number in value.items()}
+
+    def parse(self, text: str) -> dict[str, float]:
+        """Read name:number,name:number; dashes in names are underscores."""
+        pairs = [pair.split(":") for pair in text.replace(",", " ").split()]
+        return self.accept({name.replace("-", "_"): float(number) for name, number in pairs})
+
+
+@dataclass(frozen=True)
 class ImageLike(Kind[Any]):
     """An image or array on the inputs' grid; its space is checked in Execute."""
 

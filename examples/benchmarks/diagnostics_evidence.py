@@ -3,15 +3,17 @@
 Over all settings, twelve of noise and those of structures. A result is bad if its Dice to the truth
 is below that of the vote by more than .05, and good if it is .95 or more and not below the vote by
 more than .005; what lies between is neither. Hits are the share of bad results with a finding above
-"note", false alarms the share of good ones. Thresholds were chosen on seeds below 3000, with
-``--choose``, which prints both rates for a range of them; 3000 to 3999 are for reporting.
+"note" about the fusion, false alarms the share of good ones. Thresholds were chosen on seeds below
+3000, with ``--choose``, which prints both rates for a range of them; 3000 to 3999 are for
+reporting.
 
     python examples/benchmarks/diagnostics_evidence.py [--first-seed 3000] [--seeds 6] [--choose]
 
 With ``--slips`` the settings are those in which a reader slipped, structures are absent or readers
 differ in skill, and good is a Dice above .9 that is not below the vote's. With ``--raters`` it
 prints instead how often a deviating rater is noted in each setting, as it is and after one rater's
-mask has grown to twice its volume; no fuser is run for that.
+mask has grown to twice its volume; no fuser is run for that. How often findings about raters name
+planted slips is printed by `readers_evidence.py`.
 """
 
 from __future__ import annotations
@@ -128,7 +130,9 @@ def print_rates(name: str, of: Sequence[Run]) -> None:
     """A method's rates, all rules together and each alone, notes included."""
     bad, good = sum(run.bad for run in of), sum(run.good for run in of)
     print(f"{name}: {len(of)} results, {bad} bad, {good} good")
-    print(f"  {'above note':26} {rates([bool(run.found.concerns) for run in of], of)}")
+    print(
+        f"  {'fusion above note':26} {rates([bool(run.found.fusion.concerns) for run in of], of)}"
+    )
     for rule in [finding.rule for finding in of[0].found.findings]:
         for above, word in ((True, ""), (False, " (note)")):
             flags = [_fires(run, rule, above) for run in of]

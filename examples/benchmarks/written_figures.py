@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterable
 from operator import itemgetter
@@ -10,9 +11,12 @@ from typing import Any
 
 import deep_bound
 from deep_requirements import load, markdown
+from readers_evidence import table as readers_table
 from real_atlases import choices_table, ratios
 from real_atlases import table as atlas_table
 from speed.tables import render_markdown
+
+from itk_consensus.diagnostics.reader_limits import ReaderLimits
 
 FOLDER = Path(__file__).resolve().parent
 _TITLES = {
@@ -232,6 +236,30 @@ def real_atlases() -> str:
     )
 
 
+def reader_findings() -> str:
+    """How often findings about raters name a planted slip, and disturb raters who agree."""
+    results = kept("readers_evidence.json")
+    head = f"Kept from `{results['run']['command']}` at {_of_run(results)}."
+    return f"{head}\n\n{readers_table(results)}"
+
+
+def limits_table() -> str:
+    """The limits of findings about raters, each group with the reasons that stand beside it."""
+    defaults, rows = ReaderLimits(), ["| limits | why |", "|---|---|"]
+    reasons, names = list[str](), list[str]()
+    for line in [*inspect.getsource(ReaderLimits).splitlines(), "    #:"]:
+        text = line.strip()
+        if text.startswith("#:"):
+            if names:
+                values = ", ".join(f"`{name}` {getattr(defaults, name):g}" for name in names)
+                rows.append(f"| {values} | {' '.join(reasons)} |")
+                reasons, names = [], []
+            reasons.append(text.removeprefix("#:").strip())
+        elif ": float" in text:
+            names.append(text.partition(":")[0])
+    return "\n".join(rows)
+
+
 FIGURES: dict[str, Callable[[], dict[str, str]]] = {
     "README": lambda: {
         "which": evidence_summary(),
@@ -244,7 +272,9 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "deep": deep_table(),
         "bound": deep_bound.table(),
         "atlases": real_atlases(),
+        "readers": reader_findings(),
     },
+    "findings": lambda: {"limits": limits_table()},
     "migration": lambda: {"ties": tie_summary()},
     "dicom": lambda: {"contours": contour_table()},
     "out-of-core": lambda: {"costs": cost_table(kept("chunked_throughput.json")["rows"])},

@@ -56,12 +56,15 @@ class Deviation(NamedTuple):
         return self.times_as_far > TIMES_AS_FAR and self.others_dice - self.dice > LOWER_DICE
 
 
-def farthest_rater(patterns: DecisionPatterns) -> Deviation | None:
+def farthest_rater(
+    patterns: DecisionPatterns, counted: PairCounts | None = None
+) -> Deviation | None:
     """The rater who is farthest from the others; None where fewer than three met each other.
 
-    Dice is that of all labels but 0 together, of voxels that both raters annotated.
+    Dice is that of all labels but 0 together, of voxels that both raters annotated. Pairs that
+    were counted before need not be again.
     """
-    pairs = PairCounts.of(patterns)
+    pairs = PairCounts.of(patterns) if counted is None else counted
     drawn = patterns.labels != 0
     marked, shared = pairs.marked[drawn].sum(axis=0), pairs.shared[drawn].sum(axis=0)
     either = marked + marked.T

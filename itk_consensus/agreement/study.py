@@ -55,9 +55,7 @@ def study_agreement(
     among_raters = patterns if reference is None else _without_last_rater(patterns)
     pairs, ratings = PairCounts.of(patterns), Ratings.of(among_raters)
     report(0.0)
-    space = voxel_sides(spacing)
-    unit = "ml" if len(space) == 3 else "mm^2"
-    voxel = float(np.prod(space)) / (MM3_PER_ML if unit == "ml" else 1.0)
+    voxel, unit = voxel_volume(spacing)
     sizes, dice, jaccard = pairs.sizes, pairs.dice, pairs.jaccard
     own_pairs = pairs if reference is None else PairCounts.of(among_raters)
     conformity, specific = own_pairs.conformity, own_pairs.specific_agreement
@@ -90,6 +88,13 @@ def study_agreement(
         settings.tolerance,
         reference,
     )
+
+
+def voxel_volume(spacing: Sequence[float]) -> tuple[float, str]:
+    """What one voxel holds, and the unit: ml, or mm^2 of a 2D image."""
+    space = voxel_sides(spacing)
+    unit = "ml" if len(space) == 3 else "mm^2"
+    return float(np.prod(space)) / (MM3_PER_ML if unit == "ml" else 1.0), unit
 
 
 def _without_last_rater(patterns: DecisionPatterns) -> DecisionPatterns:

@@ -7,17 +7,21 @@ nearest of the other. These are MONAI's definitions, against which they are test
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.array_types import Floats
-from itk_consensus.neighbourhood.boxes import space_axes
+from itk_consensus.neighbourhood.boxes import in_space, space_axes
 from itk_consensus.neighbourhood.distance import signed_distance
+
+#: mm by which a distance that equals the tolerance may miss it in floating point.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,49 @@ def distances_between(
         else:
             found[pair] = surface_distances(one_way[pair], one_way[pair[::-1]])
     return found
+
+
+def surface_dices(
+    surfaces: Sequence[Surface], spacing: Sequence[float], tolerance: float
+) -> Floats:
+    """(J, J) surface Dice of every two, without any distance but the tolerance.
+
+    The same as that of `distances_between`: within the tolerance of a surface lies what the offsets
+    up to that length reach from it, which is quicker than a distance for each voxel of the box.
+    """
+    reach = in_space([int(tolerance / side + ROUNDING) for side in spacing], 0)
+    shape = [side + 2 * more for side, more in zip(surfaces[0].shape, reach, strict=True)]
+    places = [_within(surface, reach, shape) for surface in surfaces]
+    offsets = _offsets(reach, spacing, tolerance, shape)
+    sizes = np.array([len(one) for one in places])
+    within = np.zeros((len(surfaces),) * 2)
+    near = np.empty(math.prod(shape), bool)
+    for target, its in enumerate(places):
+        near[:] = False
+        for offset in offsets:
+            near[its + offset] = True
+        for index, mine in enumerate(places):
+            within[index, target] = np.count_nonzero(near[mine])
+    total = (sizes[:, None] + sizes[None, :]).astype(float)
+    unknown = np.full(total.shape, np.nan)
+    return np.asarray(np.divide(within + within.T, total, out=unknown, where=total > 0))
+
+
+def _within(surface: Surface, margin: Sequence[int], shape: Sequence[int]) -> NDArray[np.intp]:
+    """Flat indices of a surface in a box that is larger by a margin."""
+    index = np.unravel_index(surface.places, surface.shape)
+    moved = tuple(part + more for part, more in zip(index, margin, strict=True))
+    return np.asarray(np.ravel_multi_index(moved, tuple(shape)))
+
+
+def _offsets(
+    reach: Sequence[int], spacing: Sequence[float], tolerance: float, shape: Sequence[int]
+) -> NDArray[np.intp]:
+    """Flat offsets of voxels up to a distance."""
+    steps = np.array(list(product(*(range(-most, most + 1) for most in reach))))
+    lengths = np.sqrt(np.square(steps * np.asarray(spacing)).sum(axis=1))
+    strides = np.cumprod([1, *shape[:0:-1]])[::-1]
+    return np.asarray(steps[lengths <= tolerance + ROUNDING] @ strides)
 
 
 def _inner(mask: NDArray[Any]) -> NDArray[np.bool_]:

@@ -11,7 +11,13 @@ from typing import Any
 from itk_consensus.agreement.result import AgreementResult, Cell
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import add_input_files
-from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
+from itk_consensus.cli.inputs import (
+    rater_names,
+    read_files,
+    require_label_maps,
+    require_one_space,
+    warn_of_copies,
+)
 from itk_consensus.cli.options import (
     add_file,
     add_options,
@@ -75,6 +81,7 @@ def _agreement(arguments: argparse.Namespace, console: Console) -> None:
     outputs = given_outputs(arguments, csv=None, json=None)
     files = list(read_files(paths, console, 0.5))
     check_outputs(outputs, paths, files[0].geometry.dimension, overwrite=arguments.overwrite)
+    require_label_maps(files)
     require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
     inputs = files[: len(arguments.inputs)]
     if arguments.consensus is None and len(rater_names(inputs)) < 2:

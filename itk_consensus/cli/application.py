@@ -6,12 +6,14 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import itk_consensus
 from itk_consensus.cli.console import FAILED, INTERRUPTED, Console
+from itk_consensus.cli.did_you_mean import did_you_mean, near_file
 from itk_consensus.cli.slicer_flags import in_our_spelling
-from itk_consensus.errors import ConsensusError, ParameterError
+from itk_consensus.errors import ConsensusError, FileError, ParameterError
 from itk_consensus.report.text import PROGRAM
 
 #: Each command, which is also the name of its module, and what ``--help`` says about it.
@@ -23,6 +25,7 @@ COMMANDS = {
     "review": "decide where raters differ, in 3D Slicer's views (needs trame-slicer)",
     "adjudicate": "apply the decisions of a review again, from its record",
     "batch": "fuse many cases; writes a table, and a page that lists the worst first",
+    "completion": "print a script that lets bash or zsh complete commands and options",
     "info": "size, spacing, pixel type and labels of files, and whether they share a grid",
     "calibrate": "calibrate the width of a band on cases with a reference",
     "band": "mark where a consensus is certain and where it is not",
@@ -66,7 +69,8 @@ def _expected(error: Exception) -> str:
         return "not enough memory"
     if isinstance(error, RecursionError):
         return "a file is nested too deeply to be read"
-    return str(error)
+    path = error.path if isinstance(error, FileError) else None
+    return str(error) + (near_file(Path(path)) if path else "")
 
 
 def _unexpected(error: Exception) -> str:
@@ -84,19 +88,33 @@ def _run(argv: list[str], console: Console) -> int:
         return 0
     with console.showing_warnings():
         arguments = _parse(argv)
+        console.speak_up(
+            verbose=getattr(arguments, "verbose", False) is True,
+            quiet=getattr(arguments, "quiet", False),
+        )
         code = arguments.run(arguments, console)
         sys.stdout.flush()
     return int(code or 0)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all other errors."""
+    """A parser whose errors are one line, like all other errors, and guess what was meant."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         raise ParameterError(f"{message} (see {self.prog} --help)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            hint = did_you_mean(str(value), known) or f" (choose from {', '.join(known)})"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{hint}")
+
+    def option_names(self) -> list[str]:
+        """Every option that it knows."""
+        return list(self._option_string_actions)
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
@@ -113,10 +131,40 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         command = commands.add_parser(name, help=text, description=f"{text.capitalize()}.")
         if name in argv[:1]:
             import_module(f"itk_consensus.cli.{name}").configure(command, argv[1:])
+            _add_volume_options(command)
+            # What a file of options says comes first: the command line has the last word.
+            argv = [name, *(command.get_default("from_file") or ()), *argv[1:]]
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
-        arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        own = getattr(arguments, "parser", parser)
+        wrong = next((word.partition("=")[0] for word in unknown if word.startswith("--")), "")
+        hint = did_you_mean(wrong, own.option_names()) if wrong else ""
+        own.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return arguments
+
+
+def options_of_command(name: str, methods: list[str]) -> list[str]:
+    """All options of a command, whatever the method."""
+    found: dict[str, None] = {}
+    for method in methods:
+        command = Parser(prog=name)
+        import_module(f"itk_consensus.cli.{name}").configure(command, ["--method", method])
+        _add_volume_options(command)
+        found |= dict.fromkeys(command.option_names())
+        if "--method" not in found:
+            break
+    return [word for word in found if word.startswith("--")]
+
+
+def _add_volume_options(command: Parser) -> None:
+    """Give a command ``-v`` and ``-q``, unless it has words of its own for them."""
+    if "-v" in command.option_names():
+        return
+    how_much = command.add_mutually_exclusive_group()
+    how_much.add_argument("-v", "--verbose", action="store_true", help="say what is being done")
+    how_much.add_argument(
+        "-q", "--quiet", action="store_true", help="say nothing but errors; the exit code tells"
+    )
 
 
 # -- standard streams that are closed, full, or know only ASCII ------------------------------

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import SOMETHING_FOUND, Console
-from itk_consensus.cli.fusing import add_fusion_options
+from itk_consensus.cli.fusing import FAILING, add_fail_option, add_fusion_options
+from itk_consensus.cli.option_file import as_words, read_option_file
 from itk_consensus.cli.options import add_file, given_parameters, is_file_name, process_count
 from itk_consensus.cli.outputs import add_overwrite_option
 from itk_consensus.cli.page_options import add_page_options, page_options
@@ -40,15 +41,29 @@ earlier run are replaced; files of yours among them, and results that you change
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     """Add the arguments of the command; they depend on the method."""
+    path, said = read_option_file(words)
+    if "method" in said:
+        words = ["--method", str(said["method"]), *words]
     add_fusion_options(parser, words, "batch", _DESCRIPTION)
     parser.usage = f"{PROGRAM} batch CASES --output FOLDER [--method METHOD] [options]"
     parser.set_defaults(run=_batch)
-    parser.add_argument("cases", metavar="CASES", help="list, pattern or folder, see above")
+    parser.add_argument(
+        "cases", metavar="CASES", nargs="?", help="list, pattern or folder, see above"
+    )
+    # For a file of options, in which everything has a name.
+    parser.add_argument("--cases", dest="cases_of_file", help=argparse.SUPPRESS)
+    add_file(
+        parser,
+        "--config",
+        help='options from a TOML file: cases = "...", output = "...", jobs = 4 and so on; the '
+        "command line wins",
+    )
     add_file(parser, "-o", "--output", required=True, metavar="FOLDER", help="for all results")
     add_overwrite_option(parser)
     parser.add_argument(
         "--images", metavar="PATTERN", help='image of each case, such as "{case}/ct.nii.gz"'
     )
+    add_fail_option(parser)
     parser.add_argument("--reports", action="store_true", help="write an HTML page for each case")
     parser.add_argument(
         "--surfaces",
@@ -79,9 +94,14 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
         help="dask scheduler such as tcp://host:8786, or local for a dask cluster of --jobs "
         "processes (needs dask.distributed)",
     )
+    if path is not None:
+        parser.set_defaults(from_file=as_words(parser, path, said))
 
 
 def _batch(arguments: argparse.Namespace, console: Console) -> int:
+    arguments.cases = arguments.cases or arguments.cases_of_file
+    if arguments.cases is None:
+        arguments.parser.error("the following arguments are required: CASES")
     cases = _cases(arguments)
     parameters = given_parameters(arguments, arguments.fuser)
     arguments.fuser(**{k: v for k, v in parameters.items() if not isinstance(v, Path)})
@@ -107,18 +127,24 @@ def _batch(arguments: argparse.Namespace, console: Console) -> int:
         jobs=jobs,
         scheduler=arguments.scheduler,
         after_case=_progress(len(cases), console),
-        sources=[Path(arguments.cases)] if is_list else [],
+        sources=[
+            *([Path(arguments.cases)] if is_list else []),
+            *([arguments.config] if arguments.config else []),
+        ],
     )
     failures = sum(result.status == FAILED for result in results)
+    grave = sum(_is_grave(result, arguments.fail_on) for result in results)
     facts = {
         "done": str(len(results) - failures),
         "failed": str(failures),
+        "concerns about the raters": str(sum(bool(one.rater_concerns) for one in results)),
+        "concerns about the fusion": str(sum(bool(one.concerns) for one in results)),
         "table": str(arguments.output / TABLE),
         "study": ", ".join(STUDY),
         "page": str(arguments.output / INDEX),
     }
     console.answer(section(f"{arguments.method} of {len(results)} cases", pairs(facts)))
-    return SOMETHING_FOUND if failures else 0
+    return SOMETHING_FOUND if failures or grave else 0
 
 
 def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
@@ -137,6 +163,13 @@ def _cases(arguments: argparse.Namespace) -> list[BatchCase]:
         BatchCase.of_files(case.name, case["raters"], next(iter(case["image"]), None))
         for case in read_case_list(Path(arguments.cases), columns)
     ]
+
+
+def _is_grave(result: CaseResult, fail_on: str | None) -> bool:
+    """Whether a case has what ``--fail-on`` asks for."""
+    if fail_on == "caution":
+        return bool(result.concerns or result.rater_concerns)
+    return fail_on is not None and result.severity == FAILING[fail_on]
 
 
 def _progress(cases: int, console: Console) -> Callable[[CaseResult], None]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:  # a console is made before anything heavy is loaded
     from itk_consensus.report.progress import Bar
 
 # Exit codes besides 0, success.
-#: Files that ``info`` compares differ, or cases of ``batch`` failed.
+#: Files that ``info`` compares differ, cases of ``batch`` failed, or findings are what
+#: ``--fail-on`` asks for.
 SOMETHING_FOUND = 1
 FAILED = 2
 INTERRUPTED = 130
@@ -38,11 +39,18 @@ class Console:
         self._is_terminal = self._stream.isatty()
         self._bar: Bar | None = None
         self._drawn, self._share = 0.0, 0.0
+        self._verbose = self._quiet = False
+        self._doing, self._start = "", time.monotonic()
+
+    def speak_up(self, *, verbose: bool, quiet: bool) -> None:
+        """Say what is being done, or nothing but errors."""
+        self._verbose, self._quiet = verbose, quiet
 
     def answer(self, text: str) -> None:
         """Print a result."""
         self.clear()
-        print(visible(text))
+        if not self._quiet:
+            print(visible(text))
 
     def say(self, text: str) -> None:
         """Print one line, whatever line breaks `text` has."""
@@ -51,11 +59,16 @@ class Console:
 
     def warn(self, text: str) -> None:
         """Print one line of warning."""
-        self.say(f"warning: {text}")
+        if not self._quiet:
+            self.say(f"warning: {text}")
 
     def progress(self, share: float, doing: str) -> None:
         """Show how much of the whole is done, from 0 to 1, and what is being done."""
-        if not self._is_terminal:
+        task = doing.partition(",")[0]
+        if self._verbose and task != self._doing:
+            self._doing = task
+            self.say(f"{time.monotonic() - self._start:6.1f} s  {task}")
+        if not self._is_terminal or self._quiet or self._verbose:
             return
         if self._bar is None:
             from itk_consensus.report.progress import bar_on

@@ -11,9 +11,12 @@ from itk_consensus.cli.big_volumes import add_volume_options, fuse_in_blocks
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
+    add_classes_option,
+    add_fail_option,
     add_fusion_options,
     add_image_option,
     add_input_files,
+    exit_code,
     fuse_files,
 )
 from itk_consensus.cli.options import add_file
@@ -74,16 +77,18 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_volume_options(parser)
     add_image_option(parser, fuser)
     add_page_options(parser)
+    add_classes_option(parser, fuser)
+    add_fail_option(parser)
 
 
-def _fuse(arguments: argparse.Namespace, console: Console) -> None:
+def _fuse(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.per_structure:
         fuse_per_structure(arguments, console)
-        return
+        return 0
     require_no_structure_options(arguments)
     if arguments.output.suffix.lower() == ".zarr":
         fuse_in_blocks(arguments, console)
-        return
+        return 0
     stores = [path for path in arguments.inputs if path.suffix.lower() == ".zarr"]
     if stores:
         arguments.parser.error(f"{stores[0]} is a store: --output must be named .zarr too")
@@ -102,6 +107,7 @@ def _fuse(arguments: argparse.Namespace, console: Console) -> None:
     with writing(outputs, overwrite=arguments.overwrite):
         report = _write(fused, probabilities, arguments)
     console.answer(report.to_text())
+    return exit_code(report.diagnostics, arguments)
 
 
 def _outputs(arguments: argparse.Namespace) -> list[Output]:
@@ -149,7 +155,6 @@ def _write(
 ) -> FusionReport:
     filter_ = fused.filter_
     labels = ImageFile.of(arguments.output, filter_.GetLabelImage())
-    diagnostics = filter_.GetDiagnostics() if hasattr(filter_, "GetDiagnostics") else None
     report = FusionReport(
         filter_,
         fused.described,
@@ -157,8 +162,9 @@ def _write(
         fused.parameter_files,
         probabilities,
         arguments.json,
-        diagnostics,
+        filter_.GetDiagnostics(),
         arguments.report,
+        arguments.uncertainty,
     )
     write_image(labels.image, arguments.output)
     for label, path in probabilities.items():

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itk_consensus.cli.console import Console
-from itk_consensus.cli.inputs import rater_names, read_files, require_one_space, warn_of_copies
+from itk_consensus.cli.console import SOMETHING_FOUND, Console
+from itk_consensus.cli.inputs import (
+    rater_names,
+    read_files,
+    require_label_maps,
+    require_one_space,
+    warn_of_copies,
+)
 from itk_consensus.cli.options import (
     add_file,
     add_method_option,
@@ -19,13 +25,26 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, check_outputs
+from itk_consensus.cli.soft_inputs import (
+    fused_dimension,
+    network_rater,
+    require_labels,
+    soft_methods,
+    soft_raters,
+    takes_probabilities,
+)
+from itk_consensus.diagnostics.findings import Diagnostics, Severity
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import parameters_of
 from itk_consensus.filters.registry import METHODS
+from itk_consensus.images.network_outputs import is_network_output
 from itk_consensus.pipeline.input_notes import ignored_labels
 from itk_consensus.report.fusion_report import describe_inputs
 from itk_consensus.report.image_file import ImageFile
 from itk_consensus.report.text import PROGRAM, section, shown, wrapped
+
+#: Findings on which a command can end with another exit code, as they are spelled there.
+FAILING: dict[str, Severity] = {"caution": "caution", "do-not-use": "do not use"}
 
 #: The parameter of fusers that look at the image; a report shows it as well.
 _IMAGE = "Image"
@@ -40,6 +59,7 @@ class FusedFiles:
     described: list[dict[str, Any]]  #: From `describe_inputs`
     parameter_files: dict[str, Path]  #: Parameters that are images, and where they were read
     image: Any  #: The image that the raters segmented, if given
+    is_file_each: bool = True  #: Whether each rater is one file
 
     @property
     def paths(self) -> list[Path]:
@@ -71,6 +91,24 @@ def add_fusion_options(
     return fuser
 
 
+def add_fail_option(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--fail-on``."""
+    parser.add_argument(
+        "--fail-on",
+        choices=FAILING,
+        metavar="{" + ",".join(FAILING) + "}",
+        help="exit with 1 if a finding about fusion or raters is this grave; files are written all "
+        "the same [default: exit with 0]",
+    )
+
+
+def exit_code(found: Diagnostics, arguments: argparse.Namespace) -> int:
+    """What ``--fail-on`` makes of findings."""
+    if arguments.fail_on is None:
+        return 0
+    return SOMETHING_FOUND if found.reaches(FAILING[arguments.fail_on]) else 0
+
+
 def add_input_files(parser: argparse.ArgumentParser) -> None:
     """Give a parser the raters' files."""
     add_file(
@@ -81,6 +119,26 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
         help="label images in any format; each component of a vector image is one rater; or zarr "
         "stores",
     )
+
+
+def add_classes_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
+    """Give a parser ``--classes`` if the method takes probabilities."""
+    if takes_probabilities(fuser):
+        parser.add_argument(
+            "--classes",
+            type=class_count,
+            metavar="K",
+            help="inputs are probabilities of one class each, K files in a row for each rater "
+            "[default: a file holds all classes, along its fourth axis or its components, or is "
+            "nnU-Net's .npz, for which --image gives the geometry]",
+        )
+
+
+def class_count(text: str) -> int:
+    """How many files make a rater."""
+    if not (text.isdecimal() and len(text) < 6 and int(text) > 1):
+        raise argparse.ArgumentTypeError(f"must be an integer >= 2, got {text!a}")
+    return int(text)
 
 
 def add_image_option(parser: argparse.ArgumentParser, fuser: type[LabelFusionFilter]) -> None:
@@ -115,15 +173,10 @@ def fuse_files(
     filter_ = arguments.fuser(**{k: v for k, v in given.items() if k not in parameter_files})
     images = {_IMAGE: getattr(arguments, _IMAGE)} if hasattr(arguments, _IMAGE) else {}
     images |= parameter_files
-    paths = [*arguments.inputs, *images.values()]
-    files: list[ImageFile] = []
-    for file in read_files(paths, console, 0.5):
-        files.append(file)
-        if len(files) == 1:
-            check_outputs(outputs, paths, file.geometry.dimension, overwrite=arguments.overwrite)
-    require_one_space(files, filter_.CoordinateTolerance, filter_.DirectionTolerance)
-    inputs = files[: len(arguments.inputs)]
-    others = {name: file.image for name, file in zip(images, files[len(inputs) :], strict=True)}
+    inputs, by_name = _read(arguments, images, console, outputs)
+    known = [*inputs, *by_name.values()]
+    require_one_space(known, filter_.CoordinateTolerance, filter_.DirectionTolerance)
+    others = {name: file.image for name, file in by_name.items()}
     described = describe_inputs(inputs, rater_names(inputs))
     warn_of_copies(inputs, console)
     found = {
@@ -135,7 +188,51 @@ def fuse_files(
     console.follow(filter_, 0.5, 0.9)
     with naming_options(filter_, arguments.method):
         filter_.Execute([file.image for file in inputs])
-    return FusedFiles(filter_, inputs, described, parameter_files, others.get(_IMAGE))
+    is_grouped = getattr(arguments, "classes", None) is not None
+    return FusedFiles(
+        filter_, inputs, described, parameter_files, others.get(_IMAGE), not is_grouped
+    )
+
+
+def _read(
+    arguments: argparse.Namespace,
+    images: Mapping[str, Path],
+    console: Console,
+    outputs: Sequence[Output],
+) -> tuple[list[ImageFile], dict[str, ImageFile]]:
+    """The raters, and other images by their parameters."""
+    paths = [*arguments.inputs, *images.values()]
+    from_networks = [path for path in arguments.inputs if is_network_output(path)]
+    _require_image_of(from_networks, images, arguments)
+    is_soft = takes_probabilities(arguments.fuser)
+    files: list[ImageFile] = []
+    for file in read_files([one for one in paths if one not in from_networks], console, 0.5):
+        files.append(file)
+        if len(files) == 1:
+            dimension = fused_dimension(file) if is_soft else file.geometry.dimension
+            check_outputs(outputs, paths, dimension, overwrite=arguments.overwrite)
+    number = len(arguments.inputs) - len(from_networks)
+    inputs, by_name = files[:number], dict(zip(images, files[number:], strict=True))
+    require_label_maps(inputs)
+    if not is_soft:
+        require_labels(inputs, arguments.method)
+        return inputs, by_name
+    inputs = soft_raters(inputs, arguments.classes)
+    return [*inputs, *(network_rater(path, by_name[_IMAGE]) for path in from_networks)], by_name
+
+
+def _require_image_of(
+    outputs: Sequence[Path], images: Mapping[str, Path], arguments: argparse.Namespace
+) -> None:
+    """Networks' arrays need an image that says where they lie, and a method that takes them."""
+    if not outputs:
+        return
+    if not takes_probabilities(arguments.fuser):
+        arguments.parser.error(f"{outputs[0]} holds probabilities: give {soft_methods()}")
+    if _IMAGE not in images:
+        arguments.parser.error(
+            f"{outputs[0]} has no geometry: give the image that the network saw as --image"
+        )
 
 
 def warn_of_ignored_labels(filter_: Any, found: set[Any], console: Console) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from itk_consensus.cli.console import Console
-from itk_consensus.errors import GeometryError
+from itk_consensus.errors import GeometryError, InputError
 from itk_consensus.images.files import read_quietly
 from itk_consensus.images.geometry import LARGEST_HEADER_NOISE
 from itk_consensus.report.image_file import ImageFile, differences_in_space
@@ -33,6 +33,17 @@ def read_files(paths: Sequence[Path], console: Console, share: float) -> Iterato
     for number, path in enumerate(paths):
         console.progress(share * number / len(paths), f"reading {path}")
         yield ImageFile.of(path, read(path, console))
+
+
+def require_label_maps(files: Sequence[ImageFile]) -> None:
+    """Raise an `InputError` that names the first file with intensities instead of labels."""
+    for file in files:
+        if why := file.intensities():
+            raise InputError(
+                f"looks like an image, not like a rater's labels ({why}): give it as --image, or "
+                "leave it out of the inputs",
+                path=file.path,
+            )
 
 
 def require_one_space(

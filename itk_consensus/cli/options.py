@@ -14,6 +14,7 @@ from itk_consensus.constraints import (
     ImageLike,
     Kind,
     LabelProbabilities,
+    NamedReals,
     OneOf,
     Reals,
 )
@@ -193,7 +194,12 @@ def _placeholder(kind: Kind[Any]) -> str:
         return "{" + ",".join(first.names) + "}"
     if isinstance(first, Reals):
         return ",".join(["X"] * first.length) if first.length else "X,X,..."
-    special = {Boolean: "{yes,no}", LabelProbabilities: "LABEL:P,...", Fuser: "METHOD"}
+    special: dict[type, str] = {
+        Boolean: "{yes,no}",
+        LabelProbabilities: "LABEL:P,...",
+        NamedReals: "NAME:X,...",
+        Fuser: "METHOD",
+    }
     return special.get(type(first), "N" if first.annotation == "int" else "X")
 
 

@@ -8,9 +8,12 @@ from typing import Any
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.fusing import (
     FusedFiles,
+    add_classes_option,
+    add_fail_option,
     add_fusion_options,
     add_image_option,
     add_input_files,
+    exit_code,
     fuse_files,
 )
 from itk_consensus.cli.inputs import rater_names
@@ -19,7 +22,7 @@ from itk_consensus.cli.page_options import add_page_options, page_options
 from itk_consensus.cli.per_structure import page_per_structure
 from itk_consensus.cli.structure_inputs import add_structure_options, require_no_structure_options
 from itk_consensus.report.page import PathLike, report
-from itk_consensus.report.text import PROGRAM
+from itk_consensus.report.text import PROGRAM, naming_raters, section, wrapped
 
 
 def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
@@ -34,19 +37,25 @@ def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     add_image_option(parser, fuser)
     add_structure_options(parser)
     add_page_options(parser)
+    add_classes_option(parser, fuser)
+    add_fail_option(parser)
 
 
-def _report(arguments: argparse.Namespace, console: Console) -> None:
+def _report(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.per_structure:
         page_per_structure(arguments, console)
-        return
+        return 0
     require_no_structure_options(arguments)
     outputs = given_outputs(arguments, output=None)
     fused = fuse_files(arguments, console, outputs)
     console.progress(0.9, "writing")
     with writing(outputs, overwrite=arguments.overwrite):
         write_page(fused, arguments.output, {}, page_options(arguments))
-    console.answer(f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters")
+    found = fused.filter_.GetDiagnostics()
+    named = naming_raters(str(found), rater_names(fused.inputs))
+    title = f"{arguments.output}: {fused.filter_.method} of {len(fused.paths)} raters"
+    console.answer(section(title, wrapped(named)))
+    return exit_code(found, arguments)
 
 
 def write_page(
@@ -54,4 +63,5 @@ def write_page(
 ) -> None:
     """The page of a fusion of files, with links to what else was written."""
     names = rater_names(fused.inputs)
-    report(fused.filter_, page, fused.image, names, files=fused.paths, outputs=outputs, **options)
+    files = fused.paths if fused.is_file_each else None
+    report(fused.filter_, page, fused.image, names, files=files, outputs=outputs, **options)

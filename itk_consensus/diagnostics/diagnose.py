@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.deviating_rater import farthest_rater
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate, Finding, Severity
 from itk_consensus.diagnostics.of_models import diagnose_model
 from itk_consensus.fusion.coherence.near_copies import MOST_RATERS, same_masks
 from itk_consensus.fusion.voting.majority_vote import majority_vote
 
-FEW_RATERS = 3  # section 2.4.2 of "When Does Consensus Beat Voting?"
-LOW_PREVALENCE = 0.10  # its critical prevalence, section 4.3
+LOW_PREVALENCE = 0.10  # critical prevalence, section 4.3 of "When Does Consensus Beat Voting?"
 VOLUME_RATIO = (0.4, 1.6)  # to the majority vote
 #: Chosen by `examples/benchmarks/diagnostics_evidence.py --choose` on seeds 1000 to 1059.
 FAR_FROM_CONSENSUS = 0.945  # Dice to what the raters share; below, look before use ...
@@ -32,9 +30,7 @@ CLOSER = 0.01  # a setting is worth naming if it brings the result this much clo
 def diagnose(estimate: Estimate) -> Diagnostics:
     """Apply every rule that the estimate has the numbers for."""
     findings = [
-        few_raters(estimate),
         near_identical_raters(estimate),
-        deviating_rater(estimate),
         presence(estimate),
         prevalence(estimate),
         undecided(estimate),
@@ -46,14 +42,6 @@ def diagnose(estimate: Estimate) -> Diagnostics:
     if estimate.consensus_dice is not None:
         findings.append(far_from_the_consensus(estimate, estimate.consensus_dice))
     return Diagnostics((*findings, *diagnose_model(estimate)))
-
-
-def few_raters(estimate: Estimate) -> Finding:
-    """Fewer than three raters cannot tell who is right (section 2.4.2)."""
-    raters = int(estimate.patterns.present.any(axis=0).sum())
-    severity: Severity = "note" if raters < FEW_RATERS else None
-    advice = "Where two raters disagree it is unknown who is right; a third rater would help."
-    return Finding("few raters", raters, severity, f"{raters} raters annotated.", advice)
 
 
 def near_identical_raters(estimate: Estimate) -> Finding:
@@ -79,27 +67,6 @@ def near_identical_raters(estimate: Estimate) -> Finding:
     message = f"Raters {names} are nearly copies of each other."
     advice = "They count several times but are not independent; leave the copies out."
     return Finding(rule, number, "note", message, advice)
-
-
-def deviating_rater(estimate: Estimate) -> Finding:
-    """A rater far from others who are close to each other is wrong, or the only one right."""
-    rule, raters = "deviating rater", estimate.patterns.number_of_raters
-    if raters > MOST_RATERS:
-        return Finding(
-            rule, None, None, f"{raters} raters are too many to compare with each other."
-        )
-    far = farthest_rater(estimate.patterns)
-    if far is None:
-        return Finding(rule, None, None, "Fewer than three raters overlap.")
-    message = (
-        f"Rater {far.rater} has a mean Dice of {far.dice:.2f} to the others, who have "
-        f"{far.others_dice:.2f} among themselves"
-    )
-    # Others who marked nothing have no volume to compare with.
-    if np.isfinite(far.volume_ratio):
-        message += f", and marked {far.volume_ratio:.2f} times their mean volume"
-    advice = "Look at this mask: a mistake counts as much as any other vote."
-    return Finding(rule, far.dice, "note" if far.deviates else None, f"{message}.", advice)
 
 
 def presence(estimate: Estimate) -> Finding:

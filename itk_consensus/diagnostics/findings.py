@@ -19,6 +19,16 @@ from itk_consensus.votes.fusions import Fusion
 #: How much a finding matters; None: all is well.
 Severity = Literal["note", "caution", "do not use"] | None
 
+#: What a finding is about.
+Subject = Literal["fusion", "raters"]
+
+#: How far raters agree, from the best to the worst, and how much that matters.
+Agreement = Literal["good", "moderate", "poor"]
+SEVERITY_OF: dict[Agreement, Severity] = {"good": None, "moderate": "note", "poor": "caution"}
+
+#: The rules that grade it.
+GRADED_RULES = ("pairwise Dice", "surface Dice", "volume spread")
+
 _GRADES: tuple[Severity, ...] = (None, "note", "caution", "do not use")
 
 
@@ -33,6 +43,8 @@ class Finding:
     severity: Severity
     message: str  #: The number in a plain sentence
     advice: str = ""  #: What to do; empty if all is well
+    #: {"fusion", "raters"}; Whether it says if the result can be believed, or how raters agree.
+    about: Subject = "fusion"
 
     def __post_init__(self) -> None:
         if self.severity is None and self.advice:
@@ -55,9 +67,22 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnostics(Displayed):
-    """All findings of one result."""
+    """All findings of one result: about the fusion, and about the raters whatever became of it."""
 
     findings: tuple[Finding, ...]
+
+    @property
+    def fusion(self) -> Diagnostics:
+        """Whether the result can be believed."""
+        return self._about("fusion")
+
+    @property
+    def raters(self) -> Diagnostics:
+        """How far the raters agree, and who of them may have slipped."""
+        return self._about("raters")
+
+    def _about(self, subject: Subject) -> Diagnostics:
+        return Diagnostics(tuple(one for one in self.findings if one.about == subject))
 
     @property
     def concerns(self) -> tuple[Finding, ...]:
@@ -69,6 +94,19 @@ class Diagnostics(Displayed):
         """The highest of all findings."""
         return _GRADES[max((finding.grade for finding in self.findings), default=0)]
 
+    def reaches(self, severity: Severity) -> bool:
+        """Whether a finding is as grave as that."""
+        return _GRADES.index(self.severity) >= _GRADES.index(severity)
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How far the raters agree in the worst of their labels; None if nobody can tell."""
+        graded = [one for one in self.findings if one.rule in GRADED_RULES]
+        if not graded:
+            return None
+        worst = max(graded, key=lambda one: one.grade).severity
+        return next(grade for grade, severity in SEVERITY_OF.items() if severity == worst)
+
     def __getitem__(self, rule: str) -> Finding:
         for finding in self.findings:
             if finding.rule == rule:
@@ -76,9 +114,26 @@ class Diagnostics(Displayed):
         raise KeyError(rule)
 
     def __str__(self) -> str:
+        return "\n".join([*self.fusion.lines(), *self.raters.lines()])
+
+    @property
+    def verdict(self) -> str:
+        """What the findings about one subject come to, in a sentence."""
+        checks, doubts = len(self.findings), len(self.concerns)
+        if not doubts:
+            return f"All {checks} automatic checks passed; they do not judge clinical plausibility."
+        give = "gives" if doubts == 1 else "give"
+        return f"{doubts} of {checks} automatic checks {give} reason for doubt."
+
+    def lines(self) -> list[str]:
+        """The findings about one subject as text, under what they come to."""
+        if not self.findings:
+            return []
+        subject = self.findings[0].about.capitalize()
+        agreement = f"{self.agreement} agreement. " if self.agreement else ""
         noted = [finding for finding in self.findings if finding.severity is not None]
-        lines = [str(finding) for finding in sorted(noted, key=lambda finding: -finding.grade)]
-        return "\n".join(lines if self.concerns else ["nothing gives reason for doubt", *lines])
+        ordered = sorted(noted, key=lambda finding: -finding.grade)
+        return [f"{subject}: {agreement}{self.verdict}", *(f"  {one}" for one in ordered)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; NaN and infinite numbers become None."""
@@ -86,7 +141,12 @@ class Diagnostics(Displayed):
         for row in rows:
             if row["value"] is not None and not np.isfinite(row["value"]):
                 row["value"] = None
-        return {"severity": self.severity, "concerns": len(self.concerns), "findings": rows}
+        return {
+            "severity": self.severity,
+            "concerns": len(self.concerns),
+            "agreement": self.agreement,
+            "findings": rows,
+        }
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from itk_consensus.constraints import Integer
+from itk_consensus.constraints import Integer, NamedReals, optional
 from itk_consensus.diagnostics.diagnose import diagnose
 from itk_consensus.diagnostics.findings import Diagnostics, Estimate
+from itk_consensus.diagnostics.of_readers import diagnose_readers
+from itk_consensus.diagnostics.reader_limits import LIMIT_NAMES, ReaderLimits
+from itk_consensus.diagnostics.readers import Readers
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.chunked_images import ChunkedImages, promised_images
 from itk_consensus.filters.fused_images import FusedImages, common_type, holds
@@ -66,6 +69,13 @@ class LabelFusionFilter(RaterInputs):
     whole_because: ClassVar[str] = "it does not say that its answer follows from votes alone"
     #: Memory beyond the inputs that fusing a whole volume of five binary raters takes at most.
     bytes_per_voxel: ClassVar[int] = 0
+
+    AgreementLimits = Parameter(
+        optional(NamedReals(LIMIT_NAMES)),
+        None,
+        "Other limits than usual for what GetDiagnostics() says of the raters, such as poor_dice; "
+        "docs/howto/findings.md lists them.",
+    )
 
     _case = Output[FusionCase | None](None)
     _images = Output[Any](None)  #: `Images`
@@ -229,8 +239,15 @@ class LabelFusionFilter(RaterInputs):
 
     @made_later
     def GetDiagnostics(self) -> Diagnostics:
-        """Checks of the last Execute, each with its number; made on demand."""
-        return diagnose(self._estimate(self._executed_case(), self.fused.fusion))
+        """Checks of the last Execute, each with its number; made on demand.
+
+        Those about the fusion (``.fusion``) say whether the result can be believed, those about the
+        raters (``.raters``) how far these agree and who of them may have slipped.
+        """
+        case = self._executed_case()
+        readers = Readers(case.patterns, case.spacing, ReaderLimits(**(self.AgreementLimits or {})))
+        found = diagnose(self._estimate(case, self.fused.fusion))
+        return Diagnostics((*found.findings, *diagnose_readers(readers)))
 
     def _estimate(self, case: FusionCase, fusion: Fusion) -> Estimate:
         """The result as the diagnostics see it."""

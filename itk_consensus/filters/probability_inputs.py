@@ -139,6 +139,8 @@ class ProbabilityInputsMixin(LabelFusionFilter):
 
     def _case_of_probabilities(self, loaded: LoadedImages, classes: int, needs: str) -> FusionCase:
         """Of images of so many classes; 0: of the foreground."""
+        if not classes:
+            self._reject_hidden_classes(loaded.arrays)
         opinions, where = grouped_opinions(loaded.arrays, classes or 1), self._where(loaded)
         # Should their number differ, the stack says so.
         masks = where.pop("rater_masks") or [None] * len(opinions)
@@ -159,6 +161,20 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         votes = patterns_of(stack) if needs == "patterns" else stack
         soft = SoftVotes(opinions, stack.rater_masks, stack.mask)
         return FusionCase(loaded, votes, stack, soft)
+
+    def _reject_hidden_classes(self, arrays: Sequence[Array | None]) -> None:
+        """An array (C, Z, Y, X) whose first axis sums to 1 is no series of foregrounds."""
+        for index, array in enumerate(arrays):
+            if array is None or array.ndim < 3 or len(array) < 2 or array.dtype.kind != "f":
+                continue
+            if sum_to_one(list(array)):
+                raise InputError(
+                    f"sums to 1 along its first axis of {len(array)}, as class probabilities do: "
+                    "set {ClassAxis} to 0, or give a list of one image per class",
+                    owner=self.GetName(),
+                    input_index=index,
+                    mentions=("ClassAxis",),
+                )
 
     def _hold_probabilities(self, arrays: Sequence[Array | None]) -> bool:
         """Whether images of one component are foreground probabilities."""

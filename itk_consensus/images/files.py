@@ -115,6 +115,17 @@ def read_quietly(path: PathLike) -> tuple[Any, str]:
         return image, printed.read().decode(errors="replace")
 
 
+def volumes_of(image: Any) -> list[Any]:
+    """The volumes of a 4D SimpleITK image, along its last axis."""
+    size = list(image.GetSize())
+    corner = [0] * len(size)
+    parts = []
+    for number in range(size[-1]):
+        corner[-1] = number
+        parts.append(sitk.Extract(image, [*size[:-1], 0], corner))
+    return parts
+
+
 def write_image(image: Any, path: PathLike, *, compress: bool = True) -> None:
     """Write a SimpleITK image, compressed where the format can, replacing `path` in one step."""
     path = Path(path)

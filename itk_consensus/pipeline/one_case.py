@@ -31,9 +31,9 @@ from itk_consensus.pipeline.input_notes import InputNotes, ignored_labels
 from itk_consensus.report.agreement_tables import mean_matrix
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.page import report
-from itk_consensus.report.reviewed_case import naming_raters
-from itk_consensus.report.text import shown
+from itk_consensus.report.text import naming_raters, shown
 from itk_consensus.report.thumbnail import thumbnail
+from itk_consensus.votes.intensities import intensities
 from itk_consensus.work import working
 
 RECORD = "case.json"
@@ -81,9 +81,12 @@ class CaseResult:
     labels: int | None = None
     mean_dice: float | None = None  #: Between raters, averaged over labels
     lowest_dice: float | None = None
-    concerns: int | None = None  #: How many checks give reason for doubt
+    concerns: int | None = None  #: How many checks of the fusion give reason for doubt
     severity: str = ""  #: Of the worst of them
     finding: str = ""  #: What it says; of a failed case the error
+    agreement: str = ""  #: Of the raters: good, moderate or poor
+    rater_concerns: int | None = None  #: How many checks of the raters give reason for doubt
+    rater_finding: str = ""  #: What the first of them says
     consensus: str = ""  #: A file, relative to the batch's folder
     page: str = ""  #: The same
     notes: str = ""  #: Raters who are copies, and labels that the method ignores
@@ -295,8 +298,22 @@ def _fuse(case: BatchCase, plan: Plan) -> tuple[LabelFusionFilter, Any, str]:
         # The diagnostics say it again, and the table shows them.
         warnings.simplefilter("ignore", ConsensusWarning)
         raters = [read_quietly(path)[0] for path in case.raters]
+        _require_label_maps(case, raters)
         filter_.Execute(raters)
     return filter_, image, _notes(case, filter_, raters)
+
+
+def _require_label_maps(case: BatchCase, raters: Sequence[Any]) -> None:
+    """Refuse a case with an image among its raters, as a pattern takes it along."""
+    for path, rater in zip(case.raters, raters, strict=True):
+        arrays = convert.load(rater, owner=str(path)).arrays
+        why = next(filter(None, (intensities(one) for one in arrays if one is not None)), "")
+        if why:
+            raise FileError(
+                f"looks like an image, not like a rater's labels ({why}): name it by --images, or "
+                "in the list's column image",
+                path=path,
+            )
 
 
 def _notes(case: BatchCase, filter_: LabelFusionFilter, images: Sequence[Any]) -> str:
@@ -325,7 +342,9 @@ def _row(
 ) -> CaseResult:
     names = list(agreement.raters)
     pairs = mean_matrix(agreement)[np.triu_indices(len(names), 1)]
-    concerns = sorted(filter_.GetDiagnostics().concerns, key=lambda one: -one.grade)
+    found = filter_.GetDiagnostics()
+    concerns = sorted(found.fusion.concerns, key=lambda one: -one.grade)
+    of_raters = found.raters.concerns
     return CaseResult(
         case.name,
         DONE,
@@ -336,6 +355,9 @@ def _row(
         len(concerns),
         concerns[0].severity or "" if concerns else "",
         naming_raters(concerns[0].message, names) if concerns else "",
+        found.agreement or "",
+        len(of_raters),
+        naming_raters(of_raters[0].message, names) if of_raters else "",
         **files.named(),
     )
 

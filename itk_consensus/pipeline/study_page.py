@@ -52,7 +52,8 @@ def index_text(
         "cases": len(results),
         "failed": len(broken),
         "median Dice between raters": f"{median(overlaps.values()):.3f}" if overlaps else "–",
-        "cases with concerns": sum(bool(result.concerns) for result in done),
+        "cases with concerns about the raters": sum(bool(one.rater_concerns) for one in done),
+        "cases with concerns about the fusion": sum(bool(one.concerns) for one in done),
         "cases without some rater": len(absent),
     }
     lead = tag("ul", *(tag("li", tag("b", v), k) for k, v in facts.items()), class_="facts")
@@ -83,8 +84,8 @@ def _case_table(
     absent: Mapping[str, list[str]],
     thumbnails: Mapping[str, bytes],
 ) -> Markup:
-    names = ("case", "mean Dice", "lowest Dice", "raters", "structures", "concerns", "missing",
-             "the worst")  # fmt: skip
+    names = ("case", "mean Dice", "lowest Dice", "raters", "structures", "agreement", "missing",
+             "concerns about raters", "the first", "about the fusion", "the worst")  # fmt: skip
     header = [tag("button", name, type="button") for name in names]
     rows = []
     for number, one in enumerate(results):
@@ -100,8 +101,11 @@ def _case_table(
                 one.lowest_dice if one.lowest_dice is not None else float("nan"),
                 one.raters,
                 one.labels,
-                one.concerns,
+                one.agreement,
                 tag("td", ", ".join(absent.get(one.case, [])) or "–", class_="text"),
+                one.rater_concerns,
+                tag("td", one.rater_finding, class_="text"),
+                one.concerns,
                 tag("td", worst, class_="text"),
             ]
         )  # fmt: skip

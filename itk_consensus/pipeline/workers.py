@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import re
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
@@ -18,7 +19,7 @@ from concurrent.futures import (
     as_completed,
 )
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from itk_consensus.errors import MissingDependencyError, ParameterError
@@ -88,7 +89,9 @@ def _collected(
 @contextmanager
 def _processes(jobs: int) -> Iterator[Executor]:
     others = set(multiprocessing.active_children())
-    executor = ProcessPoolExecutor(jobs, mp_context=_context(), initializer=_start_worker)
+    with _uninterrupted():  # which the server of processes inherits, and so prints no traceback
+        context = _context()
+    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
     try:
         yield executor
     except BaseException:
@@ -96,6 +99,7 @@ def _processes(jobs: int) -> Iterator[Executor]:
         with _uninterrupted():
             for worker in set(multiprocessing.active_children()) - others:
                 worker.kill()
+            _end_server()
         raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
@@ -123,7 +127,23 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["itk_consensus.pipeline.one_case"])
+    from multiprocessing import forkserver
+
+    forkserver.ensure_running()
     return context
+
+
+def _end_server() -> None:
+    """End the server of processes: it may still be loading, and then make workers for nobody.
+
+    There is no public way; without this one it ends by itself, later and with a traceback. It is
+    started anew when somebody needs it.
+    """
+    module = sys.modules.get("multiprocessing.forkserver")
+    server = getattr(getattr(module, "_forkserver", None), "_forkserver_pid", None)
+    if server is not None:
+        with suppress(OSError):
+            os.kill(server, signal.SIGKILL)
 
 
 def _start_worker() -> None:

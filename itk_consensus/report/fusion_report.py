@@ -19,7 +19,17 @@ from itk_consensus.filters.process_object import ProcessObject
 from itk_consensus.fusion.coherence.curve import Resolution
 from itk_consensus.report.disputed_slices import DisputedSlices, disputed_slices_of
 from itk_consensus.report.image_file import ImageFile, label_sizes
-from itk_consensus.report.text import PROGRAM, counted, pairs, section, shown, table, times, wrapped
+from itk_consensus.report.text import (
+    PROGRAM,
+    counted,
+    naming_raters,
+    pairs,
+    section,
+    shown,
+    table,
+    times,
+    wrapped,
+)
 
 #: Measurements with one number for each rater.
 OF_EACH_RATER = (
@@ -53,6 +63,7 @@ class FusionReport:
     json: Path | None = None  #: Where the report is written as JSON, if it is
     diagnostics: Any = None  #: The filter's, if it has any
     page: Path | None = None  #: Where the report is written as HTML, if it is
+    uncertainty: Path | None = None  #: Where the uncertainty is written, if it is
 
     @property
     def rater_names(self) -> list[str]:
@@ -81,6 +92,7 @@ class FusionReport:
             "outputs": {
                 "labels": self.fused.path,
                 "probabilities": self.probabilities,
+                "uncertainty": self.uncertainty,
                 "report": self.json,
                 "page": self.page,
             },
@@ -119,7 +131,8 @@ class FusionReport:
             if rows:  # In Measurements it says "in the JSON report", where all of them are.
                 parts.append(section(title, table(*_component_table(rows))))
         if self.diagnostics:
-            parts.append(section("Diagnostics", wrapped(str(self.diagnostics))))
+            said = naming_raters(str(self.diagnostics), self.rater_names)
+            parts.append(section("Diagnostics", wrapped(said)))
         files = self.written | ({} if self.page is None else {"page": self.page})
         parts.append(section("Written", pairs({what: str(path) for what, path in files.items()})))
         return "\n".join(parts)
@@ -130,6 +143,8 @@ class FusionReport:
         files = {"labels": self.fused.path}
         for label, path in self.probabilities.items():
             files[f"probability of label {label}"] = path
+        if self.uncertainty is not None:
+            files["uncertainty"] = self.uncertainty
         if self.json is not None:
             files["report"] = self.json
         return files

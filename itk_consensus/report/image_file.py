@@ -16,6 +16,7 @@ from itk_consensus.images import convert
 from itk_consensus.images.geometry import ImageGeometry
 from itk_consensus.report.text import counted, section, shown, times
 from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.intensities import intensities
 from itk_consensus.votes.label_stack import LabelStack
 
 _MOST_LABELS_LISTED = 12
@@ -44,6 +45,10 @@ class ImageFile:
     def label_counts(self) -> list[dict[int, int]]:
         """Voxels of each label, for each component; an `InputError` if there are no labels."""
         return [label_counts(array, str(self.path)) for array in self.components]
+
+    def intensities(self) -> str:
+        """What makes it an image of intensities, in words; empty if it may hold labels."""
+        return next(filter(None, map(intensities, self.components)), "")
 
     def description(self) -> str:
         """A short block of text for ``itk-consensus info``."""
@@ -100,6 +105,9 @@ def _direction(geometry: ImageGeometry) -> str:
 
 
 def _contents(array: NDArray[Any], owner: str) -> str:
+    why = intensities(array)
+    if why:
+        return f"an image, no labels: {why}"
     try:
         counts = label_counts(array, owner)
     except InputError:

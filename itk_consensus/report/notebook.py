@@ -97,8 +97,7 @@ def _of_filter(filter_: LabelFusionFilter) -> list[Markup] | None:
     for side in filter_.fused.like.geometry.shape:
         size *= side
     if size * votes.number_of_raters > _MOST_VOTES:
-        found = filter_.GetDiagnostics().findings
-        return [tag("h3", filter_.GetName()), findings_list(found, [])]
+        return [tag("h3", filter_.GetName()), findings_list(filter_.GetDiagnostics(), [])]
     case = ReviewedCase.of(filter_, surfaces=False)
     return _fusion(filter_, case, getattr(filter_, "Image", None), Look(most_slices=3))
 
@@ -114,7 +113,7 @@ def _fusion(filter_: LabelFusionFilter, case: ReviewedCase, image: Any, look: Lo
 
 
 def _of_diagnostics(diagnostics: Diagnostics) -> list[Markup]:
-    return [findings_list(diagnostics.findings, [])]
+    return [findings_list(diagnostics, [])]
 
 
 def _of_agreement(agreement: AgreementResult) -> list[Markup]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import itk_consensus
-from itk_consensus.diagnostics.findings import Finding
+from itk_consensus.diagnostics.findings import Diagnostics, Finding
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import measurements_of, parameters_of
@@ -30,8 +30,8 @@ from itk_consensus.report.agreement_tables import heat_map, label_table, rater_t
 from itk_consensus.report.dispute_figures import Look, dispute_figures, legend, switch_style
 from itk_consensus.report.fusion_report import OF_EACH_RATER, parameter_text, to_plain
 from itk_consensus.report.markup import Markup, data_table, document, section, tag
-from itk_consensus.report.reviewed_case import ReviewedCase, naming_raters
-from itk_consensus.report.text import counted
+from itk_consensus.report.reviewed_case import ReviewedCase
+from itk_consensus.report.text import counted, naming_raters
 from itk_consensus.report.viewer import viewer
 
 PathLike = str | os.PathLike[str]
@@ -150,39 +150,48 @@ def facts(filter_: LabelFusionFilter, case: ReviewedCase) -> Markup:
         "raters": len(case.names),
         "labels": len(agreement.labels),
         "mean Dice between raters": _number(agreement.mean_dice()),
-        "concerns": len(filter_.GetDiagnostics().concerns),
     }
+    found = filter_.GetDiagnostics()
+    if found.agreement is not None:
+        numbers["agreement"] = found.agreement
+    numbers["concerns about the raters"] = len(found.raters.concerns)
+    numbers["concerns about the fusion"] = len(found.fusion.concerns)
     items = [tag("li", tag("b", value), name) for name, value in numbers.items()]
     return tag("ul", *items, class_="facts")
 
 
-#: What a page says if no check gives cause for concern.
-_ALL_WELL = "All {} automatic checks passed; they do not judge clinical plausibility."
-
-
 def verdict(filter_: LabelFusionFilter, case: ReviewedCase) -> list[Markup]:
-    """What speaks against a fusion, and what was asked."""
-    findings = [
-        replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
-        for one in filter_.GetDiagnostics().findings
-    ]
+    """What speaks against a fusion, how far its raters agree, and what was asked."""
+    found = Diagnostics(
+        tuple(
+            replace(one, message=case.in_words(one.message), advice=case.in_words(one.advice))
+            for one in filter_.GetDiagnostics().findings
+        )
+    )
     explained = getattr(filter_, "Explanation", None)
     parts = [] if explained is None else [tag("p", case.in_words(explained))]
-    return [*parts, findings_list(findings, case.names)]
+    return [*parts, findings_list(found, case.names)]
 
 
-def findings_list(findings: Sequence[Finding], names: Sequence[str]) -> Markup:
-    """Findings, the gravest first, and what was found in order."""
-    said = sorted((one for one in findings if one.severity), key=lambda one: -one.grade)
+def findings_list(found: Diagnostics, names: Sequence[str]) -> Markup:
+    """Findings about the fusion and about the raters, the gravest first; then what is in order."""
     parts = []
-    if not any(one.concern for one in said):
-        parts.append(tag("p", _ALL_WELL.format(len(findings))))
-    if said:
-        parts.append(tag("ul", *(_item(one, names) for one in said), class_="findings"))
-    passed = [_item(finding, names) for finding in findings if not finding.severity]
+    for title, part in (("The fusion", found.fusion), ("The raters", found.raters)):
+        if part.findings:
+            parts += [tag("h3", title), *_findings(part, names)]
+    passed = [_item(finding, names) for finding in found.findings if not finding.severity]
     summary = tag("summary", f"{counted(len(passed), 'check')} passed")
     details = tag("details", summary, tag("ul", *passed, class_="findings"))
     return tag("div", *parts, details)
+
+
+def _findings(found: Diagnostics, names: Sequence[str]) -> list[Markup]:
+    agreement = f"{found.agreement.capitalize()} agreement. " if found.agreement else ""
+    said = sorted((one for one in found.findings if one.severity), key=lambda one: -one.grade)
+    parts = [tag("p", agreement + found.verdict)]
+    if said:
+        parts.append(tag("ul", *(_item(one, names) for one in said), class_="findings"))
+    return parts
 
 
 def _item(finding: Finding, names: Sequence[str]) -> Markup:

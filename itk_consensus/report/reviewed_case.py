@@ -16,6 +16,7 @@ from itk_consensus.errors import ParameterError
 from itk_consensus.filters.agreement import consensus_labels
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.report.orientation import Orientation
+from itk_consensus.report.text import naming_raters
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
@@ -143,21 +144,6 @@ def checked_names(names: Sequence[str] | None, raters: int, owner: str) -> list[
             f"names must be {raters}, one per rater, got {len(names)}", owner=owner
         )
     return [str(name) for name in names]
-
-
-def naming_raters(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of raters in a sentence by their names: Rater 1, raters 0 and 3."""
-
-    def named(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", found[0])]
-        if any(number >= len(names) for number in numbers):
-            return found[0]
-        text = " and ".join(names[number] for number in numbers)
-        # A name is spelled as it is, but our own "rater 3" may begin a sentence.
-        begins = found[0][0].isupper() and re.match(r"rater \d", text)
-        return text.capitalize() if begins else text
-
-    return re.sub(r"\b[Rr]aters? \d+( and \d+)?", named, text)
 
 
 def naming_labels(text: str, names: Mapping[int, str]) -> str:

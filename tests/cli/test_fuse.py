@@ -395,7 +395,9 @@ def test_help_lists_exactly_the_parameters_of_the_method(
     common |= {"--report", "--image", "--uncertainty", "--uncertainty-kind"}
     common |= {"--per-structure", "--rename", "--series", "--series-number"}
     common |= {"--absent-frames", "--show-identity", "--window", "--label-names", "--contact-sheet"}
-    common |= {"--scheduler", "--jobs"}
+    common |= {"--scheduler", "--jobs", "--fail-on"}
+    if METHODS[method].takes_probabilities or METHODS[method].soft_inputs:
+        common |= {"--classes"}
     derived = {
         "--" + parameter.snake_case.replace("_", "-"): parameter
         for parameter in parameters_of(METHODS[method])
@@ -552,7 +554,7 @@ def test_a_probability_map_among_the_inputs_is_named(
     sitk.WriteImage(image_of(np.full((6, 10, 12), 0.3)), path)
     line = error_line(capfd, "fuse", *masks, path, "--output", output)
     assert path in line
-    assert "whole-number labels" in line
+    assert "holds fractions, as probabilities do" in line
 
 
 def test_files_in_different_spaces_are_one_line_with_the_way_out(

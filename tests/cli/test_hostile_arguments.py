@@ -127,7 +127,9 @@ PLACES = {
         "batch cases.csv -o HERE",
         "batch cases.csv -o out --images HERE",
         "batch cases.csv -o out --jobs HERE",
+        "batch cases.csv -o out --config HERE",
     ),
+    "completion": ("completion HERE",),
     "info": ("info HERE", "info good.nii HERE"),
     "calibrate": ("calibrate HERE -o out.json", "calibrate cases.csv -o HERE"),
     "band": (

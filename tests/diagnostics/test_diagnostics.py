@@ -37,9 +37,10 @@ def sound():
 
 
 def test_nothing_speaks_against_a_sound_case(sound):
-    found = diagnose(sound, Variant="advanced")
+    found = diagnose(sound, Variant="advanced").fusion
     assert found.concerns == ()
-    assert str(found).splitlines()[0] == "nothing gives reason for doubt"
+    said = f"Fusion: All {len(found.findings)} automatic checks passed; they do not judge"
+    assert str(found).startswith(said)
 
 
 def test_two_raters_are_too_few(sound):
@@ -191,11 +192,14 @@ def far_off():
 
 def test_diagnostics_print_the_gravest_first_and_serialise():
     found = diagnose(far_off())
-    lines = str(found).splitlines()
-    assert lines[0].startswith(("caution: ", "do not use: "))
     assert found.severity in ("caution", "do not use")
-    grades = [("note", "caution", "do not use").index(line.split(":")[0]) for line in lines]
-    assert grades == sorted(grades, reverse=True)
+    for part, subject in ((found.fusion, "Fusion: "), (found.raters, "Raters: ")):
+        head, *lines = str(part).splitlines()
+        assert head.startswith(subject)
+        order = ("note", "caution", "do not use")
+        grades = [order.index(line.split(":")[0].strip()) for line in lines]
+        assert grades == sorted(grades, reverse=True)
+    assert str(found) == f"{found.fusion}\n{found.raters}"
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert written["concerns"] == len(found.concerns)
     assert written["severity"] == found.severity

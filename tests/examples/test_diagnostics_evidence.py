@@ -39,5 +39,5 @@ def test_the_table_is_printed(evidence, monkeypatch, capsys):
     evidence.main(["--first-seed", "5", "--seeds", "1", "--methods", "STAPLE Basic", "--choose"])
     text = capsys.readouterr().out
     assert text.startswith("STAPLE Basic: 12 results, ")
-    assert "above note" in text
+    assert "fusion above note" in text
     assert "and Dice to the consensus <" in text

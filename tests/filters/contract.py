@@ -30,6 +30,7 @@ from itk_consensus.constraints import (
     LabelProbabilities,
     Modalities,
     ModalitiesList,
+    NamedReals,
     Nothing,
     OneOf,
     Real,
@@ -254,6 +255,8 @@ def _good(kind: Kind[Any], default: Any, images: list[np.ndarray]) -> Any:
         return tuple(np.linspace(low, high, (kind.length or len(images)) + 2)[1:-1].tolist())
     if isinstance(kind, LabelProbabilities):
         return {0: 0.75, 1: 0.25}
+    if isinstance(kind, NamedReals):
+        return {kind.names[0]: 0.25}
     if isinstance(kind, Text):
         return "something"
     if isinstance(kind, FuserKind):
@@ -301,6 +304,7 @@ _BAD: dict[type[Kind[Any]], list[Any]] = {
     FuserKind: ["vote", "", 3, None, MajorityVoteFilter],
     Nothing: [0, "", False, []],
     LabelProbabilities: [3, "0:1", {1: 2.0}, {1: -0.5}, {"a": 0.5}, {0.5: 0.5}, {1: np.nan}],
+    NamedReals: [3, "good_dice:0.8", None, {"no such name": 0.5}, {1: 0.5}, {"good_dice": -1.0}],
     ImageLike: ["mask.nrrd", 3, 2.5, None, [1, 2], {"a": 1}, b"x"],
     ImageList: ["ab", 3, None, [3], ["mask.nrrd"], np.zeros((2, 3)), {}],
     Modalities: ["ct.nrrd", 3, None, [], [3], ["ct.nrrd"], {"a": 1}],

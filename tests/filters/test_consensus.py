@@ -118,7 +118,7 @@ def test_findings_see_what_half_of_the_readers_left_empty():
     raters = SLIP_SETTINGS["absent, 2 of 5 drew"](1).raters
     consensus, _ = consensus_of(raters)
     assert consensus.GetDiagnostics()["presence"].severity == "note"
-    assert not consensus.GetDiagnostics().concerns
+    assert not consensus.GetDiagnostics().fusion.concerns
     staple = itk_consensus.STAPLEImageFilter()
     staple.Execute([rater.astype(np.uint8) for rater in raters])
     finding = staple.GetDiagnostics()["presence"]
@@ -126,7 +126,7 @@ def test_findings_see_what_half_of_the_readers_left_empty():
     assert "3 of 5 raters left label 1 empty; the result has it" in finding.message
     vote = itk_consensus.MajorityVoteFilter()
     vote.Execute([rater.astype(np.uint8) for rater in raters])
-    assert not vote.GetDiagnostics().concerns
+    assert not vote.GetDiagnostics().fusion.concerns
 
 
 def test_findings_see_copies_that_decide():

@@ -88,8 +88,8 @@ def test_images_that_are_not_label_images_show_their_range() -> None:
 
 
 def test_many_labels_are_cut_short() -> None:
-    text = described(np.arange(100, dtype=np.uint8).reshape(10, 10)).description()
-    assert text.endswith("11 (1) and 88 more up to 99")
+    text = described(np.arange(100, dtype=np.uint8).repeat(10).reshape(50, 20)).description()
+    assert text.endswith("11 (10) and 88 more up to 99")
 
 
 def test_a_flipped_direction_is_written_out() -> None:

@@ -19,7 +19,8 @@ from itk_consensus.images.content import file_hash
 from itk_consensus.report import page
 from itk_consensus.report.agreement_tables import rater_mark
 from itk_consensus.report.dispute_figures import disputed_slices
-from itk_consensus.report.reviewed_case import ReviewedCase, naming_labels, naming_raters
+from itk_consensus.report.reviewed_case import ReviewedCase, naming_labels
+from itk_consensus.report.text import naming_raters
 from itk_consensus.simulation.atlas_phantoms import atlas_labels
 
 MOST_BYTES = 3_000_000

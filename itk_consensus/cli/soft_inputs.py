@@ -1,0 +1,107 @@
+"""Raters who give probabilities: one file with all classes, a file for each class, or nnU-Net's.
+
+Each becomes an `ImageFile` whose image is a list with one image per class, and whose component is
+the likeliest label, so that everything that describes raters works on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.errors import InputError
+from itk_consensus.filters.label_fusion import LabelFusionFilter
+from itk_consensus.filters.probability_inputs import has_fractions
+from itk_consensus.filters.registry import METHODS
+from itk_consensus.images import convert
+from itk_consensus.images.files import volumes_of
+from itk_consensus.images.network_outputs import read_network_output
+from itk_consensus.report.image_file import ImageFile
+from itk_consensus.votes.class_probabilities import likeliest, sum_to_one
+
+
+def takes_probabilities(fuser: type[LabelFusionFilter]) -> bool:
+    """Whether a method can do with probabilities."""
+    return fuser.takes_probabilities or fuser.soft_inputs
+
+
+def soft_raters(files: Sequence[ImageFile], classes: int | None) -> list[ImageFile]:
+    """Raters of files that hold all classes each or, in groups of so many, one class each."""
+    if classes is None:
+        return [_of_one_file(file) for file in files]
+    if len(files) % classes:
+        raise InputError(
+            f"--classes {classes} wants as many files for each rater, one after the other, got "
+            f"{len(files)} files"
+        )
+    groups = [files[at : at + classes] for at in range(0, len(files), classes)]
+    return [_of_class_files(group) for group in groups]
+
+
+def network_rater(path: Path, like: ImageFile) -> ImageFile:
+    """The rater of nnU-Net's probabilities of an image."""
+    probabilities = read_network_output(path, like.geometry.shape)
+    loaded = convert.load(like.image, owner=str(like.path))
+    images = [convert.to_image(one, loaded) for one in probabilities]
+    return _rater(replace(like, path=path, image=images), list(probabilities))
+
+
+def soft_methods() -> str:
+    """The methods made for probabilities, and the plain one, in words of a command line."""
+    names = [name for name, one in METHODS.items() if one.takes_probabilities]
+    return f"--method {', '.join(names)} or vote"
+
+
+def require_labels(files: Sequence[ImageFile], method: str) -> None:
+    """Raise an `InputError` that names the first file with probabilities, and who takes them."""
+    for file in files:
+        if any(has_fractions(array) for array in file.components):
+            raise InputError(
+                f"holds fractions, as probabilities do, and {method} wants labels: give "
+                f"{soft_methods()}, or threshold it first",
+                path=file.path,
+            )
+
+
+def fused_dimension(file: ImageFile) -> int:
+    """Axes of what is fused of such files: a fourth one may hold the classes."""
+    is_series = not any(has_fractions(array) for array in file.components)
+    return file.geometry.dimension if is_series else min(file.geometry.dimension, 3)
+
+
+def _of_one_file(file: ImageFile) -> ImageFile:
+    arrays = file.components
+    if not any(has_fractions(array) for array in arrays):
+        return file
+    if len(arrays) > 1:
+        return _rater(file, arrays)
+    if file.geometry.dimension == 4:
+        images = volumes_of(file.image)
+        geometry = convert.load(images[0], owner=str(file.path)).geometry
+        return _rater(replace(file, image=images, geometry=geometry), list(arrays[0]))
+    foreground = np.asarray(arrays[0] >= 0.5).view(np.uint8)
+    return replace(file, components=(foreground,))
+
+
+def _of_class_files(files: Sequence[ImageFile]) -> ImageFile:
+    for file in files:
+        if len(file.components) != 1:
+            raise InputError(
+                f"must hold one class, got {len(file.components)} components", path=file.path
+            )
+    opinion = [file.components[0] for file in files]
+    return _rater(replace(files[0], image=[file.image for file in files]), opinion)
+
+
+def _rater(file: ImageFile, opinion: Sequence[NDArray[Any]]) -> ImageFile:
+    if len({array.shape for array in opinion}) > 1 or not sum_to_one(opinion):
+        raise InputError(
+            f"must hold probabilities of classes, but its {len(opinion)} classes do not sum to 1",
+            path=file.path,
+        )
+    return replace(file, components=(likeliest(opinion),))

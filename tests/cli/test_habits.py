@@ -1,0 +1,288 @@
+"""What people expect of any command line: guesses, silence, completion, files of options."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+
+from itk_consensus.cli import main
+from itk_consensus.filters.registry import METHODS
+
+
+def write(path: Path, array: Any) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sitk.WriteImage(sitk.GetImageFromArray(array), str(path))
+    return str(path)
+
+
+def table_of(folder: Path) -> dict[str, dict[str, str]]:
+    """The rows of a batch's table, by case."""
+    lines = (folder / "summary.csv").read_text().splitlines()
+    return {row["case"]: row for row in csv.DictReader(lines)}
+
+
+@pytest.fixture
+def masks(tmp_path: Path) -> list[str]:
+    """Four readers who agree in an off-centre box."""
+    paths = []
+    for rater in range(4):
+        mask = np.zeros((12, 24, 30), np.uint8)
+        mask[2:9, 3:12, 4 : 13 + rater % 2] = 1
+        paths.append(write(tmp_path / "raters" / f"reader-{rater}.nii.gz", mask))
+    return paths
+
+
+@pytest.fixture
+def mirrored(masks: list[str]) -> list[str]:
+    mask = sitk.GetArrayFromImage(sitk.ReadImage(masks[2]))
+    write(Path(masks[2]), mask[:, :, ::-1])
+    return masks
+
+
+def ct() -> Any:
+    return np.random.default_rng(3).normal(0, 300, (12, 24, 30)).astype(np.int16)
+
+
+# -- findings --------------------------------------------------------------------------------
+
+
+def test_findings_do_not_change_the_exit_code_unless_asked(
+    mirrored: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fuse", *mirrored, "-o", str(tmp_path / "c.nii.gz"), "--overwrite"]
+    assert main(words) == 0
+    said = "".join(capsys.readouterr().out.split())  # paths are broken at their hyphens
+    assert f"{mirrored[2]}wouldfitifitweremirroredalongx" in said
+    assert main([*words, "--fail-on", "caution"]) == 1
+    assert main([*words, "--fail-on", "do-not-use"]) == 0
+    page = ["report", *mirrored, "-o", str(tmp_path / "page.html")]
+    assert main([*page, "--fail-on", "caution"]) == 1
+    assert (tmp_path / "page.html").exists()
+
+
+def test_readers_who_agree_pass_a_pipeline(masks: list[str], tmp_path: Path) -> None:
+    assert main(["fuse", *masks, "-o", str(tmp_path / "c.nii.gz"), "--fail-on", "caution"]) == 0
+
+
+def test_a_batch_counts_concerns_about_raters_apart(mirrored: list[str], tmp_path: Path) -> None:
+    for case in ("a", "b"):
+        for path in mirrored if case == "a" else [one for one in mirrored if one != mirrored[2]]:
+            target = tmp_path / "study" / case / Path(path).name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    words = ["batch", f"{tmp_path}/study/{{case}}/{{rater}}.nii.gz", "-o", str(tmp_path / "out")]
+    assert main(words) == 0
+    rows = table_of(tmp_path / "out")
+    assert rows["a"]["agreement"] == "poor"
+    assert int(rows["a"]["rater_concerns"]) > 0
+    assert rows["a"]["rater_finding"].startswith("reader-2 would fit if it were mirrored along x")
+    assert rows["a"]["concerns"] == "0"
+    assert rows["b"]["rater_concerns"] == "0"
+    assert main([*words, "--fail-on", "caution"]) == 1
+    index = (tmp_path / "out/index.html").read_text()
+    assert "reader-2 would fit if it were mirrored along x" in index
+
+
+# -- an image is no rater --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["fuse", "report", "agreement"])
+def test_an_image_among_the_raters_is_named_with_the_way_out(
+    command: str, masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = write(tmp_path / "raters" / "ct.nii.gz", ct())
+    output = [] if command == "agreement" else ["-o", str(tmp_path / "c.nii.gz")]
+    assert main([command, *masks, image, *output]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert f"{image}: looks like an image, not like a rater's labels (" in said
+    assert "--image" in said
+    assert not (tmp_path / "c.nii.gz").exists()
+
+
+def test_a_folder_with_an_image_fails_by_name_and_the_others_go_on(
+    masks: list[str], tmp_path: Path
+) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(tmp_path / "raters", study / "good")
+    shutil.copytree(tmp_path / "raters", study / "bad")
+    write(study / "bad" / "ct.nii.gz", ct())
+    words = ["batch", f"{study}/{{case}}/{{rater}}.nii.gz", "-o", str(tmp_path / "out")]
+    assert main(words) == 1
+    rows = table_of(tmp_path / "out")
+    assert rows["good"]["status"] == "done"
+    assert "ct.nii.gz: looks like an image" in rows["bad"]["finding"]
+    assert "--images" in rows["bad"]["finding"]
+    assert main([*words, "--images", f"{study}/{{case}}/ct.nii.gz"]) == 0
+
+
+def test_a_parcellation_of_many_labels_is_no_image(tmp_path: Path) -> None:
+    parcels = np.arange(8 * 12 * 15).reshape(8, 12, 15) % 400
+    labels = np.kron(parcels, np.ones((3, 4, 4))).astype(np.int16)
+    paths = [write(tmp_path / f"{rater}.nii.gz", labels) for rater in range(3)]
+    assert main(["fuse", *paths, "-o", str(tmp_path / "c.nii.gz"), "--method", "vote", "-q"]) == 0
+
+
+# -- what was meant --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["fus"], "did you mean fuse?"),
+        (["fuse", "{0}", "-o", "x.nii.gz", "--method", "stapel"], "did you mean staple?"),
+        (["fuse", "{0}", "-o", "x.nii.gz", "--metod", "vote"], "did you mean --method?"),
+        (["fuse", "{0}", "-o", "x.nii.gz", "--mising-label=7"], "did you mean --missing-label?"),
+        (["fuse", "{missing}", "-o", "x.nii.gz"], "reader-0.nii.gz?"),
+    ],
+)
+def test_a_misspelling_is_answered_by_a_guess(
+    words: list[str], hint: str, masks: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = masks[0].replace("reader-0", "raeder-0")
+    assert main([word.format(masks[0], missing=missing) for word in words]) == 2
+    assert hint in capsys.readouterr().err
+
+
+# -- more words, or none ---------------------------------------------------------------------
+
+
+def test_quiet_leaves_errors_only_and_verbose_says_what_is_done(
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fuse", *masks, masks[0], "-o", str(tmp_path / "c.nii.gz"), "--overwrite"]
+    assert main([*words, "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main([*words, "-v"]) == 0
+    said = capsys.readouterr().err
+    assert f"reading {masks[1]}" in said
+    assert "ConsensusFilter" in said
+    assert main([*words, "-q", "--label", "1"]) == 2
+    assert "--label chooses" in capsys.readouterr().err
+
+
+def test_the_uncertainty_is_listed_among_what_was_written(
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "u.nii.gz"
+    assert main(["fuse", *masks, "-o", str(tmp_path / "c.nii.gz"), "--uncertainty", str(path)]) == 0
+    assert f"uncertainty  {path}" in capsys.readouterr().out.split("Written")[1]
+
+
+# -- completion ------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["ba"], {"batch", "band"}),
+        (["fuse", "--maximum-it"], {"--maximum-iterations"}),
+        (["fuse", "--method", "multi"], {"multilabel-staple"}),
+        (["batch", "--config"], {"--config"}),
+        (["fuse", "--method", ""], set(METHODS)),
+    ],
+)
+def test_bash_completes(
+    words: list[str], expected: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "completion.sh"
+    script.write_text(capsys.readouterr().out)
+    ask = (
+        f'source "{script}"; COMP_WORDS=(itk-consensus "$@"); COMP_CWORD=$#; '
+        '_itk_consensus; echo "${COMPREPLY[@]}"'
+    )
+    found = subprocess.run(
+        ["bash", "-c", ask, "bash", *words], capture_output=True, text=True, check=True
+    )
+    assert set(found.stdout.split()) == expected
+
+
+# -- options from a file ---------------------------------------------------------------------
+
+
+def test_a_batch_takes_every_option_from_a_file_and_the_command_line_wins(
+    masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(tmp_path / "raters", tmp_path / "study" / "a")
+    config = tmp_path / "batch.toml"
+    config.write_text(
+        f'cases = "{tmp_path}/study/{{case}}/{{rater}}.nii.gz"\noutput = "{tmp_path}/out"\n'
+        'method = "staple"\nmaximum_iterations = 7\nreports = true\njobs = 1\n'
+        "agreement-limits = {poor_dice = 0.5, good_dice = 0.7}\n"
+    )
+    assert main(["batch", "--config", str(config)]) == 0
+    assert capsys.readouterr().out.startswith("staple of 1 cases")
+    page = (tmp_path / "out/a/report.html").read_text()
+    assert "<td>7</td>" in page.split("MaximumIterations")[1][:100]
+    assert main(["batch", "--config", str(config), "-o", str(tmp_path / "other")]) == 0
+    assert (tmp_path / "other/summary.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("methd = 'vote'", "has an option 'methd' that itk-consensus batch --method consensus"),
+        ("methd = 'vote'", "did you mean method?"),
+        ("reports = 3", "reports must be true or false, got 3"),
+        ("method = ", "is not a TOML file: "),
+        ("jobs = 0", "--jobs: must be an integer >= 1"),
+        ("output = 'x'", "the following arguments are required: CASES"),
+    ],
+)
+def test_a_file_of_options_that_is_wrong_is_named(
+    text: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "batch.toml"
+    config.write_text(text)
+    assert main(["batch", "--config", str(config), "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert problem in said
+    assert len(said.splitlines()) == 1
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no signals")
+def test_two_interrupts_end_a_batch_without_a_traceback(tmp_path: Path) -> None:
+    """It hung for 20 s; what is asserted is how it ends, and what it says."""
+    side = 96
+    for case in range(3):
+        for rater in range(3):
+            mask = np.zeros((side,) * 3, np.uint8)
+            mask[8:-8, 8:-8, 8 : -8 - rater] = 1
+            write(tmp_path / f"{case}" / f"{rater}.nrrd", mask)
+    start = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    run = "from itk_consensus.cli import main; sys.exit(main())"
+    words = ["batch", f"{tmp_path}/{{case}}/{{rater}}.nrrd", "-o", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", start + run, *words, "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "out").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for _ in range(2):
+        try:
+            os.killpg(process.pid, signal.SIGINT)
+        except ProcessLookupError:
+            break
+        time.sleep(0.2)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT)
+    assert "Traceback" not in said

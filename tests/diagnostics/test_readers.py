@@ -1,0 +1,219 @@
+"""Findings about the raters: how far they agree, and each slip on a case made for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import SimpleITK as sitk
+from scipy import ndimage
+
+import itk_consensus
+from itk_consensus.agreement.displacement import Placed, best_shift
+from itk_consensus.agreement.study import AgreementSettings, study_agreement
+from itk_consensus.agreement.surfaces import Surface, surface_dices
+from itk_consensus.diagnostics.reader_limits import graded
+from itk_consensus.votes.decision_patterns import DecisionPatterns
+from itk_consensus.votes.label_stack import LabelStack
+
+SPACING = (2.0, 1.0, 1.0)
+
+
+def blob(center, radii, shape=(24, 40, 48), spacing=SPACING):
+    """An ellipsoid with a corner cut off, so that it has no symmetry."""
+    place = np.indices(shape).T * np.array(spacing)
+    away = (place - np.array(center)) / np.array(radii)
+    inside = (away**2).sum(axis=-1).T <= 1
+    return inside & ~((away.T[0] > 0.2) & (away.T[1] > 0.2) & (away.T[2] > 0.2))
+
+
+@pytest.fixture
+def agreeing():
+    radii = [(9, 9, 10), (9.5, 9, 10), (9, 9.5, 9.5), (9.5, 9.5, 10)]
+    return np.array([blob((20, 13, 14), radius) for radius in radii], np.uint8)
+
+
+def findings(maps, fuser=itk_consensus.MajorityVoteFilter, spacing=SPACING, **parameters):
+    images = [sitk.GetImageFromArray(np.asarray(one, np.uint8), isVector=False) for one in maps]
+    for image in images:
+        image.SetSpacing(spacing[::-1])
+    filter_ = fuser(**parameters)
+    filter_.Execute(images)
+    return filter_.GetDiagnostics()
+
+
+def cautions(found):
+    return {one.rule: one.message for one in found.raters.findings if one.concern}
+
+
+def test_readers_who_agree_leave_nothing_to_say(agreeing):
+    found = findings(agreeing)
+    assert found.agreement == "good"
+    assert not found.raters.concerns
+    assert "Raters: good agreement. All 11 automatic checks passed" in str(found)
+
+
+def test_readers_and_fusion_are_judged_apart(agreeing):
+    agreeing[2] = agreeing[2, :, :, ::-1]
+    found = findings(agreeing)
+    assert found.raters.concerns
+    assert not found.fusion.concerns
+    assert {one.about for one in found.findings} == {"fusion", "raters"}
+    assert len(found.findings) == len(found.fusion.findings) + len(found.raters.findings)
+
+
+@pytest.mark.parametrize(("axis", "name"), [(1, "z"), (2, "y"), (3, "x")])
+def test_a_mirrored_mask_is_named_with_its_axis(agreeing, axis, name):
+    agreeing[2] = np.flip(agreeing, axis)[2]
+    said = cautions(findings(agreeing))["mirrored mask"]
+    assert said.startswith(f"Rater 2 would fit if it were mirrored along {name}: Dice 0.")
+
+
+def test_a_shifted_mask_is_named_with_the_way_back(agreeing):
+    agreeing[1] = np.roll(agreeing[1], (2, -5), (0, 2))
+    said = cautions(findings(agreeing))["shifted mask"]
+    assert said.startswith("Rater 1 would fit if it were moved by (+5.0, +0.0, -4.0) mm along x, y")
+
+
+def test_of_two_raters_the_displacement_is_found_too(agreeing):
+    agreeing[1] = agreeing[1, :, :, ::-1]
+    assert "mirrored along x" in cautions(findings(agreeing[:2]))["mirrored mask"]
+
+
+@pytest.mark.parametrize("left", [0, 3])
+def test_an_empty_or_nearly_empty_mask_is_named(agreeing, left):
+    kept = np.flatnonzero(agreeing[3])[:left]
+    agreeing[3] = 0
+    agreeing[3].reshape(-1)[kept] = 1
+    said = cautions(findings(agreeing))["empty mask"]
+    assert said.startswith("Rater 3 drew nothing, " if not left else "Rater 3 drew 0.006 ml, ")
+
+
+def test_a_rater_who_is_missing_is_not_called_empty(agreeing):
+    filter_ = itk_consensus.MajorityVoteFilter()
+    filter_.Execute([*agreeing, None])
+    assert "empty mask" not in cautions(filter_.GetDiagnostics())
+
+
+@pytest.fixture
+def two_labels(agreeing):
+    other = np.array([blob((30, 28, 34), radii) for radii in [(7, 8, 8)] * 4])
+    return np.where(other, 2, agreeing).astype(np.uint8)
+
+
+def test_swapped_labels_are_named(two_labels):
+    two_labels[0] = np.array([0, 2, 1], np.uint8)[two_labels[0]]
+    found = cautions(findings(two_labels))
+    assert found["swapped labels"] == "Rater 0 has labels 1 and 2 the other way round."
+    assert "deviating rater" not in found
+
+
+def test_another_number_for_a_label_is_named_and_used_alone(two_labels):
+    two_labels[1] = np.array([0, 1, 7], np.uint8)[two_labels[1]]
+    found = cautions(findings(two_labels))
+    assert found["swapped labels"].startswith("Rater 1 says 7 where others say 2 (Dice 1.00)")
+    assert found["lone label"].startswith("Only rater 1 uses label 7 (")
+
+
+def test_a_label_map_is_mirrored_as_a_whole(two_labels):
+    two_labels[3] = two_labels[3, :, :, ::-1]
+    found = cautions(findings(two_labels))
+    assert "rater 3 would fit if it were mirrored along x" in found["mirrored mask"]
+
+
+def test_one_third_of_the_volume_is_named_in_ml(agreeing):
+    mask = agreeing[0] > 0
+    depth = ndimage.distance_transform_edt(mask, sampling=SPACING)
+    order = np.argsort(-depth, axis=None)[: mask.sum() // 3]
+    agreeing[0] = 0
+    agreeing[0].reshape(-1)[order] = 1
+    found = cautions(findings(agreeing))
+    ml = mask.sum() // 3 * 2 / 1000
+    assert found["volume apart"].startswith(f"Rater 0 drew {ml:.3g} ml, the others ")
+    assert "shifted mask" not in found
+
+
+def test_another_structure_deviates(agreeing):
+    agreeing[1] = blob((34, 30, 36), (9, 3, 11))
+    assert cautions(findings(agreeing))["deviating rater"].startswith(
+        "Rater 1 has a mean Dice of 0"
+    )
+
+
+def test_one_rater_alone_is_a_caution_and_two_are_a_note(agreeing):
+    with pytest.warns(itk_consensus.ConsensusWarning):
+        assert "few raters" in cautions(findings(agreeing[:1], itk_consensus.STAPLEImageFilter))
+    assert findings(agreeing[:2])["few raters"].severity == "note"
+    assert findings(agreeing[:1]).agreement is None
+
+
+def test_low_dice_and_wide_volumes_are_graded_with_numbers(agreeing):
+    agreeing[:2] = blob((20, 15, 22), (9, 6, 5)), blob((20, 13, 14), (9, 13, 13))
+    found = findings(agreeing)
+    said = cautions(found)
+    assert found.agreement == "poor"
+    pairs = study_agreement(
+        DecisionPatterns.from_stack(LabelStack.binary(list(agreeing), 1.0)),
+        SPACING,
+        "abcd",
+        AgreementSettings(tolerance=2.0),
+    ).labels[0]
+    between = pairs.between_raters(pairs.dice)
+    assert said["pairwise Dice"].startswith(f"Mean Dice {between.mean():.2f} between raters, ")
+    assert f"lowest {between.min():.2f} (raters 0 and 2)" in said["pairwise Dice"]
+    surface = pairs.between_raters(pairs.surface_dice).mean()
+    assert found["surface Dice"].value == pytest.approx(surface)
+    low, high = pairs.volumes.min(), pairs.volumes.max()
+    assert f"Volumes of {low:.3g} to {high:.3g} ml" in said["volume spread"]
+
+
+def test_limits_can_be_set(agreeing):
+    strict = {"good_dice": 0.99, "poor_dice": 0.985}
+    assert "pairwise Dice" in cautions(findings(agreeing, AgreementLimits=strict))
+    with pytest.raises(itk_consensus.ParameterError, match="names among good_dice, poor_dice"):
+        itk_consensus.MajorityVoteFilter(AgreementLimits={"dice": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("value", "good", "poor", "grade"),
+    [
+        (0.8, 0.8, 0.6, "good"),
+        (0.6, 0.8, 0.6, "moderate"),
+        (0.59, 0.8, 0.6, "poor"),
+        (0.2, 0.2, 0.4, "good"),
+        (0.4, 0.2, 0.4, "moderate"),
+        (0.41, 0.2, 0.4, "poor"),
+    ],
+)
+def test_numbers_are_graded_whichever_way_is_better(value, good, poor, grade):
+    assert graded(value, good, poor) == grade
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1.0, 2.0, 3.7])
+def test_surface_dice_without_distances_equals_that_with_them(agreeing, tolerance):
+    agreeing[0] = np.roll(agreeing[0], 3, 2)
+    patterns = DecisionPatterns.from_stack(LabelStack.binary(list(agreeing), 1.0))
+    settings = AgreementSettings(tolerance=tolerance)
+    expected = study_agreement(patterns, SPACING, "abcd", settings).labels[0].surface_dice
+    found = surface_dices([Surface.of(mask > 0) for mask in agreeing], SPACING, tolerance)
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("shift", [(0, 0), (3, -7), (-60, 45)])
+def test_the_best_shift_of_large_masks_is_found_to_the_voxel(shift):
+    rng = np.random.default_rng(4)
+    volume = np.zeros((400, 420))
+    rough = ndimage.gaussian_filter(rng.normal(size=(180, 200)), 9) > 0
+    volume[100:280, 110:310] = rough
+    moved = np.roll(volume, shift, (0, 1))
+    whole = (slice(0, 400), slice(0, 420))
+    fit = best_shift(Placed.of(moved, whole), Placed.of(volume, whole))
+    assert fit.shift == tuple(-step for step in shift)
+    assert fit.dice == pytest.approx(1)
+
+
+def test_series_of_volumes_are_graded_without_a_search(agreeing):
+    maps = np.stack([agreeing, agreeing], axis=1)
+    maps[1] = maps[1, ..., ::-1]
+    found = findings(maps, spacing=(1.0, *SPACING))
+    assert found.agreement == "poor"
+    assert "mirrored mask" not in {one.rule for one in found.findings}
