@@ -223,7 +223,7 @@ def _write_for_the_study(
     window = plan.look.get("window")
     write_bytes(files.thumbnail, thumbnail(filter_, labels, image, window))
     if files.probability is not None and files.sidecar is not None:
-        given = [label for label in filter_.GetLabels() if label]
+        given = [label for label in filter_.GetLabels() if label] or [0]
         write_image(joined([filter_.GetProbabilityImage(one) for one in given]), files.probability)
         names = plan.look.get("label_names") or {}
         raters = list(agreement.raters)

@@ -241,6 +241,22 @@ def test_bids_is_read_in_both_spellings_and_written(entity: str, tmp_path: Path)
         assert known.fullmatch(path.name) or any(path.match(pattern) for pattern in ignored), path
 
 
+@pytest.mark.parametrize("more", [[], ["--bids-output", "--reports"]])
+def test_lonely_raters_and_empty_masks_are_no_failure(tmp_path: Path, more: list[str]) -> None:
+    write_study(tmp_path / "in", 2)
+    for reader in READERS[1:]:
+        (tmp_path / f"in/c1/{reader}.nii.gz").unlink(missing_ok=True)
+    for reader in READERS:
+        path = tmp_path / f"in/c0/{reader}.nii.gz"
+        sitk.WriteImage(sitk.ReadImage(str(path)) * 0, str(path))
+    out = tmp_path / "out"
+    pattern = str(tmp_path / "in/{case}/{rater}.nii.gz")
+    assert main(["batch", pattern, "-o", str(out), "--method", "vote", *more]) == 0
+    assert [row["status"] for row in rows_of(out / "summary.csv")] == ["done", "done"]
+    assert rows_of(out / "pairs.csv") == []
+    assert "c0" in (out / "index.html").read_text()
+
+
 def test_bids_results_never_lie_among_the_raters(tmp_path: Path, capsys: Any) -> None:
     write_study(tmp_path / "in", 1)
     folder = tmp_path / "bids/sub-00/anat"
