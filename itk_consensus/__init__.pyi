@@ -1162,11 +1162,7 @@ class ConformalBandFilter(ProcessObject):
     label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
     sentence. No statistic of the raters can see an error that all of them share.
     """
-    def __init__(self, *, Alpha: float = ..., alpha: float = ..., Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
-    def SetAlpha(self, value: float) -> None:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
-    def GetAlpha(self) -> float:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTolerance(self, value: float) -> None:
         """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
     def GetTolerance(self) -> float:
@@ -1195,14 +1191,6 @@ class ConformalBandFilter(ProcessObject):
         """What to do with voxels to which no label fits. Default: ambiguous."""
     def GetEmptyPolicy(self) -> str:
         """What to do with voxels to which no label fits."""
-    def SetFusionMethod(self, value: str | None) -> None:
-        """The method that made the probabilities; a record of another method is refused. Default: not said."""
-    def GetFusionMethod(self) -> str | None:
-        """The method that made the probabilities; a record of another method is refused."""
-    def SetWithoutPromise(self, value: bool) -> None:
-        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
-    def GetWithoutPromise(self) -> bool:
-        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
     def SetRegionMargin(self, value: float) -> None:
         """Width in mm of the region around the structure that is evaluated. Default: 10.0."""
     def GetRegionMargin(self) -> float:
@@ -1211,14 +1199,26 @@ class ConformalBandFilter(ProcessObject):
         """Whether the probabilities are vote fractions. Default: False."""
     def GetProbabilityIsVoteFraction(self) -> bool:
         """Whether the probabilities are vote fractions."""
+    def SetAlpha(self, value: float) -> None:
+        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
     def GetSpread(self) -> float:
         """Distance between the raters' contours of the foreground, in mm; NaN if not needed."""
+    def GetEmptyFraction(self) -> float:
+        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def GetAmbiguousVolume(self) -> float:
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
-    def GetEmptyFraction(self) -> float:
-        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the threshold from cases whose reference is known.
 
@@ -1251,6 +1251,93 @@ class ConformalBandFilter(ProcessObject):
             uint8: 0 background, 1 foreground, 2 ambiguous, 3 empty. For a list: bit k set where
             label k is possible (uint8 up to 8 labels, uint16 up to 16, above a vector image with
             one 0/1 component per label).
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetGuarantee(self) -> str:
+        """What the calibration promises for the last Execute, or the next, in one sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
+    def GetSetSizeImage(self) -> Any:
+        """How many labels each voxel may have, as uint16, after the last Execute."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+
+class ConformalMarginFilter(ProcessObject):
+    """A margin in mm around a consensus, with a guarantee for the next case.
+
+    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
+    The margin is the smallest with which the widened consensus covers the reference (or lies
+    within it, made smaller) in so many of them that the next case is covered with probability
+    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
+    one per label, each label has a margin of its own and bit k is set where label k is possible.
+    GetRecord().tau are the margins. Given raters, the record also says how wide a
+    ConformalBandFilter would be, which follows each case's raters, with the same promise.
+    """
+    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetDirection(self, value: str) -> None:
+        """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin. Default: outward."""
+    def GetDirection(self) -> str:
+        """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin."""
+    def SetCoveredShare(self, value: float) -> None:
+        """Share of the reference's volume that a covered case has within the margin; inward, the share of the consensus that is not certain and wrong. Default: 1.0."""
+    def GetCoveredShare(self) -> float:
+        """Share of the reference's volume that a covered case has within the margin; inward, the share of the consensus that is not certain and wrong."""
+    def SetCraniocaudalRatio(self, value: float) -> None:
+        """The margin along the patient (physical z), in margins across; 1: isotropic. Default: 1.0."""
+    def GetCraniocaudalRatio(self) -> float:
+        """The margin along the patient (physical z), in margins across; 1: isotropic."""
+    def SetAlpha(self, value: float) -> None:
+        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def GetAmbiguousVolume(self) -> float:
+        """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
+    def GetBandThickness(self) -> float:
+        """Ambiguous volume per area of the consensus contour, in mm."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
+        """Find the margin from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            The consensus is where they are at least one half, or largest. It may be empty: no
+            margin then covers a reference that is not.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each consensus, to compare the margin with a band.
+        case_ids : sequence of str, optional
+            Kept as hashes only.
+        provenance : mapping, optional
+            As of ConformalBandFilter.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Mark what is inside, what is margin and what is outside.
+
+        Parameters
+        ----------
+        probability : image, or list of images with one per label
+        raters : list of label images, optional
+            The raters behind this consensus: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            As of ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            label k is possible.
         """
     @classmethod
     def FromRecord(cls, record: Any) -> Any:

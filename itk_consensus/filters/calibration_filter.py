@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.band_record import BandRecord
+from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
 from itk_consensus.constraints import LENGTH, Boolean
@@ -26,17 +27,15 @@ from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.work import report
 
-Record = TypeVar("Record", BandRecord, ScalingRecord)
+Record = TypeVar("Record", BandRecord, MarginRecord, ScalingRecord)
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
 
 _SUM_TOLERANCE = 1e-3
 _MISSING = object()
 
 
-class CalibrationFilter(ProcessObject, Generic[Record]):
-    """Base: probability images with references in, a record that serves further images."""
-
-    record_class: ClassVar[type[Any]]
+class RegionMixin(ProcessObject):
+    """What is looked at around a structure, and what the probabilities in it are."""
 
     RegionMargin = Parameter(
         LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
@@ -44,6 +43,12 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     ProbabilityIsVoteFraction = Parameter(
         Boolean(), False, "Whether the probabilities are vote fractions."
     )
+
+
+class CalibrationFilter(ProcessObject, Generic[Record]):
+    """Base: probability images with references in, a record that serves further images."""
+
+    record_class: ClassVar[type[Any]]
 
     _record: Record | None = None
 
@@ -144,6 +149,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             None
             if reference is None
             else self._load_labels(reference, loaded, f"reference{which}", labels),
+            loaded.geometry.craniocaudal_axis,
         )
         return case, loaded
 

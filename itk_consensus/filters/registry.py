@@ -40,6 +40,7 @@ OTHER_FILTER_MODULES = {
     "JointLabelFusionFilter": "joint_label_fusion",
     "AtlasSelectionFilter": "atlas_selection",
     "ConformalBandFilter": "conformal_band",
+    "ConformalMarginFilter": "conformal_margin",
     "TemperatureScalingFilter": "temperature_scaling",
     "CohortSTAPLEFilter": "cohort_staple",
     "DeepConsensusFilter": "deep_consensus",

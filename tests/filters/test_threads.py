@@ -91,6 +91,7 @@ OTHERS: dict[str, Callable[[str], tuple[Any, list[Call]]]] = {
         [(intensities(s), [intensities(s + 2), intensities(s + 4)]) for s in range(THREADS)],
     ),
     "ConformalBandFilter": lambda name: calibrated(name, Score="probability"),
+    "ConformalMarginFilter": calibrated,
     "TemperatureScalingFilter": calibrated,
     "CohortSTAPLEFilter": lambda name: (
         ic.CohortSTAPLEFilter(),
