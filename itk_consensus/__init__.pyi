@@ -1162,7 +1162,7 @@ class ConformalBandFilter(ProcessObject):
     label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
     sentence. No statistic of the raters can see an error that all of them share.
     """
-    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTolerance(self, value: float) -> None:
         """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
     def GetTolerance(self) -> float:
@@ -1203,14 +1203,14 @@ class ConformalBandFilter(ProcessObject):
         """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
     def GetAlpha(self) -> float:
         """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
-    def SetFusionMethod(self, value: str | None) -> None:
-        """The method that made the probabilities; a record of another method is refused. Default: not said."""
-    def GetFusionMethod(self) -> str | None:
-        """The method that made the probabilities; a record of another method is refused."""
     def SetWithoutPromise(self, value: bool) -> None:
         """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
     def GetWithoutPromise(self) -> bool:
         """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
     def GetSpread(self) -> float:
         """Distance between the raters' contours of the foreground, in mm; NaN if not needed."""
     def GetEmptyFraction(self) -> float:
@@ -1278,7 +1278,7 @@ class ConformalMarginFilter(ProcessObject):
     GetRecord().tau are the margins. Given raters, the record also says how wide a
     ConformalBandFilter would be, which follows each case's raters, with the same promise.
     """
-    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetDirection(self, value: str) -> None:
         """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin. Default: outward."""
     def GetDirection(self) -> str:
@@ -1295,14 +1295,14 @@ class ConformalMarginFilter(ProcessObject):
         """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
     def GetAlpha(self) -> float:
         """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
-    def SetFusionMethod(self, value: str | None) -> None:
-        """The method that made the probabilities; a record of another method is refused. Default: not said."""
-    def GetFusionMethod(self) -> str | None:
-        """The method that made the probabilities; a record of another method is refused."""
     def SetWithoutPromise(self, value: bool) -> None:
         """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
     def GetWithoutPromise(self) -> bool:
         """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
     def GetAmbiguousVolume(self) -> float:
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
@@ -1348,6 +1348,62 @@ class ConformalMarginFilter(ProcessObject):
         """The calibration: of the last Calibrate, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+
+class CutCalibrationFilter(ProcessObject):
+    """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
+
+    Networks that under-segment, and readers who all draw too tight, are cut better below one
+    half. The cut is learned label by label; its gain is measured on cases left out of the
+    learning, one by one, and where its interval holds 0 the cut stays at one half. A label's mask
+    is where its probability reaches its cut; of several labels the most probable one is taken,
+    each label's probability divided by the odds of its cut. GetMeaning() says what was found.
+    """
+    def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetMeasure(self, value: str) -> None:
+        """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume. Default: dice."""
+    def GetMeasure(self) -> str:
+        """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
+        """Learn from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            Of any fuser: shares of a vote, means of networks.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each; their number is kept, and other numbers are refused.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Cut a probability image, or a list with one image per label.
+
+        Parameters
+        ----------
+        raters : list of label images, optional
+            The raters behind it: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            The label map: uint8, above 256 labels uint16.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetMeaning(self) -> str:
+        """What was learned, in a sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""

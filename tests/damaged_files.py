@@ -21,6 +21,7 @@ from itk_consensus.calibration.record import checksum
 from itk_consensus.errors import ConsensusError, ConsensusWarning, FileError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
 from itk_consensus.filters.conformal_margin import ConformalMarginFilter
+from itk_consensus.filters.cut_calibration import CutCalibrationFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
@@ -33,6 +34,7 @@ RECORDS: dict[str, tuple[type[Any], dict[str, Any]]] = {
         {"Mondrian": True, "Score": "probability", "Risk": "fnr"},
     ),
     "margin": (ConformalMarginFilter, {"Direction": "both"}),
+    "cut": (CutCalibrationFilter, {}),
     "bias": (TemperatureScalingFilter, {}),
     "isotonic": (TemperatureScalingFilter, {"Method": "isotonic"}),
     "votes": (TemperatureScalingFilter, {"ProbabilityIsVoteFraction": True}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import nan, prod
 from typing import Any, TypeVar
@@ -14,9 +14,9 @@ from itk_consensus.calibration.band_record import BandRecord
 from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scores import MOST_LABELS_IN_BITS, band_codes, label_bits
-from itk_consensus.constraints import Boolean, Real, Text, optional
+from itk_consensus.constraints import Boolean, Real
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.calibration_filter import CalibrationFilter
+from itk_consensus.filters.calibration_filter import OneKindFilter
 from itk_consensus.filters.parameters import Measurement, Output, Parameter
 from itk_consensus.filters.runs import Run
 from itk_consensus.images import convert
@@ -37,19 +37,13 @@ class LabelSets:
     guarantee: str
 
 
-class ConformalFilter(CalibrationFilter[Promise]):
+class ConformalFilter(OneKindFilter[Promise]):
     """Base: a calibration whose promise is about the next case, and maps of possible labels."""
 
     Alpha = Parameter(
         Real(0.0, 1.0, exclusive=True),
         0.1,
         "Probability that a case is not covered or, for Risk fnr, the expected share missed.",
-    )
-    FusionMethod = Parameter(
-        optional(Text()),
-        None,
-        "The method that made the probabilities; a record of another method is refused.",
-        default_doc="not said",
     )
     WithoutPromise = Parameter(
         Boolean(),
@@ -99,15 +93,6 @@ class ConformalFilter(CalibrationFilter[Promise]):
                 mentions=("WithoutPromise",),
             )
         return f"Nothing is promised: {other}."
-
-    def _differences(self, record: Promise, case: ProbabilityCase) -> Iterator[str]:
-        kinds: tuple[str, ...] = record.probability_kinds
-        if (kind := case.kind) not in (None, *kinds):
-            made_on = " and ".join(kinds) or "raters who all agree"
-            yield f"the calibration was made on {made_on}, this holds {kind}"
-        methods = (record.fusion_method, self.FusionMethod)
-        if None not in methods and len(set(methods)) > 1:
-            yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
 
     # -- the label map ------------------------------------------------------------------------
 

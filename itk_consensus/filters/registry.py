@@ -41,6 +41,7 @@ OTHER_FILTER_MODULES = {
     "AtlasSelectionFilter": "atlas_selection",
     "ConformalBandFilter": "conformal_band",
     "ConformalMarginFilter": "conformal_margin",
+    "CutCalibrationFilter": "cut_calibration",
     "TemperatureScalingFilter": "temperature_scaling",
     "CohortSTAPLEFilter": "cohort_staple",
     "DeepConsensusFilter": "deep_consensus",

@@ -68,7 +68,7 @@ def level_case(
 def _grid(rng: np.random.Generator, family: str) -> tuple[tuple[float, ...], list[Floats]]:
     """Voxel sizes, and the coordinates of voxels in mm along each axis, 0 in the middle."""
     flat = float(rng.uniform(0.7, 1.1))
-    extents = (48, 48)
+    extents: tuple[int, ...] = (48, 48)
     spacing: tuple[float, ...] = (flat, flat)
     if family == "thick slices":
         extents, spacing = (12, 28, 28), (float(rng.uniform(2.5, 3.5)), 1.6 * flat, 1.6 * flat)

@@ -92,6 +92,7 @@ OTHERS: dict[str, Callable[[str], tuple[Any, list[Call]]]] = {
     ),
     "ConformalBandFilter": lambda name: calibrated(name, Score="probability"),
     "ConformalMarginFilter": calibrated,
+    "CutCalibrationFilter": calibrated,
     "TemperatureScalingFilter": calibrated,
     "CohortSTAPLEFilter": lambda name: (
         ic.CohortSTAPLEFilter(),
