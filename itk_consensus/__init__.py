@@ -26,6 +26,7 @@ _OTHERS = (
     ("filters.held_out_rater", "hold_out_raters"),
     ("filters.label_fusion", "LabelFusionFilter"),
     ("filters.process_object", "ProcessObject"),
+    ("filters.sample_segmentations", "SampleSegmentations"),
     ("images.dicom.rtstruct_writing", "write_dicom_contours"),
     ("images.dicom.rtstruct_reading", "read_dicom_contours"),
     ("images.dicom.seg_reading", "read_dicom_segmentation"),

@@ -25,6 +25,7 @@ from itk_consensus.filters.consensus_explanation import ListedComponent as Liste
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.filters.sample_segmentations import SampleSegmentations as SampleSegmentations
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.fusion.coherence.curve import Resolution as Resolution
 from itk_consensus.fusion.staple.staple_result import StartSummary as StartSummary
