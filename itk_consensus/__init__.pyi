@@ -5,6 +5,9 @@ from typing import Any, TypeVar, overload
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
+from itk_consensus.agreement.plural_truth import PluralTruth as PluralTruth
+from itk_consensus.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
+from itk_consensus.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -1808,6 +1811,50 @@ class AgreementFilter(ProcessObject):
         """
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
+
+class ReaderBiasFilter(ProcessObject):
+    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+
+    Directions are the patient's: a part of the surface is cranial if it faces the head more than
+    any other side. A rater's own vote is part of a consensus of all, which makes the bias a little
+    smaller than it is; compare with a truth, or a consensus of the others, to see all of it.
+    """
+    def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetLabel(self, value: int | None) -> None:
+        """Which label; by default the largest one that occurs, the foreground of masks. Default: the largest."""
+    def GetLabel(self) -> int | None:
+        """Which label; by default the largest one that occurs, the foreground of masks."""
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The label that means 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The label that means 'not annotated here'."""
+    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
+        """One image per rater, non-zero where the rater annotated; None: everywhere. Default: None."""
+    def GetRaterMasks(self) -> Sequence[Image | None] | None:
+        """One image per rater, non-zero where the rater annotated; None: everywhere."""
+    def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> ReaderBias:
+        """Compare contours.
+
+        Parameters
+        ----------
+        images : list of images
+            The raters, on one grid.
+        reference : image or LabelFusionFilter, optional
+            The consensus, or a filter that makes it; ConsensusFilter by default.
+        names : sequence of str, optional
+            What each rater is called.
+
+        Returns
+        -------
+        ReaderBias
+            Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
+        """
+    def GetBiasImage(self, rater: int) -> Any:
+        """How far outside the consensus a rater draws, in mm, at the outer of both surfaces; else 0."""
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
@@ -3904,6 +3951,22 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mappin
     mapping : mapping of name to name, optional
         What a structure is to be called, whoever has it; it wins over names and codes.
     """
+def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
+    """What the vote of k raters is worth, for every k, and what more raters would be.
+
+    Parameters
+    ----------
+    images : list of label images, or list of such lists
+        One case of at least three raters, or a cohort of cases with equally many.
+    label : int, optional
+        Which label; by default the largest one that occurs in a case.
+
+    Returns
+    -------
+    RaterNumberCurve
+        Its `answer` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.moved_by_another(k)`` follow it to any number of raters.
+    """
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """Read every structure of an RTSTRUCT that has contours.
 
@@ -3938,6 +4001,20 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
     like : SimpleITK image, optional
         The image that was segmented; masks are put on its grid, of which Slicer may have saved
         only the part that is segmented.
+    """
+def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> ReaderBias:
+    """Who draws generously, and where; function form of ReaderBiasFilter.
+
+    Parameters
+    ----------
+    images : list of images
+        The raters, on one grid.
+    reference : image or LabelFusionFilter, optional
+        The consensus, or a filter that makes it; ConsensusFilter by default.
+    names : sequence of str, optional
+        What each rater is called.
+    label : int, optional
+        The largest one that occurs by default.
     """
 def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
@@ -4030,6 +4107,27 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Of cases, 64 x 64 pixels each.
     seed : int
         Another seed gives other cases of the same raters.
+    """
+def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1) -> PluralTruth:
+    """How well a probability tells what several readers draw.
+
+    Parameters
+    ----------
+    probability : image
+        Of the structure, from 0 to 1.
+    readers : list of label images
+        On the same grid.
+    samples : iterable of label images, optional
+        Plausible contours, as of SampleSegmentations; without them there is no energy distance
+        and no score of volumes.
+    label : int
+        The structure's label in readers and samples.
+
+    Returns
+    -------
+    PluralTruth
+        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
+        and the CRPS of the volume in voxels.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.

@@ -46,6 +46,7 @@ OTHER_FILTER_MODULES = {
     "CohortSTAPLEFilter": "cohort_staple",
     "DeepConsensusFilter": "deep_consensus",
     "AgreementFilter": "agreement",
+    "ReaderBiasFilter": "reader_bias",
 }
 
 FUSERS: tuple[type[LabelFusionFilter], ...]

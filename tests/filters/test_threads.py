@@ -99,6 +99,10 @@ OTHERS: dict[str, Callable[[str], tuple[Any, list[Call]]]] = {
         [([images(seed), images(seed + 1)],) for seed in range(THREADS)],
     ),
     "DeepConsensusFilter": deep,
+    "ReaderBiasFilter": lambda name: (
+        ic.ReaderBiasFilter(),
+        [(masks(seed), ic.LabelVotingImageFilter()) for seed in range(THREADS)],
+    ),
     "AgreementFilter": lambda name: (
         ic.AgreementFilter(),
         [(masks(seed), ic.LabelVotingImageFilter()) for seed in range(THREADS)],
