@@ -1815,8 +1815,8 @@ class AgreementFilter(ProcessObject):
 class ReaderBiasFilter(ProcessObject):
     """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if it faces the head more than
-    any other side. A rater's own vote is part of a consensus of all, which makes the bias a little
+    Directions are the patient's: a part of the surface is cranial if it faces the head, to 37
+    degrees. A rater's own vote is part of a consensus of all, which makes the bias a little
     smaller than it is; compare with a truth, or a consensus of the others, to see all of it.
     """
     def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
@@ -1854,7 +1854,7 @@ class ReaderBiasFilter(ProcessObject):
             Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
         """
     def GetBiasImage(self, rater: int) -> Any:
-        """How far outside the consensus a rater draws, in mm, at the outer of both surfaces; else 0."""
+        """How far outside the consensus a rater draws, in mm, on the outer of both surfaces."""
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:

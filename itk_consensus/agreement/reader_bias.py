@@ -1,10 +1,10 @@
 """Who draws generously, and where: each rater's contour against a consensus, in mm, by direction.
 
-A surface is made of the faces between a voxel inside and one outside. Where a rater draws wider,
-each face of the rater's surface lies as far out as the voxel behind it is from the consensus; where
-the rater draws tighter, each face of the consensus as far out as the voxel behind it is from the
-rater's mask. Both are distances to a mask from outside of it, which are exact however thick the
-slices and thin the mask; what faces both share has not moved.
+A contour that lies d mm outside another one encloses more, by d times the area between the two. So
+what a rater adds and leaves out on one side, over the mean area of both surfaces there, is how far
+outside the rater draws on that side: volumes tell it to a fraction of a voxel, where distances
+between voxels of rough surfaces are too short. A place lies on the side to which the way out of the
+consensus leads. Areas are integrals of the gradient's length of slightly smoothed masks.
 """
 
 from __future__ import annotations
@@ -12,125 +12,92 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itk_consensus.agreement.surfaces import Surface
 from itk_consensus.array_types import Floats, Mask
 from itk_consensus.escaping import csv_text
 from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.neighbourhood.distance import signed_distance
+from itk_consensus.neighbourhood.gaussian import smooth_volume
 
 #: Towards which a surface faces, below and above 0 along each physical axis (ITK's: x to the left,
 #: y to the back, z to the head).
 PATIENT_DIRECTIONS = (("right", "left"), ("anterior", "posterior"), ("caudal", "cranial"))
 FLAT_DIRECTIONS = (("-x", "+x"), ("-y", "+y"))
 
+FACING = 0.8
+"""Cosine of the angle, 37 degrees, within which a part of a surface faces a direction."""
 
-@dataclass(frozen=True)
-class Faces:
-    """Faces between a mask and what lies outside."""
-
-    behind: NDArray[np.intp]  #: (F,) flat index of the voxel inside
-    beyond: NDArray[np.intp]  #: (F,) of the voxel outside
-    areas: Floats  #: (F,) in mm² (mm in 2D)
-
-    @classmethod
-    def of(cls, mask: Mask, spacing: Sequence[float]) -> Faces:
-        """The faces of a mask that does not touch the border of its array."""
-        places = np.arange(mask.size).reshape(mask.shape)
-        behind, beyond, areas = [], [], []
-        for axis, step in enumerate(spacing):
-            along, numbers = (np.moveaxis(array, axis, 0) for array in (mask, places))
-            for one, other in ((np.s_[:-1], np.s_[1:]), (np.s_[1:], np.s_[:-1])):
-                faces = along[one] & ~along[other]
-                behind.append(numbers[one][faces])
-                beyond.append(numbers[other][faces])
-                areas.append(np.full(np.count_nonzero(faces), prod(spacing) / step))
-        return cls(*(np.concatenate(parts) for parts in (behind, beyond, areas)))
-
-
-@dataclass(frozen=True)
-class Displacement:
-    """How far a rater's contour lies outside the consensus, face by face."""
-
-    places: NDArray[np.intp]  #: (F,) flat index of the voxel behind each face
-    areas: Floats  #: (F,) in mm² (mm in 2D)
-    millimetres: Floats  #: (F,) below 0: inside
+PADDING = 4
+"""Voxels of nothing around masks that smoothing by one voxel needs."""
 
 
 @dataclass(frozen=True)
 class ConsensusSurface:
     """A consensus, and which way its surroundings lie."""
 
-    mask: Mask  #: (\\*box) not empty, and not at the border
+    mask: Mask  #: (\\*box) not empty, with `PADDING` around it and all raters
     spacing: tuple[float, ...]  #: Voxel size in mm, by array axis
     orientation: Floats  #: (D, D) column j: the physical direction of array axis j
+
+    def by_direction(self, rater: Mask) -> dict[str, float]:
+        """How far outside a rater draws on average, and on the parts that face each way.
+
+        NaN where no part faces a way.
+        """
+        more = rater.astype(np.float32) - self.mask
+        area = (self._area + _area(rater, self.spacing)) / 2
+        found = {"mean": float(more.sum() / area.sum())}
+        named = PATIENT_DIRECTIONS if self.mask.ndim == 3 else FLAT_DIRECTIONS
+        for axis, names in enumerate(named):
+            for name, sense in zip(names, (-1, 1), strict=True):
+                here = sense * self._ways[axis] >= FACING
+                total = float(area[here].sum())
+                found[name] = float(more[here].sum()) / total if total > 0 else nan
+        return found
+
+    def on_surface(self, rater: Mask) -> Floats:
+        """(\\*box) how far outside a rater draws, in mm, on the outer of both surfaces; else 0.
+
+        Between centres of voxels: at the rater's surface the distance to the consensus, and at the
+        consensus's surface minus that to the rater's mask.
+        """
+        found = np.zeros(self.mask.shape)
+        wider = np.zeros(self.mask.shape, bool)
+        wider.reshape(-1)[Surface.of(rater).places] = True
+        wider &= ~self.mask
+        found[wider] = self._distance[wider]
+        tighter = np.zeros(self.mask.shape, bool)
+        tighter.reshape(-1)[Surface.of(self.mask).places] = True
+        tighter &= ~rater
+        found[tighter] = -signed_distance(rater, self.spacing)[tighter]
+        return found
 
     @cached_property
     def _distance(self) -> Floats:
         return np.asarray(signed_distance(self.mask, self.spacing))
 
     @cached_property
-    def _faces(self) -> Faces:
-        return Faces.of(self.mask, self.spacing)
-
-    @property
-    def directions(self) -> tuple[str, ...]:
-        """What parts of a surface can face."""
-        names = PATIENT_DIRECTIONS if self.mask.ndim == 3 else FLAT_DIRECTIONS
-        return tuple(name for pair in names for name in pair)
-
-    def displacement(self, rater: Mask) -> Displacement:
-        """How far a rater's contour lies outside; the rater's mask is as the consensus's."""
-        own, drawn = self._faces, Faces.of(rater, self.spacing)
-        from_rater = signed_distance(rater, self.spacing).reshape(-1)
-        wider = ~self.mask.reshape(-1)[drawn.behind]
-        tighter = ~rater.reshape(-1)[own.behind]
-        # Behind the consensus's face, beyond it not: there the rater's contour is the same.
-        same = ~tighter & ~rater.reshape(-1)[own.beyond]
-        return Displacement(
-            np.concatenate([drawn.behind[wider], own.behind[tighter | same]]),
-            np.concatenate([drawn.areas[wider], own.areas[tighter | same]]),
-            np.concatenate(
-                [
-                    self._distance.reshape(-1)[drawn.behind[wider]],
-                    np.where(tighter, -from_rater[own.behind], 0.0)[tighter | same],
-                ]
-            ),
-        )
-
-    def by_direction(self, moved: Displacement) -> dict[str, float]:
-        """Mean over the surface, and over the parts that face each way; NaN where none does."""
-        number = len(self.directions)
-        facing = self._facing(moved.places)
-        parts = np.bincount(facing, moved.areas, number)
-        sums = np.bincount(facing, moved.areas * moved.millimetres, number)
-        means = np.divide(sums, parts, out=np.full(number, np.nan), where=parts > 0)
-        return {
-            "mean": float(sums.sum() / parts.sum()),
-            **dict(zip(self.directions, means.tolist(), strict=True)),
-        }
-
-    def _facing(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Which of `directions` leads away from the consensus most steeply."""
-        slopes = np.stack([slope.reshape(-1)[places] for slope in self._slopes])
-        normals = self.orientation @ slopes
-        steepest = np.abs(normals).argmax(axis=0)
-        rises = np.take_along_axis(normals, steepest[None], axis=0)[0] > 0
-        return np.asarray(2 * steepest + rises)
+    def _area(self) -> NDArray[np.float32]:
+        return _area(self.mask, self.spacing)
 
     @cached_property
-    def _slopes(self) -> tuple[Floats, ...]:
-        return tuple(np.gradient(self._distance, *self.spacing))
+    def _ways(self) -> Floats:
+        """(D, \\*box) cosines between the way out of the consensus and the physical axes."""
+        smooth = smooth_volume(self._distance.copy(), [1.0] * self.mask.ndim)
+        slopes = np.stack(np.gradient(smooth, *self.spacing))
+        slopes /= np.maximum(np.linalg.norm(slopes, axis=0), 1e-12)
+        return np.tensordot(self.orientation, slopes, 1)
 
-    def as_volume(self, moved: Displacement) -> Floats:
-        """(\\*box) the displacement at the voxels behind faces, 0 elsewhere."""
-        size = self.mask.size
-        faces = np.bincount(moved.places, minlength=size)
-        sums = np.bincount(moved.places, moved.millimetres, minlength=size)
-        return np.asarray((sums / np.maximum(faces, 1)).reshape(self.mask.shape))
+
+def _area(mask: Mask, spacing: Sequence[float]) -> NDArray[np.float32]:
+    """(\\*box) area of a mask's surface in each voxel, over the voxel's volume."""
+    smooth = smooth_volume(mask.astype(np.float32), [1.0] * mask.ndim)
+    return np.asarray(np.linalg.norm(np.gradient(smooth, *spacing), axis=0), np.float32)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itk_consensus.agreement.reader_bias import ConsensusSurface, ReaderBias
+from itk_consensus.agreement.reader_bias import PADDING, ConsensusSurface, ReaderBias
 from itk_consensus.constraints import Integer, optional
 from itk_consensus.errors import InputError, ParameterError
 from itk_consensus.filters.compared_raters import ComparedRaters
@@ -25,8 +25,8 @@ from itk_consensus.work import report
 class ReaderBiasFilter(ComparedRaters):
     """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
 
-    Directions are the patient's: a part of the surface is cranial if it faces the head more than
-    any other side. A rater's own vote is part of a consensus of all, which makes the bias a little
+    Directions are the patient's: a part of the surface is cranial if it faces the head, to 37
+    degrees. A rater's own vote is part of a consensus of all, which makes the bias a little
     smaller than it is; compare with a truth, or a consensus of the others, to see all of it.
     """
 
@@ -100,7 +100,7 @@ class ReaderBiasFilter(ComparedRaters):
         # ITK's axes are those of the array in reverse.
         orientation = np.reshape(geometry.direction, square)[:, ::-1]
         surface = ConsensusSurface(consensus, tuple(case.spacing), orientation)
-        core = (slice(1, -1),) * geometry.dimension
+        core = (slice(PADDING, -PADDING),) * geometry.dimension
         rows: list[dict[str, float] | None] = []
         volumes: list[NDArray[np.float64] | None] = []
         for number, mask in enumerate(masks):
@@ -109,19 +109,18 @@ class ReaderBiasFilter(ComparedRaters):
                 rows.append(None)
                 volumes.append(None)
                 continue
-            moved = surface.displacement(mask)
-            rows.append(surface.by_direction(moved))
-            volumes.append(surface.as_volume(moved)[core])
+            rows.append(surface.by_direction(mask))
+            volumes.append(surface.on_surface(mask)[core])
         return ReaderBias(tuple(names), label, tuple(rows), tuple(volumes), box)
 
 
 def _masks(patterns: DecisionPatterns, label: int, axes: int) -> tuple[Any, ...]:
-    """The box of a label, and what each rater marked in it with a voxel of nothing around."""
+    """The box of a label, and what each rater marked in it with some voxels of nothing around."""
     said: NDArray[np.bool_] = patterns.patterns == label
     box: Box = patterns.region(np.asarray(said.any(axis=1)), [0] * axes)
     cropped = patterns.crop(box)
     masks = (cropped.expand(np.ascontiguousarray(column)) for column in said.T)
-    return (box, *(np.pad(np.asarray(mask, bool), 1) for mask in masks))
+    return (box, *(np.pad(np.asarray(mask, bool), PADDING) for mask in masks))
 
 
 def reader_bias(

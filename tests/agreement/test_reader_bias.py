@@ -42,17 +42,33 @@ def test_a_reader_who_draws_2_mm_too_wide_cranially_is_told_so():
         assert abs(row[name]) <= 0.3, name
 
 
-def test_slices_added_at_the_top_are_told_exactly():
+def test_an_organ_drawn_2_mm_longer_or_shorter_at_its_cranial_end_is_told_so():
+    """Every column of the upper half ends 2 mm higher, or lower."""
+    spacing = (0.8, 0.8, 1.0)
+    truth = ball(0.0, 14.0, (44, 60, 60), spacing)
+    for slices in (2, -2):
+        moved = truth.copy()
+        moved[22:] = truth[22 - slices : 44 - slices] if slices > 0 else False
+        if slices > 0:
+            moved[22 : 22 + slices] = truth[22]
+        else:
+            moved[22 : 44 + slices] = truth[22 - slices :]
+        row = row_of([moved], truth, spacing=spacing)
+        assert row["cranial"] == pytest.approx(slices, abs=0.3)
+        assert abs(row["caudal"]) <= 0.3
+
+
+def test_slices_that_are_added_or_left_out_are_told():
     truth = np.zeros((20, 30, 30), bool)
     truth[5:15, 8:20, 8:20] = True
     higher = truth.copy()
     higher[15, 8:20, 8:20] = True
     row = row_of([higher], truth)
-    assert row["cranial"] == pytest.approx(1.5)
+    assert row["cranial"] == pytest.approx(1.5, abs=0.15)
     assert row["caudal"] == pytest.approx(0.0)
     lower = truth.copy()
     lower[5:7] = False
-    assert row_of([lower], truth)["caudal"] == pytest.approx(-3.0)
+    assert row_of([lower], truth)["caudal"] == pytest.approx(-3.0, abs=0.3)
 
 
 @pytest.mark.parametrize("millimetres", [-2.0, 2.0, 4.0])
