@@ -394,9 +394,10 @@ def mm(value: float) -> str:
 
 def markdown(results: Row) -> str:
     """Every table."""
-    run = results["run"]
+    runs = results["runs"]
+    made = " and ".join(dict.fromkeys(f"`{r['command']}` at {r['commit']}" for r in runs.values()))
     parts = [
-        f"Kept from `{run['command']}` at commit {run['commit']}, {run['date']}.",
+        f"Kept from {made}, {runs['margin']['date']}.",
         "",
         "**The cut.** Gain in Dice on a cut at one half, on cases that it was not learned from, "
         f"mean and worst of {results['repetitions']} repetitions; in brackets how often the cut "
@@ -439,8 +440,9 @@ def markdown(results: Row) -> str:
         "**Samples.** Mean Dice between two readers, two samples, and two samples of the vote's "
         "shares as they are; the largest difference anywhere of the mean of 200 samples to the "
         "probability they are drawn from; how often the 90 % interval of the others holds the "
-        "volume of a reader left out, beside the range of the others' volumes; and the CRPS of that "
-        "volume relative to it, of samples, of the others' volumes, and the error of their mean.",
+        "volume of a reader left out, beside the range of the others' volumes; and the CRPS of "
+        "that volume relative to it, of samples, of the others' volumes, and the error of their "
+        "mean.",
         "",
         *_sample_lines(results["samples"]),
         "",
@@ -467,7 +469,7 @@ def markdown(results: Row) -> str:
             **{name: (name, str if name == "rater" else mm) for name in results["bias"][0]},
         ),
         "",
-        f"**Speed.** Seconds on 256 x 256 x 128 voxels, {run['machine']}, two cores.",
+        f"**Speed.** Seconds on 256 x 256 x 128 voxels, {runs['speed']['machine']}, two cores.",
         "",
         *_lines(results["speed"], **{" ": ("what", str), "seconds": ("seconds", mm)}),
     ]
@@ -519,9 +521,9 @@ def main() -> None:
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
     quick = options.quick
-    results: Row = {"run": run_facts()}
+    results: Row = {"runs": {}}
     if options.save is not None and options.save.exists():
-        results = json.loads(options.save.read_text(encoding="utf-8")) | results
+        results = json.loads(options.save.read_text(encoding="utf-8"))
     makers: dict[str, Callable[[], Row]] = {
         "cut": lambda: {
             "repetitions": 20 if quick else 200,
@@ -538,11 +540,13 @@ def main() -> None:
         "speed": lambda: {"speed": speed_rows()},
     }
     for part in options.only:
+        facts = run_facts()
         made = makers[part]()
         results |= made
+        results["runs"][part] = facts
         print(json.dumps(made, indent=1), flush=True)
-    if options.save is not None:
-        options.save.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        if options.save is not None:
+            options.save.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
