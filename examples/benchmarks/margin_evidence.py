@@ -392,9 +392,10 @@ def mm(value: float) -> str:
     return f"{value:.2f}"
 
 
-def markdown(results: Row) -> str:
-    """Every table."""
-    runs = results["runs"]
+def markdown(kept: Row) -> str:
+    """Every table, of all parts."""
+    runs = {name: part["run"] for name, part in kept.items()}
+    results = {name: rows for part in kept.values() for name, rows in part.items()}
     made = " and ".join(dict.fromkeys(f"`{r['command']}` at {r['commit']}" for r in runs.values()))
     parts = [
         f"Kept from {made}, {runs['margin']['date']}.",
@@ -521,7 +522,7 @@ def main() -> None:
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
     quick = options.quick
-    results: Row = {"runs": {}}
+    results: Row = {}
     if options.save is not None and options.save.exists():
         results = json.loads(options.save.read_text(encoding="utf-8"))
     makers: dict[str, Callable[[], Row]] = {
@@ -542,8 +543,7 @@ def main() -> None:
     for part in options.only:
         facts = run_facts()
         made = makers[part]()
-        results |= made
-        results["runs"][part] = facts
+        results[part] = {"run": facts, **made}
         print(json.dumps(made, indent=1), flush=True)
         if options.save is not None:
             options.save.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
