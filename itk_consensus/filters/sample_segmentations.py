@@ -25,6 +25,7 @@ from itk_consensus.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.errors import InputError
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
+from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_image
 
 T = TypeVar("T")
@@ -140,6 +141,14 @@ class SampleSegmentations:
         for path, image in zip(paths, self, strict=True):
             write_image(image, path)
         return paths
+
+    def vector_image(self) -> Any:
+        """All samples as the components of one image, which holds them all in memory."""
+        maps = []
+        for index in range(self.number):
+            maps.append(np.zeros(self._fused.like.geometry.shape, self._fused.dtype))
+            maps[-1][self._model.box][self._mask(index)] = self.label
+        return convert.to_vector_image(maps, self._fused.like)
 
     def _mask(self, index: int) -> NDArray[np.bool_]:
         number, turn = divmod(index, ROUND)

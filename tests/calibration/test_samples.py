@@ -88,6 +88,9 @@ def test_samples_are_images_like_the_inputs_and_files(fuser, readers, tmp_path):
         assert image.GetOrigin() == readers[0].GetOrigin()
         written = sitk.GetArrayFromImage(sitk.ReadImage(str(path)))
         np.testing.assert_array_equal(written, sitk.GetArrayFromImage(image))
+    together = sitk.GetArrayFromImage(samples.vector_image())
+    for index, image in enumerate(samples):
+        np.testing.assert_array_equal(together[..., index], sitk.GetArrayFromImage(image))
 
 
 def test_samples_have_no_specks_as_noise_would(fuser):
