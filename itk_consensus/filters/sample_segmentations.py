@@ -23,7 +23,6 @@ from itk_consensus.calibration.samples import (
 )
 from itk_consensus.constraints import Boolean, Integer, Kind, Real
 from itk_consensus.errors import InputError
-from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.filters.parameters import Parameter
 from itk_consensus.images import convert
 from itk_consensus.images.files import PathLike, write_image
@@ -68,7 +67,7 @@ class SampleSegmentations:
 
     def __init__(
         self,
-        fuser: LabelFusionFilter,
+        fuser: Any,
         number: int = ROUND,
         seed: int = 0,
         label: int | None = None,
