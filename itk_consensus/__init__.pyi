@@ -1204,9 +1204,9 @@ class ConformalBandFilter(ProcessObject):
     def GetProbabilityIsVoteFraction(self) -> bool:
         """Whether the probabilities are vote fractions."""
     def SetAlpha(self, value: float) -> None:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share. Default: 0.1."""
     def GetAlpha(self) -> float:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share."""
     def SetWithoutPromise(self, value: bool) -> None:
         """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
     def GetWithoutPromise(self) -> bool:
@@ -1296,9 +1296,9 @@ class ConformalMarginFilter(ProcessObject):
     def GetCraniocaudalRatio(self) -> float:
         """The margin along the patient (physical z), in margins across; 1: isotropic."""
     def SetAlpha(self, value: float) -> None:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share. Default: 0.1."""
     def GetAlpha(self) -> float:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share."""
     def SetWithoutPromise(self, value: bool) -> None:
         """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
     def GetWithoutPromise(self) -> bool:

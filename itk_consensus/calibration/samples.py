@@ -17,7 +17,7 @@ the weight of one reader.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite, prod
 from typing import Any, NamedTuple
 
@@ -233,9 +233,7 @@ def _with_length(model: SampleModel, one_sided: float, radius: float) -> SampleM
     if one_sided >= rising[-1]:
         return model
     length = float(np.exp(np.interp(one_sided, rising, np.log(_LENGTHS * radius))))
-    return SampleModel(
-        model.probability, model.box, model.spacing, length, model.readers, model.seed
-    )
+    return replace(model, length=length)
 
 
 def _coarser(model: SampleModel) -> tuple[Singles, Box, tuple[float, ...]]:

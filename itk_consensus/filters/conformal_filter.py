@@ -43,7 +43,8 @@ class ConformalFilter(OneKindFilter[Promise]):
     Alpha = Parameter(
         Real(0.0, 1.0, exclusive=True),
         0.1,
-        "Probability that a case is not covered or, for Risk fnr, the expected share missed.",
+        "Probability that a case is not covered or, where the mean share missed is bounded, "
+        "that share.",
     )
     WithoutPromise = Parameter(
         Boolean(),
