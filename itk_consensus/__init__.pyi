@@ -5,6 +5,9 @@ from typing import Any, TypeVar, overload
 from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 
+from itk_consensus.agreement.plural_truth import PluralTruth as PluralTruth
+from itk_consensus.agreement.rater_number import RaterNumberCurve as RaterNumberCurve
+from itk_consensus.agreement.reader_bias import ReaderBias as ReaderBias
 from itk_consensus.agreement.result import AgreementResult as AgreementResult
 from itk_consensus.calibration.reliability import ScalingComparison as ScalingComparison
 from itk_consensus.calibration.reliability import ScalingReport as ScalingReport
@@ -25,6 +28,7 @@ from itk_consensus.filters.consensus_explanation import ListedComponent as Liste
 from itk_consensus.filters.deep_inputs import RaterId as RaterId
 from itk_consensus.filters.deep_inputs import RaterIds as RaterIds
 from itk_consensus.filters.held_out_rater import HeldOutCohort as HeldOutCohort
+from itk_consensus.filters.sample_segmentations import SampleSegmentations as SampleSegmentations
 from itk_consensus.fusion.coherence.curve import CoherenceCurve as CoherenceCurve
 from itk_consensus.fusion.coherence.curve import Resolution as Resolution
 from itk_consensus.fusion.staple.staple_result import StartSummary as StartSummary
@@ -1171,11 +1175,7 @@ class ConformalBandFilter(ProcessObject):
     label k is possible; GetSetSizeImage() counts them. GetGuarantee() is the promise in one
     sentence. No statistic of the raters can see an error that all of them share.
     """
-    def __init__(self, *, Alpha: float = ..., alpha: float = ..., Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
-    def SetAlpha(self, value: float) -> None:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed. Default: 0.1."""
-    def GetAlpha(self) -> float:
-        """Probability that a case is not covered or, for Risk fnr, the expected share missed."""
+    def __init__(self, *, Tolerance: float = ..., tolerance: float = ..., Unit: str = ..., unit: str = ..., Risk: str = ..., risk: str = ..., Score: str = ..., score: str = ..., Normalization: str = ..., normalization: str = ..., Mondrian: bool = ..., mondrian: bool = ..., EmptyPolicy: str = ..., emptyPolicy: str = ..., empty_policy: str = ..., RegionMargin: float = ..., regionMargin: float = ..., region_margin: float = ..., ProbabilityIsVoteFraction: bool = ..., probabilityIsVoteFraction: bool = ..., probability_is_vote_fraction: bool = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
     def SetTolerance(self, value: float) -> None:
         """Share of the foreground a covered case may miss; a quarter of it for the background. Default: 0.05."""
     def GetTolerance(self) -> float:
@@ -1204,14 +1204,6 @@ class ConformalBandFilter(ProcessObject):
         """What to do with voxels to which no label fits. Default: ambiguous."""
     def GetEmptyPolicy(self) -> str:
         """What to do with voxels to which no label fits."""
-    def SetFusionMethod(self, value: str | None) -> None:
-        """The method that made the probabilities; a record of another method is refused. Default: not said."""
-    def GetFusionMethod(self) -> str | None:
-        """The method that made the probabilities; a record of another method is refused."""
-    def SetWithoutPromise(self, value: bool) -> None:
-        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
-    def GetWithoutPromise(self) -> bool:
-        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
     def SetRegionMargin(self, value: float) -> None:
         """Width in mm of the region around the structure that is evaluated. Default: 10.0."""
     def GetRegionMargin(self) -> float:
@@ -1220,14 +1212,26 @@ class ConformalBandFilter(ProcessObject):
         """Whether the probabilities are vote fractions. Default: False."""
     def GetProbabilityIsVoteFraction(self) -> bool:
         """Whether the probabilities are vote fractions."""
+    def SetAlpha(self, value: float) -> None:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
     def GetSpread(self) -> float:
         """Distance between the raters' contours of the foreground, in mm; NaN if not needed."""
+    def GetEmptyFraction(self) -> float:
+        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def GetAmbiguousVolume(self) -> float:
         """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
     def GetBandThickness(self) -> float:
         """Ambiguous volume per area of the consensus contour, in mm."""
-    def GetEmptyFraction(self) -> float:
-        """Share of voxels to which no label fits, whatever EmptyPolicy does with them."""
     def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
         """Find the threshold from cases whose reference is known.
 
@@ -1270,6 +1274,149 @@ class ConformalBandFilter(ProcessObject):
         """The calibration: of the last Calibrate, or loaded."""
     def GetSetSizeImage(self) -> Any:
         """How many labels each voxel may have, as uint16, after the last Execute."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+
+class ConformalMarginFilter(ProcessObject):
+    """A margin in mm around a consensus, with a guarantee for the next case.
+
+    Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus.
+    The margin is the smallest with which the widened consensus covers the reference (or lies
+    within it, made smaller) in so many of them that the next case is covered with probability
+    1 - Alpha. Execute marks 0 outside, 1 inside and 2 margin; given a list of probability images,
+    one per label, each label has a margin of its own and bit k is set where label k is possible.
+    GetRecord().tau are the margins. Given raters, the record also says how wide a
+    ConformalBandFilter would be, which follows each case's raters, with the same promise.
+    """
+    def __init__(self, *, Direction: str = ..., direction: str = ..., CoveredShare: float = ..., coveredShare: float = ..., covered_share: float = ..., CraniocaudalRatio: float = ..., craniocaudalRatio: float = ..., craniocaudal_ratio: float = ..., Alpha: float = ..., alpha: float = ..., WithoutPromise: bool = ..., withoutPromise: bool = ..., without_promise: bool = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetDirection(self, value: str) -> None:
+        """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin. Default: outward."""
+    def GetDirection(self) -> str:
+        """Whether the consensus is widened to cover the reference, made smaller to lie within it, or both with one margin."""
+    def SetCoveredShare(self, value: float) -> None:
+        """Share of the reference's volume that a covered case has within the margin; inward, the share of the consensus that is not certain and wrong. Default: 1.0."""
+    def GetCoveredShare(self) -> float:
+        """Share of the reference's volume that a covered case has within the margin; inward, the share of the consensus that is not certain and wrong."""
+    def SetCraniocaudalRatio(self, value: float) -> None:
+        """The margin along the patient (physical z), in margins across; 1: isotropic. Default: 1.0."""
+    def GetCraniocaudalRatio(self) -> float:
+        """The margin along the patient (physical z), in margins across; 1: isotropic."""
+    def SetAlpha(self, value: float) -> None:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share. Default: 0.1."""
+    def GetAlpha(self) -> float:
+        """Probability that a case is not covered or, where the mean share missed is bounded, that share."""
+    def SetWithoutPromise(self, value: bool) -> None:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee. Default: False."""
+    def GetWithoutPromise(self) -> bool:
+        """Whether to accept probabilities of another kind or FusionMethod than the calibration's, without any guarantee."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def GetAmbiguousVolume(self) -> float:
+        """Volume in mm³ (area in mm², in 2D) with more than one possible label."""
+    def GetBandThickness(self) -> float:
+        """Ambiguous volume per area of the consensus contour, in mm."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None, case_ids: Sequence[str] | None = None, provenance: Mapping[str, Any] | None = None) -> None:
+        """Find the margin from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            The consensus is where they are at least one half, or largest. It may be empty: no
+            margin then covers a reference that is not.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each consensus, to compare the margin with a band.
+        case_ids : sequence of str, optional
+            Kept as hashes only.
+        provenance : mapping, optional
+            As of ConformalBandFilter.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Mark what is inside, what is margin and what is outside.
+
+        Parameters
+        ----------
+        probability : image, or list of images with one per label
+        raters : list of label images, optional
+            The raters behind this consensus: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            As of ConformalBandFilter: 0 outside, 1 inside, 2 margin; for a list bit k set where
+            label k is possible.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetGuarantee(self) -> str:
+        """What the calibration promises for the last Execute, or the next, in one sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
+    def GetSetSizeImage(self) -> Any:
+        """How many labels each voxel may have, as uint16, after the last Execute."""
+    @classmethod
+    def Load(self, path: PathLike) -> Any:
+        """Take the calibration and options of a saved record; the class makes a new filter."""
+    def Save(self, path: PathLike) -> None:
+        """Write the calibration as JSON, replacing the file in one step."""
+
+class CutCalibrationFilter(ProcessObject):
+    """Learns where to cut probabilities, from ten cases or more, and makes label maps of others.
+
+    Networks that under-segment, and readers who all draw too tight, are cut better below one
+    half. The cut is learned label by label; its gain is measured on cases left out of the
+    learning, one by one, and where its interval holds 0 the cut stays at one half. A label's mask
+    is where its probability reaches its cut; of several labels the most probable one is taken,
+    each label's probability divided by the odds of its cut. GetMeaning() says what was found.
+    """
+    def __init__(self, *, Measure: str = ..., measure: str = ..., FusionMethod: str | None = ..., fusionMethod: str | None = ..., fusion_method: str | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetMeasure(self, value: str) -> None:
+        """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume. Default: dice."""
+    def GetMeasure(self) -> str:
+        """What a cut is to raise: the Dice, or the ratio of the smaller to the larger volume."""
+    def SetFusionMethod(self, value: str | None) -> None:
+        """The method that made the probabilities; a record of another method is refused. Default: not said."""
+    def GetFusionMethod(self) -> str | None:
+        """The method that made the probabilities; a record of another method is refused."""
+    def Calibrate(self, probabilities: Iterable[Any], references: Iterable[Any], raters: Iterable[Any] | None = None) -> None:
+        """Learn from cases whose reference is known.
+
+        Parameters
+        ----------
+        probabilities : iterable of images, or of lists with one image per label
+            Of any fuser: shares of a vote, means of networks.
+        references : iterable of label images
+            Any value but 0 is foreground if there are two labels.
+        raters : iterable of lists of label images, optional
+            The raters behind each; their number is kept, and other numbers are refused.
+        """
+    def Execute(self, probability: Any, raters: Sequence[Any] | None = None) -> Any:
+        """Cut a probability image, or a list with one image per label.
+
+        Parameters
+        ----------
+        raters : list of label images, optional
+            The raters behind it: as many as in Calibrate, or the record is refused.
+
+        Returns
+        -------
+        image
+            The label map: uint8, above 256 labels uint16.
+        """
+    @classmethod
+    def FromRecord(cls, record: Any) -> Any:
+        """Make a filter with a calibration and the options it was made with."""
+    def GetMeaning(self) -> str:
+        """What was learned, in a sentence."""
+    def GetRecord(self) -> Any:
+        """The calibration: of the last Calibrate, or loaded."""
     @classmethod
     def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""
@@ -1673,6 +1820,50 @@ class AgreementFilter(ProcessObject):
         """
     def GetResult(self) -> AgreementResult:
         """What the last Execute returned."""
+
+class ReaderBiasFilter(ProcessObject):
+    """How far outside a consensus each rater draws, in mm, over the whole surface and by direction.
+
+    Directions are the patient's: a part of the surface is cranial if it faces the head, to 37
+    degrees. A rater's own vote is part of a consensus of all, which makes the bias a little
+    smaller than it is; compare with a truth, or a consensus of the others, to see all of it.
+    """
+    def __init__(self, *, Label: int | None = ..., label: int | None = ..., MaskImage: Image | None = ..., maskImage: Image | None = ..., mask_image: Image | None = ..., MissingLabel: int | None = ..., missingLabel: int | None = ..., missing_label: int | None = ..., RaterMasks: Sequence[Image | None] | None = ..., raterMasks: Sequence[Image | None] | None = ..., rater_masks: Sequence[Image | None] | None = ..., CoordinateTolerance: float = ..., coordinateTolerance: float = ..., coordinate_tolerance: float = ..., DirectionTolerance: float = ..., directionTolerance: float = ..., direction_tolerance: float = ..., NumberOfThreads: int = ..., numberOfThreads: int = ..., number_of_threads: int = ..., NumberOfWorkUnits: int = ..., numberOfWorkUnits: int = ..., number_of_work_units: int = ..., KeepMetaData: bool = ..., keepMetaData: bool = ..., keep_meta_data: bool = ..., Debug: bool = ..., debug: bool = ...) -> None: ...
+    def SetLabel(self, value: int | None) -> None:
+        """Which label; by default the largest one that occurs, the foreground of masks. Default: the largest."""
+    def GetLabel(self) -> int | None:
+        """Which label; by default the largest one that occurs, the foreground of masks."""
+    def SetMaskImage(self, value: Image | None) -> None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0. Default: None."""
+    def GetMaskImage(self) -> Image | None:
+        """Voxels to fuse (non-zero); outside it the output is background with probability 0."""
+    def SetMissingLabel(self, value: int | None) -> None:
+        """The label that means 'not annotated here'. Default: None."""
+    def GetMissingLabel(self) -> int | None:
+        """The label that means 'not annotated here'."""
+    def SetRaterMasks(self, value: Sequence[Image | None] | None) -> None:
+        """One image per rater, non-zero where the rater annotated; None: everywhere. Default: None."""
+    def GetRaterMasks(self) -> Sequence[Image | None] | None:
+        """One image per rater, non-zero where the rater annotated; None: everywhere."""
+    def Execute(self, images: Any, reference: Any = None, names: Sequence[str] | None = None) -> ReaderBias:
+        """Compare contours.
+
+        Parameters
+        ----------
+        images : list of images
+            The raters, on one grid.
+        reference : image or LabelFusionFilter, optional
+            The consensus, or a filter that makes it; ConsensusFilter by default.
+        names : sequence of str, optional
+            What each rater is called.
+
+        Returns
+        -------
+        ReaderBias
+            Has ``.table()``, ``.to_csv()`` and ``.sentences()``.
+        """
+    def GetBiasImage(self, rater: int) -> Any:
+        """How far outside the consensus a rater draws, in mm, on the outer of both surfaces."""
 
 @overload
 def Consensus(images: Sequence[NDArray[Any] | None], *, agreementLimits: Mapping[str, float] | None = None, maskImage: Image | None = None, missingLabel: int | None = None, raterMasks: Sequence[Image | None] | None = None, coordinateTolerance: float = ..., directionTolerance: float = ..., numberOfThreads: int = ..., numberOfWorkUnits: int = 0, keepMetaData: bool = False, debug: bool = ...) -> NDArray[Any]:
@@ -3873,6 +4064,22 @@ def match_structures(readers: Mapping[str, Sequence[Structure]], mapping: Mappin
     mapping : mapping of name to name, optional
         What a structure is to be called, whoever has it; it wins over names and codes.
     """
+def rater_number_curve(images: Any, label: int | None = None) -> RaterNumberCurve:
+    """What the vote of k raters is worth, for every k, and what more raters would be.
+
+    Parameters
+    ----------
+    images : list of label images, or list of such lists
+        One case of at least three raters, or a cohort of cases with equally many.
+    label : int, optional
+        Which label; by default the largest one that occurs in a case.
+
+    Returns
+    -------
+    RaterNumberCurve
+        Its `answer` is a sentence, ``.table()`` has the curve, ``.dice_with_another(k)`` and
+        ``.moved_by_another(k)`` follow it to any number of raters.
+    """
 def read_dicom_contours(path: PathLike, series: DicomSeries) -> list[Structure]:
     """Read every structure of an RTSTRUCT that has contours.
 
@@ -3907,6 +4114,20 @@ def read_slicer_segmentation(path: PathLike, *, like: Any = None) -> list[Struct
     like : SimpleITK image, optional
         The image that was segmented; masks are put on its grid, of which Slicer may have saved
         only the part that is segmented.
+    """
+def reader_bias(images: Any, reference: Any = None, names: Sequence[str] | None = None, label: int | None = None) -> ReaderBias:
+    """Who draws generously, and where; function form of ReaderBiasFilter.
+
+    Parameters
+    ----------
+    images : list of images
+        The raters, on one grid.
+    reference : image or LabelFusionFilter, optional
+        The consensus, or a filter that makes it; ConsensusFilter by default.
+    names : sequence of str, optional
+        What each rater is called.
+    label : int, optional
+        The largest one that occurs by default.
     """
 def report(filter_: LabelFusionFilter, path: PathLike, image: Any = None, names: Sequence[str] | None = None, *, files: Sequence[PathLike] | None = None, outputs: Mapping[str, PathLike] | None = None, window: tuple[float, float] | str | None = None, label_names: Mapping[int, str] | None = None, contact_sheet: bool = False) -> None:
     """Write one self-contained HTML page about a filter's last Execute.
@@ -4006,6 +4227,27 @@ def sample_cohort(number: int = 20, seed: int = 0) -> list[SampleCase]:
         Of cases, 64 x 64 pixels each.
     seed : int
         Another seed gives other cases of the same raters.
+    """
+def score_against_readers(probability: Any, readers: Any, samples: Iterable[Any] = (), label: int = 1) -> PluralTruth:
+    """How well a probability tells what several readers draw.
+
+    Parameters
+    ----------
+    probability : image
+        Of the structure, from 0 to 1.
+    readers : list of label images
+        On the same grid.
+    samples : iterable of label images, optional
+        Plausible contours, as of SampleSegmentations; without them there is no energy distance
+        and no score of volumes.
+    label : int
+        The structure's label in readers and samples.
+
+    Returns
+    -------
+    PluralTruth
+        Threshold-averaged Dice (QUBIQ), expected calibration error, generalised energy distance
+        and the CRPS of the volume in voxels.
     """
 def separate_undecided(structures: Sequence[Structure]) -> list[Structure]:
     """The same structures, each followed by its voxels that are neither 0 nor 1, if it has any.

@@ -20,6 +20,8 @@ from mutations import mutate_bytes, mutate_json
 from itk_consensus.calibration.record import checksum
 from itk_consensus.errors import ConsensusError, ConsensusWarning, FileError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.conformal_margin import ConformalMarginFilter
+from itk_consensus.filters.cut_calibration import CutCalibrationFilter
 from itk_consensus.filters.deep_consensus import DeepConsensusFilter
 from itk_consensus.filters.temperature_scaling import TemperatureScalingFilter
 from itk_consensus.simulation.deep_phantoms import easy_cohort
@@ -31,6 +33,8 @@ RECORDS: dict[str, tuple[type[Any], dict[str, Any]]] = {
         ConformalBandFilter,
         {"Mondrian": True, "Score": "probability", "Risk": "fnr"},
     ),
+    "margin": (ConformalMarginFilter, {"Direction": "both"}),
+    "cut": (CutCalibrationFilter, {}),
     "bias": (TemperatureScalingFilter, {}),
     "isotonic": (TemperatureScalingFilter, {"Method": "isotonic"}),
     "votes": (TemperatureScalingFilter, {"ProbabilityIsVoteFraction": True}),
@@ -71,7 +75,7 @@ def calibrated(name: str) -> Any:
 def use(filter_: Any, record: Any) -> Any:
     """What a record does to a case; the same whatever filter reads it."""
     fraction, _, raters = CASES[0]
-    if isinstance(filter_, ConformalBandFilter):
+    if isinstance(filter_, (ConformalBandFilter, ConformalMarginFilter)):
         return type(filter_).FromRecord(record).Execute(fraction, raters)
     return type(filter_).FromRecord(record).Execute(fraction)
 

@@ -27,7 +27,8 @@ def test_random_command_lines_end_with_an_answer_or_a_reason() -> None:
 
 def test_damaged_records_and_models_are_refused_or_give_sensible_answers() -> None:
     pytest.importorskip("torch")
-    tally = run_damage(SEED, range(60))
+    # One forged record in ten gives an answer: of fewer attempts there may be none.
+    tally = run_damage(SEED, range(150))
     assert not tally.failures, "\n".join(tally.failures)
     assert tally.outcomes["answered"] > 0
     assert tally.outcomes["refused"] > 0

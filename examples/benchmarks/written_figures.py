@@ -11,6 +11,7 @@ from typing import Any
 
 import deep_bound
 from deep_requirements import load, markdown
+from margin_evidence import markdown as margin_tables
 from readers_evidence import table as readers_table
 from real_atlases import choices_table, ratios
 from real_atlases import table as atlas_table
@@ -269,6 +270,7 @@ FIGURES: dict[str, Callable[[], dict[str, str]]] = {
         "evidence": evidence_table(),
         "benchmark": speed_section(),
         "band": band_promise(),
+        "margins": margin_tables(kept("margin_evidence.json")),
         "deep": deep_table(),
         "bound": deep_bound.table(),
         "atlases": real_atlases(),

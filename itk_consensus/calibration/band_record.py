@@ -2,104 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from math import ceil, isfinite
+from dataclasses import dataclass
+from math import ceil
 from typing import Annotated, Any
 
 import numpy as np
 
 from itk_consensus.calibration.conformal import (
-    REFERENCE_KINDS,
-    TRUTH,
     BandOptions,
     cases_needed,
     find_thresholds,
     guarantee,
 )
-from itk_consensus.calibration.probabilities import KINDS
-from itk_consensus.calibration.record import (
-    ANY_REAL,
-    Anything,
-    Each,
-    Members,
-    OnePart,
-    Part,
-    Record,
-    RecordError,
-    library_versions,
+from itk_consensus.calibration.conformal_record import (
+    ConformalRecord,
+    are_finite,
+    check_cases,
+    make_record,
 )
-from itk_consensus.calibration.scored_case import ScoredCase, Spreads
-from itk_consensus.constraints import Choice, Integer, Real, Text, optional
-from itk_consensus.errors import InputError, ParameterError
+from itk_consensus.calibration.record import OnePart
+from itk_consensus.calibration.scored_case import ScoredCase
+from itk_consensus.errors import InputError
 
 USUAL_SPREADS = 0.95
 """Quantile of the calibration cases' spreads up to which a spread is usual."""
 
 
-def hashed(case_id: str) -> str:
-    """A name for a case that does not reveal the patient's."""
-    return hashlib.sha256(case_id.encode(errors="surrogatepass")).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
-class CaseRecord(Part):
-    """A calibration case: its hashed name, and per threshold its score or the share missed.
-
-    The spreads, one per label in mm, are empty if none were measured.
-    """
-
-    id: Annotated[str, Text(may_be_empty=True)]
-    score: Annotated[tuple[float, ...], Each(ANY_REAL, 1)]
-    spread_mm: Annotated[Spreads, Each(Real(0.0))]
-
-
-@dataclass(frozen=True)
-class BandRecord(Record):
-    """The calibration of a conformal band: what Execute needs, and where it comes from."""
+class BandRecord(ConformalRecord):
+    """The calibration of a conformal band."""
 
     schema = "itk_consensus conformal band"
-    said = ("guarantee",)
 
-    tau: Annotated[tuple[float, ...], Each(Real(), 1)]  #: The threshold, or one per label
-    number: Annotated[int, Integer(1), "n"]  #: Cases, or voxels
-    #: 10-90 % range of the true coverage, from Beta(k, n + 1 - k).
-    coverage_range: Annotated[
-        tuple[float, float] | None,
-        optional(Each(Real(0.0, 1.0), 2, 2)),
-        "true_coverage_10_to_90_percent",
-    ]
     options: Annotated[BandOptions, OnePart(BandOptions)]
-    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
-    reference_kind: Annotated[str, Choice(REFERENCE_KINDS)]
-    rater_count: Annotated[int | None, optional(Integer(1))]
-    fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
-    #: Which of `KINDS` the cases' probabilities were.
-    probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
-    #: Smallest and largest voxel size of the cases per axis x, y, z, in mm.
-    spacing_range: Annotated[
-        tuple[tuple[float, float], ...], Each(Each(Real(0.0), 2, 2), 2, 3), "spacing_range_mm"
-    ]
-    #: Whatever the caller adds.
-    provenance: Annotated[Mapping[str, Any], Members(Anything())]
-    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
-    cases: Annotated[tuple[CaseRecord, ...], Each(OnePart(CaseRecord), 1)]
 
     @property
     def guarantee(self) -> str:
         """The guarantee in one sentence."""
         return guarantee(self.options, self.number, self.labels, self.reference_kind)
-
-    @property
-    def case_scores(self) -> tuple[tuple[float, ...], ...]:
-        """The score of each case and threshold."""
-        return tuple(case.score for case in self.cases)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the filter that made it."""
-        return asdict(self.options)
 
     def contradictions(self) -> Iterator[tuple[str, str]]:
         """Numbers that do not fit each other."""
@@ -138,47 +79,19 @@ class BandRecord(Record):
                 )
 
 
-def make_record(
+def band_record(
     cases: Sequence[ScoredCase],
     case_ids: Sequence[str] | None,
     options: BandOptions,
     provenance: Mapping[str, Any],
     owner: str,
 ) -> BandRecord:
-    """Find the thresholds and record where they come from.
-
-    Parameters
-    ----------
-    case_ids : sequence of str, optional
-        Numbers if left out.
-    provenance : mapping
-        `reference_kind`, `fusion_method` and `rater_count` have fields of their own.
-    owner : str
-        The filter, for messages.
-    """
-    ids = _checked_ids(case_ids, len(cases), owner)
+    """Find the thresholds and record where they come from; arguments are those of `make_record`."""
+    facts = [case.facts for case in cases]
     needed = cases_needed(options.alpha) if options.unit == "case" else 1
-    if len(cases) < needed:
-        raise InputError(
-            f"{options.alpha:g} needs at least {needed} calibration cases, got {len(cases)}",
-            owner=owner,
-            parameter="Alpha",
-        )
-    check_alike(
-        owner,
-        dimensions={len(case.spacing) for case in cases},
-        labels={len(case.distributions) for case in cases},
-        raters={case.rater_count or 0 for case in cases},
-    )
-    kind = provenance.get("reference_kind", TRUTH)
-    if kind not in REFERENCE_KINDS:
-        raise ParameterError(
-            f"provenance's reference_kind must be one of {', '.join(REFERENCE_KINDS)}, "
-            f"got {kind!r}",
-            owner=owner,
-        )
+    check_cases(facts, options.alpha, needed, owner)
     thresholds = find_thresholds([case.distributions for case in cases], options)
-    if not all(isfinite(tau) for tau in thresholds.tau):
+    if not are_finite(thresholds):
         raise InputError(
             f"no finite threshold covers enough cases: too many references have voxels "
             f"farther than {{RegionMargin}} {options.region_margin:g} mm from the consensus, or a "
@@ -186,47 +99,4 @@ def make_record(
             owner=owner,
             mentions=("RegionMargin",),
         )
-    spacings = np.array([case.spacing for case in cases])
-    sizes = zip(spacings.min(0).tolist(), spacings.max(0).tolist(), strict=True)
-    scores = zip(ids, thresholds.case_scores, (case.spreads for case in cases), strict=True)
-    own_fields = ("reference_kind", "fusion_method", "rater_count")
-    try:
-        Members(Anything()).accept(provenance)
-        record = BandRecord(
-            tau=thresholds.tau,
-            number=thresholds.number,
-            coverage_range=thresholds.coverage_range,
-            options=options,
-            labels=len(cases[0].distributions),
-            reference_kind=kind,
-            rater_count=provenance.get("rater_count", cases[0].rater_count),
-            fusion_method=provenance.get("fusion_method"),
-            probability_kinds=tuple(sorted({case.kind for case in cases if case.kind is not None})),
-            spacing_range=tuple(sizes),
-            provenance={key: value for key, value in provenance.items() if key not in own_fields},
-            versions=library_versions(),
-            cases=tuple(CaseRecord(hashed(name), *measured) for name, *measured in scores),
-        )
-        return BandRecord.checked(record.plain())
-    except RecordError as error:
-        raise ParameterError(f"provenance must hold what JSON can: {error}", owner=owner) from error
-
-
-def check_alike(owner: str, **found: set[int]) -> None:
-    """Raise an `InputError` if cases differ in how many of something they have."""
-    for what, numbers in found.items():
-        if len(numbers) > 1:
-            listed = ", ".join(str(number) for number in sorted(numbers))
-            raise InputError(f"cases must have equally many {what}, got {listed}", owner=owner)
-
-
-def _checked_ids(case_ids: Sequence[str] | None, number: int, owner: str) -> list[str]:
-    ids = [str(case_id) for case_id in (range(number) if case_ids is None else case_ids)]
-    if len(ids) != number:
-        raise InputError(f"case_ids must be one per case, got {len(ids)} for {number}", owner=owner)
-    twice = sorted({case_id for case_id in ids if ids.count(case_id) > 1})
-    if twice:
-        raise InputError(
-            f"case_ids must differ, got {', '.join(twice)} more than once", owner=owner
-        )
-    return ids
+    return make_record(BandRecord, options, thresholds, facts, case_ids, provenance, owner)

@@ -30,14 +30,14 @@ TRUTH = "truth"
 HELD_OUT_RATER = "held-out rater"
 REFERENCE_KINDS = (TRUTH, HELD_OUT_RATER)
 
-_LIMIT = "no statistic of the raters can see an error that all of them share"
+LIMIT = "no statistic of the raters can see an error that all of them share"
 #: Whose labels are covered (two wordings), and the limits of the guarantee.
-_WORDS = {
-    TRUTH: ("the true", "the true", _LIMIT),
+WORDS = {
+    TRUTH: ("the true", "the true", LIMIT),
     HELD_OUT_RATER: (
         "a new rater's",
         "that rater's",
-        f"this covers a new rater, not the truth: {_LIMIT}",
+        f"this covers a new rater, not the truth: {LIMIT}",
     ),
 }
 
@@ -77,7 +77,7 @@ class BandOptions(Part):
 
 
 @dataclass(frozen=True)
-class BandThresholds:
+class Thresholds:
     """Thresholds, one for all labels or one per label, and the score of each case."""
 
     tau: tuple[float, ...]
@@ -142,7 +142,7 @@ def risk_threshold(cases: Sequence[Sequence[ScoreDistribution]], alpha: float) -
     return float(candidates[first])
 
 
-def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> BandThresholds:
+def find_thresholds(cases: Sequence[CaseDistributions], options: BandOptions) -> Thresholds:
     """Thresholds with the guarantee that the options ask for; infinite if cases are too few."""
     labels = range(len(cases[0]))
     groups = [[label] for label in labels] if options.mondrian else [list(labels)]
@@ -160,27 +160,27 @@ def case_score(case: CaseDistributions, labels: Sequence[int], options: BandOpti
 
 def _coverage_thresholds(
     cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], options: BandOptions
-) -> BandThresholds:
+) -> Thresholds:
     scores = [[case_score(case, group, options) for case in cases] for group in groups]
     tau = tuple(conformal_threshold(column, options.alpha) for column in scores)
     n = len(cases)
-    return BandThresholds(tau, n, _by_case(scores), coverage_range(options.alpha, n))
+    return Thresholds(tau, n, _by_case(scores), coverage_range(options.alpha, n))
 
 
 def _risk_thresholds(
     cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], alpha: float
-) -> BandThresholds:
+) -> Thresholds:
     tau, missed = [], []
     for group in groups:
         chosen = [[case[label] for label in group] for case in cases]
         tau.append(risk_threshold(chosen, alpha))
         missed.append([case_loss(case, tau[-1]) for case in chosen])
-    return BandThresholds(tuple(tau), len(cases), _by_case(missed), None)
+    return Thresholds(tuple(tau), len(cases), _by_case(missed), None)
 
 
 def _voxel_thresholds(
     cases: Sequence[CaseDistributions], groups: Sequence[Sequence[int]], alpha: float
-) -> BandThresholds:
+) -> Thresholds:
     tau, missed, numbers = [], [], []
     for group in groups:
         pooled = [ScoreDistribution.pooled([case[label] for label in group]) for case in cases]
@@ -189,7 +189,7 @@ def _voxel_thresholds(
         tau.append(voxels.smallest(rank) if rank <= voxels.total else inf)
         missed.append([case.missed(tau[-1]) for case in pooled])
         numbers.append(voxels.total)
-    return BandThresholds(tuple(tau), min(numbers), _by_case(missed), None)
+    return Thresholds(tuple(tau), min(numbers), _by_case(missed), None)
 
 
 def _by_case(columns: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
@@ -200,29 +200,29 @@ def guarantee(options: BandOptions, number: int, labels: int, reference_kind: st
     """The sentence for a record and its users, made of so many calibration cases, or voxels."""
     if options.unit == "voxel":
         return (
-            f"Of {number} pooled voxels {_percent(1 - options.alpha)} had their label in the set, "
+            f"Of {number} pooled voxels {percent(1 - options.alpha)} had their label in the set, "
             "but voxels are not exchangeable: this promises nothing about any single case."
         )
-    whose, again, limit = _WORDS[reference_kind]
+    whose, again, limit = WORDS[reference_kind]
     foreground = f"{whose} foreground" if labels == 2 else f"each of {whose} labels"
     background = f"{again} background within {options.region_margin:g} mm of the consensus"
     start = f"In a new case drawn like the {number} calibration cases"
     if options.risk == "fnr":
-        most = f"at most {_percent(options.alpha)} of"
+        most = f"at most {percent(options.alpha)} of"
         lost = "are marked as the opposite" if labels == 2 else "lose their label"
         return f"{start}, on average {most} {foreground} and {most} {background} {lost}; {limit}."
-    of_foreground, of_background = (_least(options.label_tolerance(label)) for label in (1, 0))
+    of_foreground, of_background = (least(options.label_tolerance(label)) for label in (1, 0))
     kept = "are marked as such or ambiguous" if labels == 2 else "keep their label in the set"
     separately = " (each with this chance, separately)" if options.mondrian else ""
     return (
-        f"{start}, the chance is at least {_percent(1 - options.alpha)} that {of_foreground} of "
+        f"{start}, the chance is at least {percent(1 - options.alpha)} that {of_foreground} of "
         f"{foreground} and {of_background} of {background} {kept}{separately}; {limit}."
     )
 
 
-def _least(tolerance: float) -> str:
-    return f"at least {_percent(1 - tolerance)}" if tolerance else "all"
+def least(tolerance: float) -> str:
+    return f"at least {percent(1 - tolerance)}" if tolerance else "all"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     return f"{100 * share:.6g}%"

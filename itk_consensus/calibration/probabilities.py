@@ -59,6 +59,8 @@ def contour_area(mask: NDArray[Any], spacing: Sequence[float]) -> float:
 
 def contour_areas(consensus: NDArray[Any], labels: int, spacing: Sequence[float]) -> list[float]:
     """Contour area of each label 0 to labels - 1; of label 0 it is that of all others together."""
+    if not consensus.any():
+        return [0.0] * labels
     foreground = consensus[box_around(consensus != 0, 0.0, spacing)]
     whole = contour_area(foreground != 0, spacing)
     if labels == 2:
@@ -102,6 +104,21 @@ _MOST_VOTES = 100
 _SAMPLED = 1000
 
 
+#: How far apart raters are about each label, in mm.
+Spreads = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CaseFacts:
+    """What a calibration's record tells of a case beside its scores."""
+
+    labels: int  #: K, background included
+    spreads: Spreads  #: Empty if not measured
+    spacing: tuple[float, ...]  #: Voxel size in mm, in ITK's order
+    rater_count: int | None
+    kind: str | None  #: See `ProbabilityCase.kind`
+
+
 @dataclass(frozen=True)
 class ProbabilityCase:
     """One case as arrays."""
@@ -111,6 +128,7 @@ class ProbabilityCase:
     spacing: tuple[float, ...]  #: Voxel size in mm, in the order of the array axes
     raters: tuple[NDArray[Any], ...] | None = None
     reference: NDArray[np.uint16] | None = None  #: Label per voxel
+    craniocaudal_axis: int = 0  #: The array axis that runs most nearly along the patient
 
     @property
     def labels(self) -> int:
@@ -140,6 +158,10 @@ class ProbabilityCase:
             first, *others = self.raters
             return None if all(np.array_equal(first, other) for other in others) else kind
         return kind
+
+    def facts(self, spreads: Spreads) -> CaseFacts:
+        """What a record tells of this case, whose raters are so far apart."""
+        return CaseFacts(self.labels, spreads, self.spacing[::-1], self.rater_count, self.kind)
 
     def reference_labels(self) -> NDArray[np.uint16]:
         """The reference of a calibration case."""

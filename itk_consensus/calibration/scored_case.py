@@ -9,7 +9,9 @@ import numpy as np
 
 from itk_consensus.calibration.conformal import BandOptions
 from itk_consensus.calibration.probabilities import (
+    CaseFacts,
     ProbabilityCase,
+    Spreads,
     box_around,
     disputed_voxels_of_fractions,
     disputed_voxels_of_raters,
@@ -26,18 +28,13 @@ from itk_consensus.neighbourhood.boxes import Box
 from itk_consensus.votes.decision_patterns import DecisionPatterns
 from itk_consensus.votes.label_stack import LabelStack
 
-Spreads = tuple[float, ...]
-
 
 @dataclass(frozen=True)
 class ScoredCase:
     """What a calibration keeps of a case."""
 
     distributions: tuple[ScoreDistribution, ...]  #: Scores of the reference's voxels, by label
-    spreads: Spreads  #: In mm; empty if not used
-    spacing: tuple[float, ...]  #: Voxel size in mm, in ITK's order
-    rater_count: int | None
-    kind: str | None  #: See `ProbabilityCase.kind`
+    facts: CaseFacts
 
 
 def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> ScoredCase:
@@ -54,7 +51,7 @@ def score_case(case: ProbabilityCase, options: BandOptions, owner: str) -> Score
     box = box_around((case.consensus | reference) != 0, options.region_margin, case.spacing)
     maps = score_maps(case, options, spreads, box)
     distributions = maps.distributions(reference)
-    return ScoredCase(distributions, spreads, case.spacing[::-1], case.rater_count, case.kind)
+    return ScoredCase(distributions, case.facts(spreads))
 
 
 def check_contour(case: ProbabilityCase, owner: str) -> None:
@@ -91,13 +88,8 @@ def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Sp
     """How far apart the raters are about each label, in mm; empty if the score does not use it."""
     if not options.uses_spread:
         return ()
-    if case.raters is not None:
-        stack = LabelStack.multilabel(case.raters, owner=f"{owner}: raters")
-        patterns = DecisionPatterns.from_stack(stack)
-        disputed = disputed_voxels_of_raters(patterns, case.labels)
-    elif options.probability_is_vote_fraction:
-        disputed = disputed_voxels_of_fractions(case.probabilities)
-    else:
+    spreads = known_spreads(case, options.probability_is_vote_fraction, owner)
+    if not spreads:
         raise ParameterError(
             "rater_spread needs the raters' images; pass raters, or, if the probabilities are "
             "shares of votes, set {ProbabilityIsVoteFraction} to True",
@@ -105,6 +97,19 @@ def label_spreads(case: ProbabilityCase, options: BandOptions, owner: str) -> Sp
             parameter="Normalization",
             mentions=("ProbabilityIsVoteFraction",),
         )
+    return spreads
+
+
+def known_spreads(case: ProbabilityCase, is_vote_fraction: bool, owner: str) -> Spreads:
+    """How far apart the raters are about each label, in mm; empty if nothing tells."""
+    if case.raters is not None:
+        stack = LabelStack.multilabel(case.raters, owner=f"{owner}: raters")
+        patterns = DecisionPatterns.from_stack(stack)
+        disputed = disputed_voxels_of_raters(patterns, case.labels)
+    elif is_vote_fraction:
+        disputed = disputed_voxels_of_fractions(case.probabilities)
+    else:
+        return ()
     voxel = prod(case.spacing)
     areas = case.contour_areas
     return tuple(rater_spread(n * voxel, area) for n, area in zip(disputed, areas, strict=True))

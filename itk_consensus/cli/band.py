@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 import numpy as np
 
-from itk_consensus.cli.calibrate import one_or_all
+from itk_consensus.cli.calibrate import KINDS, one_or_all
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read_files
-from itk_consensus.cli.options import add_file, add_options, given_parameters, naming_options
+from itk_consensus.cli.options import (
+    add_file,
+    add_options,
+    given_parameters,
+    naming_options,
+    option_of,
+)
 from itk_consensus.cli.outputs import add_output_options, check_outputs, given_outputs, writing
+from itk_consensus.filters.calibration_filter import opened_calibration
 from itk_consensus.filters.conformal_band import ConformalBandFilter
-from itk_consensus.filters.parameters import measurements_of, snake_case
+from itk_consensus.filters.cut_calibration import CutCalibrationFilter
+from itk_consensus.filters.parameters import measurements_of, parameters_of, snake_case
 from itk_consensus.images.files import write_image, write_text
 from itk_consensus.report.fusion_report import to_plain
 from itk_consensus.report.text import pairs, section, wrapped
@@ -38,9 +47,13 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         metavar="PROBABILITY",
         help="probability image of the foreground, or one per label",
     )
-    add_file(parser, "--calibration", required=True, help="made by calibrate")
+    add_file(
+        parser, "--calibration", required=True, help="made by calibrate: a band, a margin or a cut"
+    )
     add_output_options(
-        parser, "0 background, 1 foreground, 2 ambiguous, 3 empty; bit k for label k of several"
+        parser,
+        "0 background, 1 foreground, 2 ambiguous or margin, 3 empty; bit k for label k of "
+        "several; of a cut the label map",
     )
     add_file(
         parser,
@@ -54,9 +67,7 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
 
 
 def _band(arguments: argparse.Namespace, console: Console) -> None:
-    band = ConformalBandFilter.Load(arguments.calibration)
-    for name, value in given_parameters(arguments, ConformalBandFilter).items():
-        setattr(band, name, value)
+    filter_ = _opened(arguments)
     paths = [*arguments.probability, *arguments.raters]
     files = list(read_files(paths, console, 0.5))
     dimension = files[0].geometry.dimension
@@ -66,19 +77,39 @@ def _band(arguments: argparse.Namespace, console: Console) -> None:
     images = [file.image for file in files]
     probabilities = images[: len(arguments.probability)]
     raters = images[len(arguments.probability) :]
-    console.follow(band, 0.5, 0.95)
-    with naming_options(band, "band"):
-        marked = band.Execute(one_or_all(probabilities), raters or None)
-    measured = {snake_case(m.name): m.__get__(band) for m in measurements_of(type(band))}
-    report = {"guarantee": band.GetGuarantee(), **measured}
+    console.follow(filter_, 0.5, 0.95)
+    with naming_options(filter_, "band"):
+        marked = filter_.Execute(one_or_all(probabilities), raters or None)
+    measured = {snake_case(m.name): m.__get__(filter_) for m in measurements_of(type(filter_))}
+    is_cut = isinstance(filter_, CutCalibrationFilter)
+    told = filter_.GetMeaning() if is_cut else filter_.GetGuarantee()
+    report = {"meaning" if is_cut else "guarantee": told, **measured}
     with writing(outputs, overwrite=arguments.overwrite):
         write_image(marked, arguments.output)
         if arguments.json is not None:
             write_text(arguments.json, json.dumps(to_plain(report), indent=2) + "\n")
-    facts = {
-        "band": f"{band.BandThickness:.2f} mm thick on average",
-        "ambiguous": f"{band.AmbiguousVolume:.6g} mm{dimension}",
-        "written": str(arguments.output),
-    }
+    facts = {} if is_cut else _thickness(filter_, dimension)
+    facts["written"] = str(arguments.output)
     console.answer(section(str(arguments.probability[0]), pairs(facts)))
-    console.answer("\n".join(wrapped(band.GetGuarantee())))
+    console.answer("\n".join(wrapped(told)))
+
+
+def _opened(arguments: argparse.Namespace) -> Any:
+    """The filter of a calibration, with what else was asked for."""
+    filter_ = opened_calibration(arguments.calibration, KINDS.values())
+    known = {parameter.name for parameter in parameters_of(type(filter_))}
+    for name, value in given_parameters(arguments, ConformalBandFilter).items():
+        if name not in known:
+            option = option_of(getattr(ConformalBandFilter, name))
+            arguments.parser.error(
+                f"{option} is no option of {filter_.record_class.schema} records"
+            )
+        setattr(filter_, name, value)
+    return filter_
+
+
+def _thickness(filter_: Any, dimension: int) -> dict[str, str]:
+    return {
+        "band": f"{filter_.BandThickness:.2f} mm thick on average",
+        "ambiguous": f"{filter_.AmbiguousVolume:.6g} mm{dimension}",
+    }

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from itk_consensus.calibration.conformal import REFERENCE_KINDS, TRUTH
+from itk_consensus.calibration.cuts import CutRecord
+from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.cli.case_list import FORMATS_HELP, Case, Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.cli.inputs import read
@@ -18,13 +20,24 @@ from itk_consensus.cli.options import (
     naming_options,
 )
 from itk_consensus.cli.outputs import Output, add_output_options, check_outputs, writing
+from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.conformal_margin import ConformalMarginFilter
+from itk_consensus.filters.cut_calibration import CutCalibrationFilter
 from itk_consensus.filters.held_out_rater import hold_out_raters
 from itk_consensus.filters.registry import METHODS
 from itk_consensus.report.text import PROGRAM, pairs, section, shown, wrapped
 
+#: What can be calibrated.
+KINDS: dict[str, type[CalibrationFilter[Any]]] = {
+    "band": ConformalBandFilter,
+    "margin": ConformalMarginFilter,
+    "cut": CutCalibrationFilter,
+}
+
 _CASES_HELP = f"""\
-Calibrate the width of a band on cases with a reference.
+Calibrate on cases with a reference: a band whose width follows the raters' spread, a margin in mm,
+or the probability at which to cut (--kind).
 
 {FORMATS_HELP}
 
@@ -38,14 +51,14 @@ the column raters only, holds out one rater per case in turn, fuses the others b
 calibrates on the one held out; the band then covers a new rater, not the truth."""
 
 
-def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
+def configure(parser: argparse.ArgumentParser, words: list[str]) -> None:
     """Add the arguments of the command."""
-    parser.usage = f"{PROGRAM} calibrate CASES --output FILE [options]"
+    parser.usage = f"{PROGRAM} calibrate CASES --output FILE [--kind KIND] [options]"
     parser.description = _CASES_HELP
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.set_defaults(run=_calibrate, parser=parser)
     add_file(parser, "cases", metavar="CASES", help="CSV or JSON file")
     add_output_options(parser, "the calibration, as JSON")
+    _add_kind_option(parser)
     parser.add_argument(
         "--reference-kind",
         choices=REFERENCE_KINDS,
@@ -56,7 +69,28 @@ def configure(parser: argparse.ArgumentParser, _words: list[str]) -> None:
         "--hold-out-rater", action="store_true", help="make the references from the raters"
     )
     add_method_option(parser, "how --hold-out-rater fuses the others", "vote")
-    add_options(parser.add_argument_group("options of the band"), ConformalBandFilter)
+    kind = _wanted_kind(words)
+    add_options(parser.add_argument_group(f"options of the {kind}"), KINDS[kind])
+    parser.set_defaults(run=_calibrate, parser=parser)
+
+
+def _add_kind_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kind",
+        choices=KINDS,
+        default="band",
+        help="what to calibrate; options depend on it [default: %(default)s]",
+    )
+
+
+def _wanted_kind(words: list[str]) -> str:
+    """The kind that a command line names, before its options are known."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    _add_kind_option(parser)
+    try:
+        return str(parser.parse_known_args(words)[0].kind)
+    except (argparse.ArgumentError, SystemExit):
+        return "band"  # the command's own parser will say what is wrong
 
 
 def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
@@ -70,35 +104,57 @@ def _calibrate(arguments: argparse.Namespace, console: Console) -> None:
     inputs = [arguments.cases, *(file for case in cases for file in case.files)]
     outputs = [Output("--output", arguments.output)]
     check_outputs(outputs, inputs, 3, overwrite=arguments.overwrite)
-    band = ConformalBandFilter(**given_parameters(arguments, ConformalBandFilter))
-    with naming_options(band, "calibrate"):
-        _calibrate_on(cases, band, arguments, console)
+    kind = KINDS[arguments.kind]
+    filter_ = kind(**given_parameters(arguments, kind))
+    with naming_options(filter_, "calibrate"):
+        _calibrate_on(cases, filter_, arguments, console)
     with writing(outputs, overwrite=arguments.overwrite):
-        band.Save(arguments.output)
-    record = band.GetRecord()
-    found = {"threshold": shown(record.tau), "calibration": str(arguments.output)}
+        filter_.Save(arguments.output)
+    record = filter_.GetRecord()
+    found = {**_found(record), "calibration": str(arguments.output)}
+    console.answer(section(f"calibrated on {len(cases)} cases", pairs(found)))
+    told = record.meaning if isinstance(record, CutRecord) else record.guarantee
+    console.answer("\n".join(wrapped(told)))
+
+
+def _found(record: Any) -> dict[str, str]:
+    """The numbers of a calibration."""
+    if isinstance(record, CutRecord):
+        return {"cut": shown(tuple(one.cut for one in record.cuts))}
+    found = {"threshold": shown(record.tau)}
+    if isinstance(record, MarginRecord):
+        found = {"margin": f"{shown(tuple(round(mm, 2) for mm in record.tau))} mm"}
+        for label, widths in enumerate(map(record.band_widths, range(1, record.labels)), start=1):
+            if widths is not None:
+                found[f"a band instead{f' (label {label})' if record.labels > 2 else ''}"] = (
+                    f"{widths.mean:.2f} mm on average ({widths.narrowest:.2f} to "
+                    f"{widths.widest:.2f}, as raters differ), with the same promise"
+                )
     if record.coverage_range is not None:
         low, high = record.coverage_range
         found["true coverage"] = f"{low:.1%} to {high:.1%} in 8 of 10 calibrations like this one"
-    console.answer(section(f"calibrated on {len(cases)} cases", pairs(found)))
-    console.answer("\n".join(wrapped(record.guarantee)))
+    return found
 
 
 def _calibrate_on(
-    cases: list[Case], band: ConformalBandFilter, arguments: argparse.Namespace, console: Console
+    cases: list[Case], filter_: Any, arguments: argparse.Namespace, console: Console
 ) -> None:
-    names = [case.name for case in cases]
     if arguments.hold_out_rater:
         cohort = hold_out_raters(_read("raters", cases, console), METHODS[arguments.method]())
-        band.Calibrate(**cohort._asdict(), case_ids=names)
-        return
-    band.Calibrate(
-        map(one_or_all, _read("probability", cases, console)),
-        map(one_or_all, _read("reference", cases, console)),
-        _read("raters", cases, console) if any(case["raters"] for case in cases) else None,
-        case_ids=names,
-        provenance={"reference_kind": arguments.reference_kind},
-    )
+        columns = cohort._asdict()
+    else:
+        columns = {
+            "probabilities": map(one_or_all, _read("probability", cases, console)),
+            "references": map(one_or_all, _read("reference", cases, console)),
+            "raters": _read("raters", cases, console) if any(c["raters"] for c in cases) else None,
+            "provenance": {"reference_kind": arguments.reference_kind},
+        }
+    if isinstance(filter_, CutCalibrationFilter):
+        told = columns.pop("provenance")
+        filter_.FusionMethod = told.get("fusion_method", filter_.FusionMethod)
+        filter_.Calibrate(**columns)
+    else:
+        filter_.Calibrate(**columns, case_ids=[case.name for case in cases])
 
 
 def _read(column: str, cases: list[Case], console: Console) -> Iterator[list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itk_consensus.calibration.band_record import BandRecord
+from itk_consensus.calibration.cuts import CutRecord
+from itk_consensus.calibration.margins import MarginRecord
 from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scaling import ScalingRecord
-from itk_consensus.constraints import LENGTH, Boolean
+from itk_consensus.constraints import LENGTH, Boolean, Text, optional
 from itk_consensus.errors import FileError, InputError, NotExecutedError, ParameterError
 from itk_consensus.filters.parameters import Parameter, find_parameter, handed_out
 from itk_consensus.filters.process_object import (
@@ -26,17 +28,16 @@ from itk_consensus.images.files import PathLike, read_bytes, write_text
 from itk_consensus.images.geometry import check_same_space
 from itk_consensus.work import report
 
-Record = TypeVar("Record", BandRecord, ScalingRecord)
+Record = TypeVar("Record", BandRecord, CutRecord, MarginRecord, ScalingRecord)
+Kindred = TypeVar("Kindred", BandRecord, CutRecord, MarginRecord)
 Filter = TypeVar("Filter", bound="CalibrationFilter[Any]")
 
 _SUM_TOLERANCE = 1e-3
 _MISSING = object()
 
 
-class CalibrationFilter(ProcessObject, Generic[Record]):
-    """Base: probability images with references in, a record that serves further images."""
-
-    record_class: ClassVar[type[Any]]
+class RegionMixin(ProcessObject):
+    """What is looked at around a structure, and what the probabilities in it are."""
 
     RegionMargin = Parameter(
         LENGTH, 10.0, "Width in mm of the region around the structure that is evaluated."
@@ -44,6 +45,12 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     ProbabilityIsVoteFraction = Parameter(
         Boolean(), False, "Whether the probabilities are vote fractions."
     )
+
+
+class CalibrationFilter(ProcessObject, Generic[Record]):
+    """Base: probability images with references in, a record that serves further images."""
+
+    record_class: ClassVar[type[Any]]
 
     _record: Record | None = None
 
@@ -69,11 +76,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
     @on_class_or_instance
     def Load(self, path: PathLike) -> Any:
         """Take the calibration and options of a saved record; the class makes a new filter."""
-        try:
-            text = read_bytes(path).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise FileError(f"is not a calibration record: {error}", path=path) from error
-        return self._with(self.record_class.from_json(text, str(path)))
+        return self._with(self.record_class.from_json(_text_of(path), str(path)))
 
     @classmethod
     def FromRecord(cls: type[Filter], record: Any) -> Filter:
@@ -144,6 +147,7 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
             None
             if reference is None
             else self._load_labels(reference, loaded, f"reference{which}", labels),
+            loaded.geometry.craniocaudal_axis,
         )
         return case, loaded
 
@@ -178,6 +182,46 @@ class CalibrationFilter(ProcessObject, Generic[Record]):
                 owner=self.GetName(),
             )
         return array.astype(np.uint16)
+
+
+class OneKindFilter(CalibrationFilter[Kindred]):
+    """Base: a calibration for probabilities of the kind and method that it was made on."""
+
+    FusionMethod = Parameter(
+        optional(Text()),
+        None,
+        "The method that made the probabilities; a record of another method is refused.",
+        default_doc="not said",
+    )
+
+    def _differences(self, record: Kindred, case: ProbabilityCase) -> Iterator[str]:
+        """What tells a case from those that the calibration was made on."""
+        kinds: tuple[str, ...] = record.probability_kinds
+        if (kind := case.kind) not in (None, *kinds):
+            made_on = " and ".join(kinds) or "raters who all agree"
+            yield f"the calibration was made on {made_on}, this holds {kind}"
+        methods = (record.fusion_method, self.FusionMethod)
+        if None not in methods and len(set(methods)) > 1:
+            yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
+
+
+def opened_calibration(
+    path: PathLike, kinds: Collection[type[CalibrationFilter[Any]]]
+) -> CalibrationFilter[Any]:
+    """The filter, of some kinds, whose record a file holds."""
+    text = _text_of(path)
+    kind = next((one for one in kinds if f'"{one.record_class.schema}"' in text[:1000]), None)
+    if kind is None:
+        known = ", ".join(f"'{one.record_class.schema}'" for one in kinds)
+        raise FileError(f"is not a record of one of the kinds {known}", path=path)
+    return kind.Load(path)  # type: ignore[no-any-return]
+
+
+def _text_of(path: PathLike) -> str:
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileError(f"is not a calibration record: {error}", path=path) from error
 
 
 def _check_probabilities(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from math import nan, prod
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from itk_consensus.calibration.band_record import BandRecord, make_record
+from itk_consensus.calibration.band_record import BandRecord, band_record
 from itk_consensus.calibration.conformal import NORMALIZATIONS, RISKS, SCORES, UNITS, BandOptions
-from itk_consensus.calibration.probabilities import ProbabilityCase
 from itk_consensus.calibration.scored_case import (
     band_box,
     check_contour,
@@ -20,35 +15,15 @@ from itk_consensus.calibration.scored_case import (
     score_case,
     score_maps,
 )
-from itk_consensus.calibration.scores import (
-    MOST_LABELS_IN_BITS,
-    band_codes,
-    label_bits,
-    prediction_sets,
-)
-from itk_consensus.constraints import Boolean, Choice, Real, Text, optional
-from itk_consensus.display import Sentence
-from itk_consensus.errors import ParameterError
-from itk_consensus.filters.calibration_filter import CalibrationFilter
-from itk_consensus.filters.parameters import Measurement, Output, Parameter, settings_from
-from itk_consensus.filters.runs import Run
-from itk_consensus.images import convert
-from itk_consensus.images.families.image_family import LoadedImages
+from itk_consensus.calibration.scores import prediction_sets
+from itk_consensus.constraints import Boolean, Choice, Real
+from itk_consensus.filters.calibration_filter import RegionMixin
+from itk_consensus.filters.conformal_filter import ConformalFilter
+from itk_consensus.filters.parameters import Measurement, Parameter, settings_from
 from itk_consensus.work import report
 
 
-@dataclass(frozen=True)
-class _Band:
-    """The last Execute's answer: sets (K, \\*box) inside a box, background outside."""
-
-    loaded: LoadedImages
-    box: tuple[slice, ...]
-    sets: NDArray[np.bool_]
-    has_two_labels: bool
-    guarantee: str
-
-
-class ConformalBandFilter(CalibrationFilter[BandRecord]):
+class ConformalBandFilter(RegionMixin, ConformalFilter[BandRecord]):
     """Marks where a consensus may be wrong, with a guarantee for the next case.
 
     Calibrate on cases with a reference: the truth, or a rater who was held out of the consensus;
@@ -60,11 +35,6 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
 
     record_class = BandRecord
 
-    Alpha = Parameter(
-        Real(0.0, 1.0, exclusive=True),
-        0.1,
-        "Probability that a case is not covered or, for Risk fnr, the expected share missed.",
-    )
     Tolerance = Parameter(
         Real(0.0, 1.0),
         0.05,
@@ -91,31 +61,12 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
     EmptyPolicy = Parameter(
         Choice(("ambiguous", "keep")), "ambiguous", "What to do with voxels to which no label fits."
     )
-    FusionMethod = Parameter(
-        optional(Text()),
-        None,
-        "The method that made the probabilities; a record of another method is refused.",
-        default_doc="not said",
-    )
-    WithoutPromise = Parameter(
-        Boolean(),
-        False,
-        "Whether to accept probabilities of another kind or FusionMethod than the "
-        "calibration's, without any guarantee.",
-    )
-
     Spread = Measurement(
         float, "Distance between the raters' contours of the foreground, in mm; NaN if not needed."
     )
-    AmbiguousVolume = Measurement(
-        float, "Volume in mm³ (area in mm², in 2D) with more than one possible label."
-    )
-    BandThickness = Measurement(float, "Ambiguous volume per area of the consensus contour, in mm.")
     EmptyFraction = Measurement(
         float, "Share of voxels to which no label fits, whatever EmptyPolicy does with them."
     )
-
-    _band = Output[_Band | None](None)
 
     # -- calibration ----------------------------------------------------------------------------
 
@@ -150,8 +101,8 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
                 score_case(case, options, f"{self.GetName()}: case {i}")
                 for i, case in enumerate(self._calibration_cases(probabilities, references, raters))
             ]
-            told = {"fusion_method": self.FusionMethod, **(provenance or {})}
-            self._record = make_record(scored, case_ids, options, told, self.GetName())
+            told = self._told(provenance)
+            self._record = band_record(scored, case_ids, options, told, self.GetName())
             self._tell(self._record.doubts())
 
     def _options(self) -> BandOptions:
@@ -159,17 +110,6 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
         for parameter, problem in options.contradictions():
             raise self._wrong(parameter, problem)
         return options
-
-    def GetGuarantee(self) -> str:
-        """What the calibration promises for the last Execute, or the next, in one sentence."""
-        promise = self.GetRecord().guarantee
-        return Sentence(self._band.guarantee if self._band is not None else promise)
-
-    def _with(self, record: BandRecord) -> ConformalBandFilter:
-        super()._with(record)
-        self._last = Run()
-        self._tell(record.doubts())
-        return self
 
     # -- use ------------------------------------------------------------------------------------
 
@@ -205,70 +145,6 @@ class ConformalBandFilter(CalibrationFilter[BandRecord]):
             empty = ~sets.any(axis=0)
             if self.EmptyPolicy == "ambiguous":
                 sets |= empty
-            self._measure(case, spreads, sets, int(empty.sum()))
-            self._band = _Band(
-                loaded.without_inputs(), box, sets, len(case.probabilities) == 1, promise
-            )
-            return self._band_image(self._band)
-
-    def GetSetSizeImage(self) -> Any:
-        """How many labels each voxel may have, as uint16, after the last Execute."""
-        band = self._made(self._band)
-        return _filled(band, band.sets.sum(axis=0, dtype=np.uint16), outside=1)
-
-    def _measure(
-        self, case: ProbabilityCase, spreads: tuple[float, ...], sets: NDArray[np.bool_], empty: int
-    ) -> None:
-        ambiguous = int(np.count_nonzero(sets.sum(axis=0, dtype=np.uint16) > 1))
-        self.Spread = spreads[0] if spreads else nan
-        self.AmbiguousVolume = ambiguous * prod(case.spacing)
-        self.BandThickness = self.AmbiguousVolume / case.contour_areas[0]
-        self.EmptyFraction = empty / case.consensus.size
-
-    def _check_record(
-        self, record: BandRecord, options: BandOptions, case: ProbabilityCase
-    ) -> None:
-        given = {"labels": case.labels, "rater_count": case.rater_count}
-        made_with = {name: getattr(record, name) for name in given}
-        self._reject_other(record.parameters | made_with, asdict(options) | given)
-
-    def _promise(self, record: BandRecord, case: ProbabilityCase) -> str:
-        """The guarantee if it applies to this input; otherwise raise, or say that there is none."""
-        other = "; ".join(self._differences(record, case))
-        if not other:
-            return record.guarantee
-        if not self.WithoutPromise:
-            raise ParameterError(
-                f"{other}; calibrate again for it, or set {{WithoutPromise}} to True to "
-                "mark it without a promise",
-                owner=self.GetName(),
-                mentions=("WithoutPromise",),
-            )
-        return f"Nothing is promised: {other}."
-
-    def _differences(self, record: BandRecord, case: ProbabilityCase) -> Iterator[str]:
-        kinds = record.probability_kinds
-        if (kind := case.kind) not in (None, *kinds):
-            made_on = " and ".join(kinds) or "raters who all agree"
-            yield f"the calibration was made on {made_on}, this holds {kind}"
-        methods = (record.fusion_method, self.FusionMethod)
-        if None not in methods and len(set(methods)) > 1:
-            yield "the calibration was made with fusion_method {}, this is {}".format(*methods)
-
-    def _band_image(self, band: _Band) -> Any:
-        if band.has_two_labels:
-            return _filled(band, band_codes(band.sets), outside=0)
-        if len(band.sets) <= MOST_LABELS_IN_BITS:
-            return _filled(band, label_bits(band.sets), outside=1)
-        members = np.zeros((len(band.sets), *band.loaded.geometry.shape), dtype=np.uint8)
-        members[0] = 1
-        members[(slice(None), *band.box)] = band.sets
-        return convert.to_vector_image(list(members), band.loaded)
-
-
-def _filled(band: _Band, inside: NDArray[Any], outside: int) -> Any:
-    def write(out: NDArray[Any]) -> None:
-        out.fill(outside)
-        out[band.box] = inside
-
-    return convert.written(write, inside.dtype, band.loaded)
+            self.Spread = spreads[0] if spreads else nan
+            self.EmptyFraction = int(empty.sum()) / case.consensus.size
+            return self._answer(case, loaded, box, sets, promise)

@@ -40,10 +40,13 @@ OTHER_FILTER_MODULES = {
     "JointLabelFusionFilter": "joint_label_fusion",
     "AtlasSelectionFilter": "atlas_selection",
     "ConformalBandFilter": "conformal_band",
+    "ConformalMarginFilter": "conformal_margin",
+    "CutCalibrationFilter": "cut_calibration",
     "TemperatureScalingFilter": "temperature_scaling",
     "CohortSTAPLEFilter": "cohort_staple",
     "DeepConsensusFilter": "deep_consensus",
     "AgreementFilter": "agreement",
+    "ReaderBiasFilter": "reader_bias",
 }
 
 FUSERS: tuple[type[LabelFusionFilter], ...]

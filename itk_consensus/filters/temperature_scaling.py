@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from itk_consensus.calibration.band_record import check_alike
+from itk_consensus.calibration.conformal_record import check_alike
 from itk_consensus.calibration.probabilities import ProbabilityCase, smoothed_votes
 from itk_consensus.calibration.record import library_versions
 from itk_consensus.calibration.reliability import ScalingComparison, ScalingReport
@@ -25,13 +25,13 @@ from itk_consensus.calibration.scaling import (
 )
 from itk_consensus.constraints import Choice
 from itk_consensus.errors import InputError, NotExecutedError
-from itk_consensus.filters.calibration_filter import CalibrationFilter
+from itk_consensus.filters.calibration_filter import CalibrationFilter, RegionMixin
 from itk_consensus.filters.parameters import Parameter, handed_out
 from itk_consensus.images import convert
 from itk_consensus.work import report
 
 
-class TemperatureScalingFilter(CalibrationFilter[ScalingRecord]):
+class TemperatureScalingFilter(RegionMixin, CalibrationFilter[ScalingRecord]):
     """Calibrates probabilities: fit on cases with a reference, apply to others.
 
     The fit sees the region only: what any rater marked, widened by RegionMargin. GetReport()

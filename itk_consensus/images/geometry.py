@@ -46,6 +46,14 @@ class ImageGeometry:
         return tuple((self.origin + turned).tolist())
 
     @property
+    def craniocaudal_axis(self) -> int:
+        """The array axis that runs most nearly along the patient, physical z; in 2D the first."""
+        if self.dimension < 3:
+            return 0
+        along = np.reshape(self.direction, (self.dimension, self.dimension))[2]
+        return self.dimension - 1 - int(np.abs(along).argmax())
+
+    @property
     def extent(self) -> str:
         """The size, named as the owner of the image knows it."""
         return f"{self.extent_name} {getattr(self, self.extent_name)}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from itk_consensus.agreement.result import AgreementResult
 from itk_consensus.agreement.study import AgreementSettings, study_agreement
 from itk_consensus.errors import ParameterError
-from itk_consensus.filters.agreement import consensus_labels
+from itk_consensus.filters.compared_raters import consensus_labels
 from itk_consensus.filters.label_fusion import LabelFusionFilter
 from itk_consensus.report.orientation import Orientation
 from itk_consensus.report.text import naming_raters

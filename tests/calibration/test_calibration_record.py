@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from itk_consensus.calibration.band_record import BandRecord, CaseRecord, hashed
+from itk_consensus.calibration.band_record import BandRecord
 from itk_consensus.calibration.conformal import (
     HELD_OUT_RATER,
     TRUTH,
@@ -16,6 +16,7 @@ from itk_consensus.calibration.conformal import (
     find_thresholds,
     guarantee,
 )
+from itk_consensus.calibration.conformal_record import CaseRecord, hashed
 from itk_consensus.calibration.record import SCHEMA_VERSION, checksum
 from itk_consensus.calibration.scores import ScoreDistribution
 from itk_consensus.errors import FileError

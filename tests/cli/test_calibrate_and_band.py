@@ -13,6 +13,8 @@ from itk_consensus.cli.case_list import Column, read_case_list
 from itk_consensus.cli.console import Console
 from itk_consensus.errors import FileError, InputError, ParameterError
 from itk_consensus.filters.conformal_band import ConformalBandFilter
+from itk_consensus.filters.conformal_margin import ConformalMarginFilter
+from itk_consensus.filters.cut_calibration import CutCalibrationFilter
 
 NUMBER = 12
 
@@ -21,7 +23,8 @@ def run(*words):
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     for module in (calibrate, band):
-        module.configure(commands.add_parser(module.__name__.split(".")[-1]), [])
+        name = module.__name__.split(".")[-1]
+        module.configure(commands.add_parser(name), [str(word) for word in words])
     arguments = parser.parse_args([str(word) for word in words])
     arguments.run(arguments, Console())
 
@@ -105,6 +108,64 @@ def test_band_says_that_nothing_is_promised_for_a_mask(record, folder, tmp_path,
     run(*words, "--without-promise", "yes")
     assert "Nothing is promised" in capsys.readouterr().out
     assert json.loads((tmp_path / "b.json").read_text())["guarantee"].startswith("Nothing is")
+
+
+def test_a_margin_is_calibrated_beside_the_width_of_a_band_and_drawn(folder, tmp_path, capsys):
+    record, out = tmp_path / "margin.json", tmp_path / "margin.nii.gz"
+    options = ["--kind", "margin", "--alpha", 0.2, "--covered-share", 0.99, "--output", record]
+    run("calibrate", folder / "cases.csv", *options)
+    filter_ = ConformalMarginFilter.Load(record)
+    printed = " ".join(capsys.readouterr().out.split())
+    (mm,), widths = filter_.GetRecord().tau, filter_.GetRecord().band_widths()
+    assert f"margin {round(mm, 2)} mm" in printed
+    assert f"a band instead {widths.mean:.2f} mm on average" in printed
+    assert printed.endswith(filter_.GetGuarantee())
+    run("band", folder / "p0.nrrd", "--calibration", record, "--output", out)
+    assert " ".join(capsys.readouterr().out.split()).endswith(filter_.GetGuarantee())
+    case = cohort(1)[0]
+    np.testing.assert_array_equal(
+        array(sitk.ReadImage(str(out))), array(filter_.Execute(case.fraction))
+    )
+
+
+def test_a_cut_is_learned_and_applied(folder, tmp_path, capsys):
+    record, out = tmp_path / "cut.json", tmp_path / "labels.nii.gz"
+    run("calibrate", folder / "cases.csv", "--kind=cut", "--output", record)
+    filter_ = CutCalibrationFilter.Load(record)
+    assert " ".join(capsys.readouterr().out.split()).endswith(filter_.GetMeaning())
+    words = ["band", folder / "p0.nrrd", "--calibration", record, "--output", out]
+    run(*words, "--json", tmp_path / "cut.json.txt")
+    assert json.loads((tmp_path / "cut.json.txt").read_text())["meaning"] == filter_.GetMeaning()
+    np.testing.assert_array_equal(
+        array(sitk.ReadImage(str(out))), array(filter_.Execute(cohort(1)[0].fraction))
+    )
+    run(
+        "calibrate",
+        folder / "raters.csv",
+        "--kind",
+        "cut",
+        "--hold-out-rater",
+        "-o",
+        record,
+        "--overwrite",
+    )
+    assert CutCalibrationFilter.Load(record).GetRecord().fusion_method == "vote"
+    assert CutCalibrationFilter.Load(record).GetRecord().rater_count == 4
+
+
+def test_options_of_another_kind_are_refused(folder, record, tmp_path):
+    words = ["calibrate", folder / "cases.csv", "--output", tmp_path / "x.json"]
+    with pytest.raises(SystemExit):
+        run(*words, "--kind", "margin", "--mondrian", "yes")
+    with pytest.raises(SystemExit):
+        run(*words, "--kind", "nothing")
+    run(*words, "--kind", "margin")
+    words = ["band", folder / "p0.nrrd", "--calibration", tmp_path / "x.json"]
+    with pytest.raises(SystemExit):
+        run(*words, "--output", tmp_path / "b.nrrd", "--empty-policy", "keep")
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(FileError, match="is not a record of one of the kinds"):
+        run(*words, "--output", tmp_path / "b.nrrd")
 
 
 @pytest.mark.parametrize(

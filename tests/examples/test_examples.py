@@ -137,3 +137,15 @@ def test_three_readers_dicom_objects_become_one_that_highdicom_reads(
 def test_a_cluster_gives_the_bits_of_memory(capsys: pytest.CaptureFixture[str]) -> None:
     example("09").main()
     assert "the same bits as in memory: True" in capsys.readouterr().out
+
+
+def test_a_margin_makes_a_plan_robust_to_contours_that_it_might_have_been(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    example("10").main()
+    without, with_margin = (
+        int(line.split("%")[0])
+        for line in capsys.readouterr().out.splitlines()
+        if "of them" in line
+    )
+    assert without < 80 < with_margin

@@ -16,6 +16,8 @@ from itk_consensus import (
     AgreementFilter,
     CohortSTAPLEFilter,
     ConformalBandFilter,
+    ConformalMarginFilter,
+    CutCalibrationFilter,
     IntensityRefinementFilter,
     JointLabelFusionFilter,
     LocallyWeightedVoteFilter,
@@ -23,6 +25,7 @@ from itk_consensus import (
     TemperatureScalingFilter,
 )
 from itk_consensus.errors import ConsensusError
+from itk_consensus.filters.calibration_filter import CalibrationFilter
 from itk_consensus.filters.registry import FUSERS
 
 #: What getters that ask for something are asked.
@@ -87,10 +90,11 @@ def executed(kind: Any) -> Any:
     }
     known = {name: value for name, value in looked_at.items() if hasattr(kind, name)}
     filter_ = kind(**known)
-    if kind in (ConformalBandFilter, TemperatureScalingFilter):
+    if issubclass(kind, CalibrationFilter):
         probabilities, references, raters = columns(cohort(24))
         filter_.Calibrate(probabilities, references, raters)
-        filter_.Execute(probabilities[0], raters[0]) if kind is ConformalBandFilter else None
+        if kind in (ConformalBandFilter, ConformalMarginFilter):
+            filter_.Execute(probabilities[0], raters[0])
     else:
         filter_.Execute([images, images] if kind is CohortSTAPLEFilter else images)
     return filter_
@@ -104,6 +108,8 @@ def executed(kind: Any) -> Any:
         AgreementFilter,
         CohortSTAPLEFilter,
         ConformalBandFilter,
+        ConformalMarginFilter,
+        CutCalibrationFilter,
         IntensityRefinementFilter,
         JointLabelFusionFilter,
         LocallyWeightedVoteFilter,

@@ -91,12 +91,18 @@ OTHERS: dict[str, Callable[[str], tuple[Any, list[Call]]]] = {
         [(intensities(s), [intensities(s + 2), intensities(s + 4)]) for s in range(THREADS)],
     ),
     "ConformalBandFilter": lambda name: calibrated(name, Score="probability"),
+    "ConformalMarginFilter": calibrated,
+    "CutCalibrationFilter": calibrated,
     "TemperatureScalingFilter": calibrated,
     "CohortSTAPLEFilter": lambda name: (
         ic.CohortSTAPLEFilter(),
         [([images(seed), images(seed + 1)],) for seed in range(THREADS)],
     ),
     "DeepConsensusFilter": deep,
+    "ReaderBiasFilter": lambda name: (
+        ic.ReaderBiasFilter(),
+        [(masks(seed), ic.LabelVotingImageFilter()) for seed in range(THREADS)],
+    ),
     "AgreementFilter": lambda name: (
         ic.AgreementFilter(),
         [(masks(seed), ic.LabelVotingImageFilter()) for seed in range(THREADS)],

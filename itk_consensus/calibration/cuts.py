@@ -1,0 +1,199 @@
+"""Where to cut a probability, learned from cases with a reference, and off where it would not help.
+
+Probabilities of readers and networks that share a bias are cut best elsewhere than at one half. A
+cut is learned from all cases but one and tried on that one, case by case; it is used only if the
+gain so measured is above zero by more than chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from scipy.stats import t as student
+
+from itk_consensus.array_types import Floats
+from itk_consensus.calibration.probabilities import (
+    EPSILON,
+    KINDS,
+    ProbabilityCase,
+    clipped,
+    consensus_labels,
+    one_per_label,
+)
+from itk_consensus.calibration.record import Each, Members, OnePart, Part, Record
+from itk_consensus.constraints import Choice, Integer, Real, Text, optional
+
+MEASURES = ("dice", "volume")
+
+CUTS: Floats = np.arange(1, 100) / 100
+"""Cuts that are tried."""
+
+HALF = 49
+"""Where one half stands among them."""
+
+FEWEST_CASES = 3
+USUAL_CASES = 10
+_CONFIDENCE = 0.9
+
+
+def cut_scores(probability: NDArray[Any], reference: NDArray[np.bool_], measure: str) -> Floats:
+    """(99,) how well a probability fits a reference, for each of `CUTS`.
+
+    Parameters
+    ----------
+    measure : str
+        "dice", or "volume": the smaller of the two volumes over the larger one.
+    """
+    # To single precision .7 is a little less than .7, and means .7.
+    step = np.searchsorted(CUTS, np.asarray(probability, np.float64).ravel() + EPSILON, "right")
+    every = np.bincount(step, minlength=len(CUTS) + 1)
+    right = np.bincount(step[reference.ravel()], minlength=len(CUTS) + 1)
+    marked, hits = (counts[::-1].cumsum()[::-1][1:] for counts in (every, right))
+    size = int(np.count_nonzero(reference))
+    if measure == "dice":
+        return _ratio(2 * hits, marked + size)
+    return _ratio(np.minimum(marked, size), np.maximum(marked, size))
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    """Where both masks are empty they agree."""
+    return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), 1.0))
+
+
+def best_cut(scores: Floats) -> int:
+    """Index of the best of `CUTS`: one half if nothing is better, else the middle of the best."""
+    if scores[HALF] >= scores.max():
+        return HALF
+    best = np.flatnonzero(scores == scores.max())
+    return int(best[len(best) // 2])
+
+
+@dataclass(frozen=True)
+class LabelCut(Part):
+    """The cut of one label, and what it gains on cases left out of its learning."""
+
+    cut: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: In use: one half if it is off
+    learned: Annotated[float, Real(0.0, 1.0, exclusive=True)]  #: From all cases
+    gain: Annotated[float, Real(-1.0, 1.0)]  #: Mean over cases, each left out in turn
+    gain_low: Annotated[float, Real()]  #: gain_low, gain_high: 90 % interval of that mean
+    gain_high: Annotated[float, Real()]
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is used."""
+        return self.gain_low > 0
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """A cut that is used against its interval, or an interval that is none."""
+        if not self.gain_low <= self.gain <= self.gain_high:
+            yield "gain", "must lie in its interval"
+        if self.cut != (self.learned if self.is_on else CUTS[HALF]):
+            yield "cut", "must be the learned one if its gain is above 0, else one half"
+
+    @classmethod
+    def learn(cls, scores: Floats) -> LabelCut:
+        """Learn from (cases, 99) scores of at least two cases."""
+        number, total = len(scores), scores.sum(axis=0)
+        gains = np.array([own[best_cut(total - own)] - own[HALF] for own in scores])
+        mean = float(gains.mean())
+        error = float(gains.std(ddof=1)) / number**0.5
+        reach = float(student.ppf((1 + _CONFIDENCE) / 2, number - 1)) * error
+        learned = float(CUTS[best_cut(total)])
+        is_on = mean - reach > 0
+        return cls(learned if is_on else 0.5, learned, mean, mean - reach, mean + reach)
+
+
+class CutCase(NamedTuple):
+    """What learning keeps of a case."""
+
+    scores: Floats  #: (K - 1, 99) of each label but background
+    rater_count: int | None
+    kind: str | None  #: See `ProbabilityCase.kind`
+
+
+def cut_case(case: ProbabilityCase, measure: str) -> CutCase:
+    """Try every cut on a case, label by label."""
+    reference = case.reference_labels()
+    own = enumerate(against_the_rest(case.probabilities), start=1)
+    scores = np.stack([cut_scores(p, reference == label, measure) for label, p in own])
+    return CutCase(scores, case.rater_count, case.kind)
+
+
+def against_the_rest(probabilities: Sequence[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """The probability of each label but background, beside that of the best other label alone.
+
+    It reaches one half where the label is the most probable; of two labels it is the foreground's.
+    """
+    every = one_per_label(probabilities)
+    if len(every) == 2:
+        yield every[1]
+        return
+    for label in range(1, len(every)):
+        rival = np.maximum.reduce([p for other, p in enumerate(every) if other != label])
+        yield every[label] / np.maximum(every[label] + rival, EPSILON)
+
+
+def cut_labels(probabilities: Sequence[NDArray[Any]], cuts: Sequence[float]) -> NDArray[np.uint16]:
+    """The label of each voxel: of two labels, where the foreground's probability reaches its cut.
+
+    Of several the most probable once each label's probability is divided by the odds of its cut.
+    """
+    if len(probabilities) == 1:
+        return np.asarray(probabilities[0] >= cuts[0] - EPSILON).astype(np.uint16)
+    if all(cut == CUTS[HALF] for cut in cuts):
+        return consensus_labels(probabilities)
+    offsets = (0.0, *(-logit(cut) for cut in cuts))
+    return consensus_labels(
+        [np.log(clipped(p)) + offset for p, offset in zip(probabilities, offsets, strict=True)]
+    )
+
+
+@dataclass(frozen=True)
+class CutRecord(Record):
+    """Learned cuts."""
+
+    schema = "itk_consensus cut"
+    said = ("meaning",)
+
+    cuts: Annotated[tuple[LabelCut, ...], Each(OnePart(LabelCut), 1)]  #: Of labels 1 to K - 1
+    measure: Annotated[str, Choice(MEASURES)]
+    number: Annotated[int, Integer(FEWEST_CASES), "n"]  #: Cases it was learned from
+    labels: Annotated[int, Integer(2, 2**16)]  #: K, background included
+    rater_count: Annotated[int | None, optional(Integer(1))]
+    fusion_method: Annotated[str | None, optional(Text(may_be_empty=True))]
+    #: Which of `KINDS` the cases' probabilities were.
+    probability_kinds: Annotated[tuple[str, ...], Each(Choice(KINDS), 0, len(KINDS))]
+    versions: Annotated[Mapping[str, str], Members(Text(may_be_empty=True))]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the filter that made it."""
+        return {"measure": self.measure}
+
+    @property
+    def meaning(self) -> str:
+        """What was learned, in a sentence."""
+        return "; ".join(self._of_labels()) + "."
+
+    def _of_labels(self) -> Iterator[str]:
+        for label, one in enumerate(self.cuts, start=1):
+            found = (
+                f"cutting label {label} at {one.learned:g} instead of 0.5 gains {one.gain:+.3f} "
+                f"{self.measure} on cases left out ({one.gain_low:+.3f} to {one.gain_high:+.3f})"
+            )
+            yield found if one.is_on else f"{found}, which may be chance: it is cut at 0.5"
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Cuts of other labels."""
+        if len(self.cuts) != self.labels - 1:
+            yield "cuts", f"must be one for each of {self.labels - 1} labels"
+
+    def doubts(self) -> Iterator[str]:
+        """What a user should know before trusting the record."""
+        if self.number < USUAL_CASES:
+            yield f"the cut is learned from {self.number} cases; {USUAL_CASES} are a good number"

@@ -1,0 +1,260 @@
+"""Margins in mm around a consensus, with a guarantee for the next case, and their record.
+
+A case's score is the smallest margin that would have done for it: by how much its consensus must
+grow to hold the reference, or shrink to lie within it. What is promised of the next case then
+follows as for bands (`conformal.py`); unlike a band, a margin is the same in every case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats
+from itk_consensus.calibration.conformal import (
+    WORDS,
+    Thresholds,
+    cases_needed,
+    conformal_threshold,
+    coverage_range,
+    least,
+    percent,
+)
+from itk_consensus.calibration.conformal_record import (
+    ConformalRecord,
+    are_finite,
+    check_cases,
+    make_record,
+)
+from itk_consensus.calibration.probabilities import CaseFacts, ProbabilityCase, box_around
+from itk_consensus.calibration.record import Each, OnePart, Part
+from itk_consensus.calibration.scores import ScoreDistribution, as_written
+from itk_consensus.constraints import Choice, Real
+from itk_consensus.errors import InputError
+from itk_consensus.neighbourhood.boxes import Box
+from itk_consensus.neighbourhood.distance import signed_distance
+
+DIRECTIONS = ("outward", "inward", "both")
+
+
+@dataclass(frozen=True)
+class MarginOptions(Part):
+    """What a margin depends on; two filters with equal options can share it."""
+
+    alpha: Annotated[float, Real(0.0, 1.0, exclusive=True)]
+    direction: Annotated[str, Choice(DIRECTIONS)]
+    #: Share of a reference's volume that a covered case has within the margin.
+    covered_share: Annotated[float, Real(0.0, 1.0)]
+    #: The margin along the patient, in margins across.
+    craniocaudal_ratio: Annotated[float, Real(0.0, 1e3, exclusive=True)]
+
+    @property
+    def grows(self) -> bool:
+        """Whether the consensus is widened."""
+        return self.direction != "inward"
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the consensus is made smaller."""
+        return self.direction != "outward"
+
+    @property
+    def tolerance(self) -> float:
+        """Share of the volume that may lie elsewhere."""
+        return float(1 - as_written(self.covered_share))
+
+    def spacing_of(self, case: ProbabilityCase) -> tuple[float, ...]:
+        """Voxel sides by which distances count: along the patient in units of the ratio."""
+        sides = list(case.spacing)
+        sides[case.craniocaudal_axis] /= self.craniocaudal_ratio
+        return tuple(sides)
+
+
+class MarginScores(NamedTuple):
+    """The smallest margin in mm that does for a case, for each label but background."""
+
+    margins: tuple[float, ...]  #: Infinite where no margin does
+    is_consensus: bool  #: Whether the reference is the consensus itself
+    facts: CaseFacts
+
+
+def margin_scores(
+    case: ProbabilityCase, options: MarginOptions, spreads: tuple[float, ...] = ()
+) -> MarginScores:
+    """Score a calibration case; without a consensus nothing covers a reference that has voxels."""
+    consensus, reference = case.consensus, case.reference_labels()
+    marked = (consensus | reference) != 0
+    box = box_around(marked, 0.0, case.spacing) if marked.any() else (slice(0, 1),) * marked.ndim
+    sides = options.spacing_of(case)
+    margins = tuple(
+        label_margin(consensus[box] == label, reference[box] == label, sides, options)
+        for label in range(1, case.labels)
+    )
+    same = np.array_equal(consensus[box], reference[box])
+    return MarginScores(margins, same, case.facts(spreads))
+
+
+def label_margin(
+    consensus: NDArray[np.bool_],
+    reference: NDArray[np.bool_],
+    sides: Sequence[float],
+    options: MarginOptions,
+) -> float:
+    """The smallest margin in mm with which a mask covers another, lies within it, or both.
+
+    Parameters
+    ----------
+    consensus, reference : ndarray of bool
+        In a box with at least one voxel around both, unless the image ends there.
+    """
+    distance = signed_distance(consensus, sides)
+    needed = [0.0]
+    if options.grows:
+        outward = ScoreDistribution.of(distance[reference])
+        needed.append(outward.threshold_for(options.tolerance))
+    if options.shrinks:
+        # What lies in the reference is right at any depth.
+        inward = np.where(reference, 0.0, -distance)[consensus]
+        needed.append(ScoreDistribution.of(inward).threshold_for(options.tolerance))
+    return max(needed)
+
+
+def margin_sets(
+    case: ProbabilityCase, options: MarginOptions, margins: Sequence[float], box: Box
+) -> NDArray[np.bool_]:
+    """(K, \\*box) which labels each voxel may have, background first.
+
+    A label is possible up to its margin outside the consensus; background wherever no label is
+    certain, which is the consensus without its margin inside.
+    """
+    consensus, sides = case.consensus[box], options.spacing_of(case)
+    sets = np.empty((case.labels, *consensus.shape), bool)
+    sets[0] = True
+    for label, margin in enumerate(margins, start=1):
+        distance: Floats = signed_distance(consensus == label, sides)
+        sets[label] = distance <= (margin if options.grows else 0.0)
+        sets[0] &= distance >= (-margin if options.shrinks else 0.0)
+    return sets
+
+
+def margin_box(case: ProbabilityCase, options: MarginOptions, margins: Sequence[float]) -> Box:
+    """The box outside which everything is background; the consensus must not be empty."""
+    reach = max(margins) if options.grows else 0.0
+    return box_around(case.consensus != 0, reach, options.spacing_of(case))
+
+
+# -- the record --------------------------------------------------------------------------------
+
+
+class Widths(NamedTuple):
+    """What a band in spreads of the raters would take of the calibration cases, in mm."""
+
+    mean: float
+    narrowest: float
+    widest: float
+
+
+@dataclass(frozen=True)
+class MarginRecord(ConformalRecord):
+    """The calibration of a margin; `tau` has one margin per label, in mm."""
+
+    schema = "itk_consensus conformal margin"
+
+    tau: Annotated[tuple[float, ...], Each(Real(0.0), 1), "margin_mm"]
+    options: Annotated[MarginOptions, OnePart(MarginOptions)]
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in one sentence."""
+        whose, _, limit = WORDS[self.reference_kind]
+        promised = " and ".join(self._promises(whose))
+        separately = " (each with this chance, separately)" if self.labels > 2 else ""
+        return (
+            f"In a new case drawn like the {self.number} calibration cases, the chance is at least "
+            f"{percent(1 - self.options.alpha)} that {promised}{separately}; {limit}."
+        )
+
+    def _promises(self, whose: str) -> Iterator[str]:
+        margins = " or ".join(self._spelled(margin) for margin in self.tau)
+        if self.labels > 2:
+            margins = f"its margin ({margins}, label by label)"
+        what = f"{whose} foreground" if self.labels == 2 else f"each of {whose} labels"
+        if self.options.grows:
+            most = least(self.options.tolerance)
+            yield f"{most} of {what} lies within {margins} of the consensus"
+        if self.options.shrinks:
+            but = self.options.tolerance
+            except_for = f" but for at most {percent(but)} of the consensus" if but else ""
+            yield f"what is deeper than {margins} in the consensus belongs to {what}{except_for}"
+
+    def _spelled(self, margin: float) -> str:
+        ratio = self.options.craniocaudal_ratio
+        along = f" ({margin * ratio:.3g} mm along the patient)" if ratio != 1 else ""
+        return f"{margin:.3g} mm{along}"
+
+    def band_widths(self, label: int = 1) -> Widths | None:
+        """How wide a band that follows the raters' spread would be, with the same promise.
+
+        None if spreads were not measured, or such a band would have no end.
+        """
+        if not self.cases[0].spread_mm:
+            return None
+        spreads = np.array([case.spread_mm[label] for case in self.cases])
+        scores = np.array([case.score[label - 1] for case in self.cases])
+        threshold = conformal_threshold((scores / spreads).tolist(), self.options.alpha)
+        if not isfinite(threshold):
+            return None
+        widths = threshold * spreads
+        return Widths(float(widths.mean()), float(widths.min()), float(widths.max()))
+
+    def contradictions(self) -> Iterator[tuple[str, str]]:
+        """Numbers that do not fit each other."""
+        if len(self.tau) != self.labels - 1:
+            yield "margin_mm", f"must be one for each of {self.labels - 1} labels"
+        if self.number != len(self.cases):
+            yield "n", f"must be the number of cases, {len(self.cases)}, got {self.number}"
+        spreads = {len(case.spread_mm) for case in self.cases}
+        if spreads not in ({0}, {self.labels}):
+            yield "cases", f"must all have {self.labels} spreads, or none"
+        for i, case in enumerate(self.cases):
+            if len(case.score) != len(self.tau):
+                yield f"cases[{i}]", f"must have {len(self.tau)} scores"
+
+
+def margin_record(
+    cases: Sequence[MarginScores],
+    case_ids: Sequence[str] | None,
+    options: MarginOptions,
+    provenance: Mapping[str, Any],
+    owner: str,
+) -> MarginRecord:
+    """Find the margins and record where they come from; arguments are those of `make_record`."""
+    facts = [case.facts for case in cases]
+    check_cases(facts, options.alpha, cases_needed(options.alpha), owner)
+    if all(case.is_consensus for case in cases):
+        raise InputError(
+            "every reference equals its consensus at every voxel; a circular reference "
+            "cannot calibrate, so hold a rater out of the consensus",
+            owner=owner,
+        )
+    columns = list(zip(*(case.margins for case in cases), strict=True))
+    thresholds = Thresholds(
+        tuple(conformal_threshold(column, options.alpha) for column in columns),
+        len(cases),
+        tuple(case.margins for case in cases),
+        coverage_range(options.alpha, len(cases)),
+    )
+    if not are_finite(thresholds):
+        worst = max(sum(not isfinite(score) for score in column) for column in columns)
+        raise InputError(
+            f"no margin covers enough cases: in {worst} of {len(cases)} the consensus lacks a "
+            "label that the reference has, or fills the image; a larger {Alpha} tolerates more",
+            owner=owner,
+            mentions=("Alpha",),
+        )
+    return make_record(MarginRecord, options, thresholds, facts, case_ids, provenance, owner)
