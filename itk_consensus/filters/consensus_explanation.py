@@ -124,22 +124,23 @@ def _agreement(resolution: Mapping[int, Resolution]) -> Iterator[str]:
         yield "Raters differ nowhere."
     elif len(resolution) == 1:
         (value,) = resolution.values()
-        yield f"Raters share {_words(value)}."
+        yield f"Raters agree on {_words(value)}; finer detail was smoothed."
     else:
         finest = min(resolution, key=lambda label: resolution[label].millimetres)
         coarsest = max(resolution, key=lambda label: resolution[label].millimetres)
         yield (
-            f"Raters share {_words(resolution[finest])} at best (label {finest}), and "
-            f"{_words(resolution[coarsest])} at worst (label {coarsest})."
+            f"Raters agree on {_words(resolution[finest])} at best (label {finest}), and on "
+            f"{_words(resolution[coarsest])} at worst (label {coarsest}); finer detail was "
+            "smoothed."
         )
 
 
 def _words(resolution: Resolution) -> str:
     size = f"{resolution.millimetres:.2g} mm"
     return {
-        "=": f"detail down to {size}",
-        "<=": f"detail down to {size} or finer",
-        ">=": f"no detail up to {size}",
+        "=": f"features larger than about {size}",
+        "<=": f"features of about {size}, or smaller ones",
+        ">=": f"no feature smaller than about {size}",
     }[resolution.bound]
 
 
