@@ -116,8 +116,8 @@ def add_input_files(parser: argparse.ArgumentParser) -> None:
         "inputs",
         nargs="+",
         metavar="INPUT",
-        help="label images in any format; each component of a vector image is one rater; or zarr "
-        "stores",
+        help="label images in any format; each component of a vector image is one rater; zarr "
+        "stores; or probabilities, see docs/howto/ensembles.md",
     )
 
 

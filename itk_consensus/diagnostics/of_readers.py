@@ -47,7 +47,8 @@ def diagnose_readers(readers: Readers) -> Iterator[Finding]:
         yield pairwise_dice(readers)
         if readers.patterns.codes is not None:
             yield surface_dice(readers)
-        yield volume_spread(readers)
+        if readers.is_complete:
+            yield volume_spread(readers)
 
 
 def few_raters(number: int) -> Finding:

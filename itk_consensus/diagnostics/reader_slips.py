@@ -41,9 +41,11 @@ def slips(readers: Readers) -> Iterator[Finding]:
     yield lone_labels(readers)
     yield swapped_labels(readers, explained)
     suspects = [one for one in _suspects(readers) if (one.label, one.rater) not in explained]
-    if readers.patterns.codes is not None and len(readers.spacing) <= 3:
+    has_voxels = readers.patterns.codes is not None and len(readers.spacing) <= 3
+    if has_voxels and readers.is_complete:
         yield from displaced(readers, suspects, explained)
-    yield other_volume(readers, explained)
+    if readers.is_complete:
+        yield other_volume(readers, explained)
     yield deviating_rater(readers, suspects, explained)
 
 
@@ -54,7 +56,8 @@ def empty_masks(readers: Readers, explained: Known) -> Finding:
     for label in np.flatnonzero(2 * readers.drawers > len(annotating)):
         drew = sizes[label]
         for rater in annotating:
-            others = drew[annotating[annotating != rater]]
+            # Where this rater annotated, too.
+            others = readers.pairs.marked[label, annotating[annotating != rater], rater]
             usual = float(np.median(others[others > 0])) if (others > 0).any() else 0.0
             if drew[rater] >= readers.limits.nearly_empty * usual:
                 continue

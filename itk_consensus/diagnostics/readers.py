@@ -47,8 +47,13 @@ class Readers:
 
     @cached_property
     def shared_labels(self) -> NDArray[np.intp]:
-        """Indices of labels that two raters or more drew."""
-        return np.flatnonzero(self.drawers > 1)
+        """Indices of labels that two raters or more drew, some of whom met."""
+        return np.flatnonzero((self.drawers > 1) & np.isfinite(self.dice).any(axis=(1, 2)))
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether everybody annotated everywhere: only then are volumes comparable."""
+        return bool(self.patterns.present[:, self.annotating].all())
 
     @cached_property
     def dice(self) -> Floats:

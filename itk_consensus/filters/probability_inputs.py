@@ -49,6 +49,7 @@ class ProbabilityInputsMixin(LabelFusionFilter):
         None,
         "Axis of each input array that holds the probabilities of the classes.",
         default_doc="none",
+        in_cli=False,
     )
 
     #: What else than probabilities inputs may be, in words of the message.

@@ -71,6 +71,15 @@ def test_findings_do_not_change_the_exit_code_unless_asked(
     assert (tmp_path / "page.html").exists()
 
 
+@pytest.mark.parametrize("more", [["--per-structure"], []])
+def test_a_guard_that_could_not_see_anything_is_refused(
+    more: list[str], masks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / ("out.seg.nrrd" if more else "out.zarr")
+    assert main(["fuse", *masks, "-o", str(output), *more, "--fail-on", "caution"]) == 2
+    assert "--fail-on needs findings" in capsys.readouterr().err
+
+
 def test_readers_who_agree_pass_a_pipeline(masks: list[str], tmp_path: Path) -> None:
     assert main(["fuse", *masks, "-o", str(tmp_path / "c.nii.gz"), "--fail-on", "caution"]) == 0
 

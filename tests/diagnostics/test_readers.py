@@ -88,6 +88,17 @@ def test_an_empty_or_nearly_empty_mask_is_named(agreeing, left):
     assert said.startswith("Rater 3 drew nothing, " if not left else "Rater 3 drew 0.006 ml, ")
 
 
+def test_who_never_met_is_not_compared_and_who_annotated_elsewhere_is_not_empty(agreeing):
+    left = np.zeros_like(agreeing[0])
+    left[..., :24] = 1
+    filter_ = itk_consensus.MajorityVoteFilter(RaterMasks=[left, 1 - left])
+    filter_.Execute(list(agreeing[:2] | agreeing[:2, :, :, ::-1]))
+    assert filter_.GetDiagnostics().agreement is None
+    filter_ = itk_consensus.MajorityVoteFilter(RaterMasks=[None, None, None, 1 - left])
+    filter_.Execute(list(agreeing * left))
+    assert not cautions(filter_.GetDiagnostics())
+
+
 def test_a_rater_who_is_missing_is_not_called_empty(agreeing):
     filter_ = itk_consensus.MajorityVoteFilter()
     filter_.Execute([*agreeing, None])

@@ -169,10 +169,14 @@ def _grey_window(page: Any) -> None:
 
 
 def _findings() -> None:
-    """Reasons not to trust the consensus."""
+    """Reasons not to trust the consensus, or the raters."""
     with html.Details(classes="section"):
-        html.Summary("What speaks against the consensus: {{ findings.length || 'nothing' }}")
-        html.Div("No check gives reason for doubt.", v_if="!findings.length", classes="quiet")
+        html.Summary("Findings about consensus and raters: {{ findings.length || 'none' }}")
+        html.Div(
+            "All automatic checks passed; they do not judge clinical plausibility.",
+            v_if="!findings.length",
+            classes="quiet",
+        )
         html.Div(
             "{{ f.text }}",
             v_for="f, i in findings",
