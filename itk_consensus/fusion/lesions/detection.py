@@ -1,0 +1,282 @@
+"""Is an object there, given who marked it and who did not?
+
+An object that is there is found by reader j with a probability d_j, which rises with its size; one
+that is not there has an author, and each other reader marks the same with a probability e. A share
+p of all objects is there. The rates that readers share (their usual d, e, p and the rise) are not
+fitted: with one object in a case there is nothing to fit them to. They are averaged over a grid
+under priors that say what is usual, weighted by how well they foresee all objects. What tells a
+reader from the others, how much more it finds and how often it is the author, is estimated on top,
+held to the others by a prior.
+
+So two of five are not enough where one object is all there is, and are where readers overlook
+about that many of the others too; and who marks many alone is not believed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from itk_consensus.array_types import Floats, Mask
+
+#: Beta priors: of finding what is there, of marking what another invented, and of being there.
+FINDING = (4.0, 2.0)
+JOINING = (1.0, 10.0)
+BEING_THERE = (3.0, 2.0)
+#: How much likelier, in log-odds, an object is found for each doubling of its size.
+RISES = (0.0, 0.4, 0.8)
+#: Spread between readers, in log-odds of finding an object.
+READER_SPREAD = 0.7
+#: Invented objects that each reader is given beforehand.
+AUTHOR_COUNT = 1.0
+
+#: Values of d, e and p on the grid.
+GRID = (10, 5, 10)
+#: Values of one reader's deviation, in spreads.
+_DEVIATIONS = np.linspace(-3, 3, 25)
+#: Doublings from the median size at which sizes stop to matter, and steps of size.
+_LARGEST_STEP, _STEP = 3.0, 0.5
+#: Rounds, and the change of a deviation at which they end.
+_MOST_ROUNDS, _SMALLEST_CHANGE = 30, 1e-4
+#: Nodes below this share of the heaviest do not count.
+_LEAST_WEIGHT = 1e-5
+
+
+class Interval(NamedTuple):
+    """A rate, and where it lies with a probability of 95 %."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+class _Rows(NamedTuple):
+    """Objects with the same finders and size."""
+
+    found: Mask  #: (R, J)
+    looked: Mask  #: (R, J)
+    doublings: Floats  #: (R,) of size, from the median
+    count: Floats  #: (R,)
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Which objects are there, and how well readers find them."""
+
+    there: Floats  #: (N,) probability that each object is there
+    cases: int
+    row: NDArray[np.intp]  #: (N,) of each object
+    _rows: _Rows
+    _deviations: Floats  #: (J,) in log-odds
+    _authors: Floats  #: (J,) share of invented objects
+
+    @cached_property
+    def sensitivity(self) -> tuple[Interval, ...]:
+        """Of each reader: the share found of objects of these sizes that are there."""
+        rows, (_, node) = self._rows, _node_weights(self._rows, self._deviations, self._authors)
+        kept = node > _LEAST_WEIGHT * node.max()
+        there = np.bincount(self.row, self.there, len(rows.count))
+        weight = there / there.sum() if there.sum() else rows.count / rows.count.sum()
+        return tuple(self._sensitivity(reader, kept, weight) for reader in range(len(self._authors)))
+
+    def _sensitivity(self, reader: int, kept: Mask, weight: Floats) -> Interval:
+        """Over the grid and this reader's deviation; those of others are as estimated."""
+        shares, weights = [], []
+        for step in _DEVIATIONS:
+            deviations = self._deviations.copy()
+            deviations[reader] = READER_SPREAD * step
+            likelihood, _ = _log_likelihood(self._rows, deviations, self._authors, kept)
+            finding = _finding(self._rows.doublings, deviations[reader], kept)
+            shares.append(finding @ weight)
+            weights.append(likelihood - step**2 / 2)
+        return _interval(np.concatenate(shares), np.concatenate(weights))
+
+    @cached_property
+    def false_finds(self) -> tuple[Interval, ...]:
+        """Of each reader: marks of what is not there, per case."""
+        rows = self._rows
+        either, node = _node_weights(rows, self._deviations, self._authors)
+        kept = node > _LEAST_WEIGHT * node.max()
+        invented = 1 - either[kept]
+        return tuple(
+            _false_finds(invented, node[kept], rows.count * rows.found[:, j], self.cases)
+            for j in range(len(self._authors))
+        )
+
+
+def detect(
+    found: Mask,
+    voxels: NDArray[np.integer] | Floats,
+    looked: Mask | None = None,
+    cases: int = 1,
+) -> Detection:
+    """Judge objects by who marked them.
+
+    Parameters
+    ----------
+    found : (N, J) ndarray of bool
+        Who marked each object; somebody did. Objects of many cases of the same readers make one
+        table.
+    voxels : (N,) ndarray
+        Size of each object, in any unit.
+    looked : (N, J) ndarray of bool, optional
+        Who annotated there; everybody, if it is not given.
+    cases : int
+        Of which the objects come.
+    """
+    looked = np.ones_like(found) if looked is None else looked | found
+    rows, row = _rows(found, looked, np.asarray(voxels, float))
+    readers = found.shape[1]
+    deviations, authors = np.zeros(readers), np.full(readers, 1 / readers)
+    there = np.zeros(0)
+    if len(row):
+        deviations, authors = _readers(rows, deviations, authors)
+        either, node = _node_weights(rows, deviations, authors)
+        there = (node / node.sum()) @ either
+    return Detection(there[row], cases, row, rows, deviations, authors)
+
+
+def _rows(found: Mask, looked: Mask, voxels: Floats) -> tuple[_Rows, NDArray[np.intp]]:
+    size = np.log2(np.maximum(voxels, 1e-300))
+    away = size - np.median(size) if len(size) else size
+    doublings = np.clip(np.rint(away / _STEP) * _STEP, -_LARGEST_STEP, _LARGEST_STEP)
+    keys = np.concatenate([found, looked, (doublings / _STEP)[:, None]], axis=1).astype(np.int8)
+    which, row, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    readers = found.shape[1]
+    rows = _Rows(
+        which[:, :readers] > 0,
+        which[:, readers:-1] > 0,
+        which[:, -1] * _STEP,
+        count.astype(float),
+    )
+    return rows, row.reshape(-1)
+
+
+def _readers(rows: _Rows, deviations: Floats, authors: Floats) -> tuple[Floats, Floats]:
+    """Who finds more than others, and who invents: expectation maximisation from alike on."""
+    steps = READER_SPREAD * _DEVIATIONS
+    for _ in range(_MOST_ROUNDS):
+        either, node = _node_weights(rows, deviations, authors)
+        node = node / node.sum()
+        kept = node > _LEAST_WEIGHT * node.max()
+        there = (node @ either) * rows.count
+        invented = rows.count - there
+        # (D, R) by the grid's mean log-odds of finding what has a row's size.
+        odds = node[kept] @ scipy.special.logit(_finding(rows.doublings, 0.0, kept))
+        log_found = scipy.special.log_expit(odds + steps[:, None])
+        log_missed = scipy.special.log_expit(-odds - steps[:, None])
+        missed = rows.looked & ~rows.found
+        likelihood = log_found @ (there[:, None] * rows.found)
+        likelihood += log_missed @ (there[:, None] * missed)
+        weights = np.exp(likelihood - likelihood.max(axis=0) - _DEVIATIONS[:, None] ** 2 / 2)
+        new = (steps @ weights) / weights.sum(axis=0)
+        author = np.where(rows.found, authors, 0.0)
+        author = author / author.sum(axis=1, keepdims=True)
+        made = AUTHOR_COUNT + invented @ author
+        authors = made / made.sum()
+        change = np.abs(new - deviations).max()
+        deviations = new
+        if change < _SMALLEST_CHANGE:
+            break
+    return deviations, authors
+
+
+def _node_weights(rows: _Rows, deviations: Floats, authors: Floats) -> tuple[Floats, Floats]:
+    """(nodes, R) that each row is there by each node, and (nodes,) how well it foresees all."""
+    likelihood, there = _log_likelihood(rows, deviations, authors)
+    return there, np.exp(likelihood - likelihood.max())
+
+
+def _log_likelihood(
+    rows: _Rows, deviations: Floats, authors: Floats, kept: Mask | None = None
+) -> tuple[Floats, Floats]:
+    """(nodes,) of all objects, and (nodes, R) that each row is there."""
+    _, joined, there, _ = _grid() if kept is None else _grid()[:, kept]
+    missed = rows.looked & ~rows.found
+    true = np.zeros((len(there), len(rows.count)))
+    nobody = np.zeros_like(true)
+    for reader, deviation in enumerate(deviations):
+        odds = _odds(rows.doublings, deviation, kept)
+        log_missed = scipy.special.log_expit(-odds)
+        nobody += log_missed * rows.looked[:, reader]
+        true += log_missed * missed[:, reader]
+        true += scipy.special.log_expit(odds) * rows.found[:, reader]
+    true -= np.log(-np.expm1(nobody))
+    others = rows.found.sum(axis=1) - 1
+    author = (rows.found @ authors) / (rows.looked @ authors)
+    false = np.log(author) + np.outer(np.log(joined), others)
+    false += np.outer(np.log1p(-joined), missed.sum(axis=1))
+    true, false = true + np.log(there)[:, None], false + np.log1p(-there)[:, None]
+    either = np.logaddexp(true, false)
+    return either @ rows.count, np.exp(true - either)
+
+
+def _odds(doublings: Floats, deviation: float, kept: Mask | None) -> Floats:
+    """(nodes, R) log-odds that a reader finds an object that is there."""
+    found, _, _, rise = _grid() if kept is None else _grid()[:, kept]
+    return np.asarray(
+        scipy.special.logit(found)[:, None] + deviation + rise[:, None] * doublings
+    )
+
+
+def _finding(doublings: Floats, deviation: float, kept: Mask | None) -> Floats:
+    return np.asarray(scipy.special.expit(_odds(doublings, deviation, kept)))
+
+
+@cache
+def _grid() -> Floats:
+    """(4, nodes) d, e and p at the middles of equally likely parts of each Beta, and the rise."""
+    priors = (FINDING, JOINING, BEING_THERE)
+    middles = [_quantiles(*prior, number) for prior, number in zip(priors, GRID, strict=True)]
+    return np.stack(np.meshgrid(*middles, np.array(RISES), indexing="ij")).reshape(4, -1)
+
+
+def _quantiles(a: float, b: float, number: int) -> Floats:
+    """Middles of parts of a Beta distribution that are equally likely."""
+    return np.asarray(scipy.special.betaincinv(a, b, (np.arange(number) + 0.5) / number))
+
+
+def _interval(values: Floats, log_weights: Floats) -> Interval:
+    """Of a distribution given by values and their weights."""
+    weights = np.exp(log_weights - log_weights.max())
+    order = np.argsort(values)
+    values, weights = values[order], weights[order] / weights.sum()
+    share = np.cumsum(weights) - weights / 2
+    low, high = np.interp([0.025, 0.975], share, values)
+    return Interval(float(weights @ values), float(low), float(high))
+
+
+def _false_finds(invented: Floats, node: Floats, marks: Floats, cases: int) -> Interval:
+    """The rate at which a reader invents: counts are unsure by node, and by chance within one."""
+    node = node / node.sum()
+    mean = invented @ marks
+    spread = (invented * (1 - invented)) @ marks
+    # A Gamma distribution with the mean and variance of the rate behind such a count, node by node.
+    expected, variance = mean + 0.5, mean + 0.5 + spread
+    shape, scale = expected**2 / variance, variance / expected
+    rates = np.linspace(0, (expected + 6 * np.sqrt(variance)).max(), 400)
+    below = node @ scipy.special.gammainc(shape[:, None], rates / scale[:, None])
+    low, high = np.interp([0.025, 0.975], below, rates)
+    return Interval(float(node @ mean) / cases, float(low) / cases, float(high) / cases)
+
+
+def expected_f1_cut(there: Sequence[float] | Floats) -> float:
+    """The probability from which objects are kept if the list's expected F1 is to be highest.
+
+    That is half of the F1 reached, so at most one half.
+    """
+    ordered = np.sort(np.asarray(there, float))[::-1]
+    if not len(ordered):
+        return 0.5
+    kept = np.arange(1, len(ordered) + 1)
+    f1 = 2 * np.cumsum(ordered) / (kept + ordered.sum())
+    return float(ordered[f1.argmax()])
