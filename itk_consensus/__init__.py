@@ -24,6 +24,7 @@ _OTHERS = (
     ("filters.fuse_structures", "FuseStructures"),
     ("filters.held_out_rater", "HeldOutCohort"),
     ("filters.held_out_rater", "hold_out_raters"),
+    ("filters.instance_consensus", "match_lesions"),
     ("filters.label_fusion", "LabelFusionFilter"),
     ("filters.process_object", "ProcessObject"),
     ("images.dicom.rtstruct_writing", "write_dicom_contours"),
