@@ -27,12 +27,12 @@ from itk_consensus.array_types import Floats, Mask
 
 #: Beta priors: of finding what is there, of marking what another invented, and of being there.
 FINDING = (4.0, 2.0)
-JOINING = (1.0, 10.0)
+JOINING = (1.0, 40.0)
 BEING_THERE = (3.0, 2.0)
 #: How much likelier, in log-odds, an object is found for each doubling of its size.
-RISES = (0.0, 0.4, 0.8)
+RISES = (0.0, 0.25, 0.5)
 #: Spread between readers, in log-odds of finding an object.
-READER_SPREAD = 0.7
+READER_SPREAD = 0.5
 #: Invented objects that each reader is given beforehand.
 AUTHOR_COUNT = 1.0
 
