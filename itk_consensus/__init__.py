@@ -26,6 +26,7 @@ _OTHERS = (
     ("filters.held_out_rater", "hold_out_raters"),
     ("filters.instance_consensus", "match_lesions"),
     ("filters.label_fusion", "LabelFusionFilter"),
+    ("filters.lesion_agreement", "LesionAgreement"),
     ("filters.process_object", "ProcessObject"),
     ("images.dicom.rtstruct_writing", "write_dicom_contours"),
     ("images.dicom.rtstruct_reading", "read_dicom_contours"),

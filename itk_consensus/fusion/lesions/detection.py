@@ -37,9 +37,9 @@ READER_SPREAD = 0.5
 AUTHOR_COUNT = 1.0
 
 #: Values of d, e and p on the grid.
-GRID = (10, 5, 10)
+GRID = (16, 6, 6)
 #: Values of one reader's deviation, in spreads.
-_DEVIATIONS = np.linspace(-3, 3, 25)
+_DEVIATIONS = np.linspace(-3, 3, 13)
 #: Doublings from the median size at which sizes stop to matter, and steps of size.
 _LARGEST_STEP, _STEP = 3.0, 0.5
 #: Rounds, and the change of a deviation at which they end.
