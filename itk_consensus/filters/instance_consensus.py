@@ -153,7 +153,7 @@ class InstanceConsensusFilter(InnerFusersMixin):
         """The readers' maps with the consensus's numbers of objects; None for a missing reader."""
         fused, stack = self.fused, self._executed_case().votes.restored()
         return [
-            None if array is None else fused.image(lambda out, a=array: np.copyto(out, a), np.uint16)
+            None if array is None else convert.to_image(array.astype(fused.dtype), fused.like)
             for array in stack.arrays
         ]
 
